@@ -12,6 +12,7 @@ COPY client/package.json client/
 COPY openapi/tools/package.json openapi/tools/
 COPY server/sandbox/package.json server/sandbox/
 COPY test/package.json test/
+COPY test/conformance/package.json test/conformance/
 # Optional are the Node of package.json, for which this image has its own, and the speech engine.
 RUN case "$SANDBOX $SPEECH_ENGINE" in \
       "false false") set -- --workspaces=false --omit=optional ;; \

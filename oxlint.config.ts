@@ -166,7 +166,7 @@ export default defineConfig({
     'eslint/no-control-regex': 'off',
     'typescript/unbound-method': 'off',
   },
-  ignorePatterns: ['generated', 'client/dist', '**/node_modules'],
+  ignorePatterns: ['generated', 'client/dist', 'test/conformance/dist', '**/node_modules'],
   overrides: [
     {
       files: ['test/types/**'],

@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import { Unigate } from '../../client/index.ts';
 import { generateKey, hashKey } from '../../server/store/keys.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { runCommand } from './terminal.ts';
 

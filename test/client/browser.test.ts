@@ -11,7 +11,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launch } from '../docs/chromium.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { type InstalledClient, installClient } from './installed-client.ts';
+import { type InstalledPackage, installClient } from '../support/installed-package.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -85,7 +85,7 @@ async function bundle(project: string, file: string): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-let installed: InstalledClient;
+let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installClient();
 }, 60_000);

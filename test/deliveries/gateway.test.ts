@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { eventProblems } from '../../client/conformance/contract/schemas.ts';
+import { eventProblems } from '../conformance/contract/schemas.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { secret } from './outbox.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { looksLike } from '../../client/conformance/wire/media-signatures.ts';
+import { hasSignature } from '../conformance/wire/media-signatures.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { makeStranger } from '../support/named-voices.ts';
@@ -46,7 +46,7 @@ async function load(link: string | undefined, mediaType: string): Promise<Buffer
   expect(response.headers.get('access-control-allow-origin')).toBe('*');
   expect(response.headers.get('cache-control')).toBe('private');
   const bytes = Buffer.from(await response.arrayBuffer());
-  expect(looksLike(mediaType, bytes)).toBe(true);
+  expect(hasSignature(mediaType, bytes)).toBe(true);
   return bytes;
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { FileOwner } from '../../server/files/file-links.ts';
 import { FileRelay } from '../../server/files/file-relay.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { noteResponse } from '../support/told-errors.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 import { channelTo } from '../support/upstream.ts';
 import { toldStatuses } from './told-statuses.ts';
 
@@ -64,7 +64,7 @@ const linkTo = (path: string, change: Partial<FileOwner> = {}, at = files.url) =
   target.gateway.files.linksAt(target.url).shown(at + path, { ...owner, ...change });
 
 const ask = async (link: string, init: RequestInit = {}) =>
-  noteResponse({ method: init.method ?? 'get', path: new URL(link).pathname }, await fetch(link, init));
+  recordResponse({ method: init.method ?? 'get', path: new URL(link).pathname }, await fetch(link, init));
 
 async function refusal(link: string, init?: RequestInit) {
   const response = await ask(link, init);

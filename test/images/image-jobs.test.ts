@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { Receiver } from '../deliveries/receiver.ts';
 import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
-import { noteTaskCode } from '../support/told-errors.ts';
+import { recordTaskCode } from '../support/recorded-errors.ts';
 import {
   button,
   finished,
@@ -148,7 +148,7 @@ describe('image jobs', () => {
           .select('error_code')
           .where('id', '=', id)
           .executeTakeFirstOrThrow();
-        noteTaskCode(row.error_code);
+        recordTaskCode(row.error_code);
       },
     );
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { Settings } from '../../server/settings/settings.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { post } from '../server/books.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 import { TaskRig } from '../support/task-rig.ts';
-import { noteResponse } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -101,7 +101,7 @@ export class ImageRig extends TaskRig {
     const path = `/imgjob/task/${id}/fetch`;
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(this.gateway.url + path, { headers });
-    await noteResponse({ method: 'GET', path }, response);
+    await recordResponse({ method: 'GET', path }, response);
     return { status: response.status, body: (await response.json()) as Json };
   }
 

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import { written } from '../../client/conformance/wire/exchange.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import { documented } from '../conformance/contract/documented.ts';
+import { asText } from '../conformance/wire/exchange.ts';
 import type { MadeUpAnswers } from './dynamic.ts';
 import { ownAddress, rewritten, withModel } from './examples.ts';
 import { mediaOf } from './media.ts';
@@ -47,7 +47,7 @@ export async function answerAsDocumented(
     response.writeHead(found.status, { 'content-type': full }).end(body);
   if (file !== undefined) send(file);
   else if (type === jsonLines) send(examples.map(({ value }) => `${JSON.stringify(value)}\n`).join(''));
-  else if (type !== 'application/json') send(written((named ?? examples[0])?.value ?? ''));
+  else if (type !== 'application/json') send(asText((named ?? examples[0])?.value ?? ''));
   else if (named !== undefined) send(JSON.stringify(named.value));
   else {
     const { originalUrl: url, body } = request as { originalUrl: string; body?: Json };
@@ -66,7 +66,7 @@ function headerValue({ examples, type }: JsonObject, required: boolean): string 
   const [first = required ? (type === 'integer' ? 1 : 'any') : undefined] = Array.isArray(examples)
     ? examples
     : [];
-  return first === undefined ? undefined : written(first);
+  return first === undefined ? undefined : asText(first);
 }
 
 /** The model that was asked for, and addresses that the mock really serves. */

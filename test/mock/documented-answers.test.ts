@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { documentedOperations } from '../../client/conformance/contract/documented.ts';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
-import { jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
+import { documentedOperations } from '../conformance/contract/documented.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
+import { jsonOf, type Target } from '../conformance/wire/http-response.ts';
 import { exchange } from '../support/exchange.ts';
 import { checked } from '../support/expectations.ts';
 import { type Mock, startMock } from './server.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { DocumentedOperation, Media } from '../../client/conformance/contract/documented.ts';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
-import { pathOf, written } from '../../client/conformance/wire/exchange.ts';
 import { isObject, type Json } from '../../openapi/tools/document.ts';
+import type { DocumentedOperation, Media } from '../conformance/contract/documented.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
+import { asText, pathOf } from '../conformance/wire/exchange.ts';
 import { type Prism, startPrism } from './prism.ts';
 
 /** How often another try is made when what was made up breaks the schema, which Prism's generator follows nearly. */
@@ -81,7 +81,7 @@ function good({ parameters, requests }: DocumentedOperation, prefer: string) {
       accept: 'application/json',
       authorization: 'Bearer any',
       'x-api-key': 'any',
-      ...Object.fromEntries(required.map(({ name, examples }) => [name, written(examples[0])])),
+      ...Object.fromEntries(required.map(({ name, examples }) => [name, asText(examples[0])])),
       ...(json !== undefined && { 'content-type': 'application/json' }),
     },
     ...(isObject(example) && { body: JSON.stringify(example) }),

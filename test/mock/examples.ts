@@ -1,6 +1,6 @@
-import { documented } from '../../client/conformance/contract/documented.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import { documented } from '../conformance/contract/documented.ts';
 import { fileFor, mediaPath } from './media.ts';
 
 /** A documented answer, by the name of its example. @throws Error when the contract has none of that name */

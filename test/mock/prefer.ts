@@ -1,5 +1,5 @@
-import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
 import { invalid } from '../../server/failure.ts';
+import type { DocumentedOperation } from '../conformance/contract/documented.ts';
 
 /** What a `Prefer` header asks for: a documented status, one of its examples, or made-up values. */
 export interface Preference {

@@ -1,10 +1,10 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
-import { type Variation } from '../../client/conformance/wire/exchange.ts';
-import { looksLike } from '../../client/conformance/wire/media-signatures.ts';
 import type { OperationId } from '../../generated/operations.ts';
+import { documented } from '../conformance/contract/documented.ts';
+import { type Variation } from '../conformance/wire/exchange.ts';
+import { type HttpResponse, jsonOf, type Target } from '../conformance/wire/http-response.ts';
+import { hasSignature } from '../conformance/wire/media-signatures.ts';
 import { exchange } from '../support/exchange.ts';
 import { checked, expectOutside, expectRefusal } from '../support/expectations.ts';
 import { type Mock, startMock } from './server.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
-async function call(operation: OperationId, variation?: Variation): Promise<Answer> {
+async function call(operation: OperationId, variation?: Variation): Promise<HttpResponse> {
   return checked(await exchange(target, documented(operation), variation), documented(operation));
 }
 
@@ -37,7 +37,7 @@ describe('the mock', () => {
     async (accept) => {
       expect((await call('listModels', { headers: { accept } })).status).toBe(200);
       const speech = await call('createSpeech', { headers: { accept } });
-      expect(looksLike(speech.headers.get('content-type') ?? '', speech.body)).toBe(true);
+      expect(hasSignature(speech.headers.get('content-type') ?? '', speech.body)).toBe(true);
     },
   );
 
@@ -123,7 +123,7 @@ describe('speech', () => {
     const whole = jsonOf(await call('generateMultimodalSpeech', beta)) as {
       output: { data: { audio: string } };
     };
-    expect(looksLike('audio/mpeg', Buffer.from(whole.output.data.audio, 'hex'))).toBe(true);
+    expect(hasSignature('audio/mpeg', Buffer.from(whole.output.data.audio, 'hex'))).toBe(true);
     const events = await call('generateMultimodalSpeech', { ...beta, headers: { 'x-native-sse': 'enable' } });
     expect(events.body.toString()).toContain('"status":2');
   });
@@ -195,7 +195,7 @@ test('a task with [[fail-late]] in its prompt fails at its end, and one in the q
 test('an unmodified public SDK speaks, makes a video, waits for it, downloads it and lists models', async () => {
   const sdk = new OpenAI({ baseURL: `${mock.url}/v1`, apiKey: 'sk-any', maxRetries: 0 });
   const reply = await sdk.audio.speech.create({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello.' });
-  expect(looksLike('audio/wav', Buffer.from(await reply.arrayBuffer()))).toBe(true);
+  expect(hasSignature('audio/wav', Buffer.from(await reply.arrayBuffer()))).toBe(true);
 
   const made = await sdk.videos.create({ model: 'eta-imagine-video', prompt: 'A boat.', seconds: '4' });
   expect(made).toMatchObject({ status: 'queued', model: 'eta-imagine-video', seconds: '4' });
@@ -203,7 +203,7 @@ test('an unmodified public SDK speaks, makes a video, waits for it, downloads it
   const done = await sdk.videos.retrieve(made.id);
   expect(done).toMatchObject({ id: made.id, status: 'completed', progress: 100 });
   const content = await sdk.videos.downloadContent(made.id);
-  expect(looksLike('video/mp4', Buffer.from(await content.arrayBuffer()))).toBe(true);
+  expect(hasSignature('video/mp4', Buffer.from(await content.arrayBuffer()))).toBe(true);
   const listed: string[] = [];
   for await (const { id } of sdk.videos.list({ limit: 1 })) listed.push(id);
   expect(listed[0]).toBe(made.id);

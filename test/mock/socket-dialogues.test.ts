@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { eventBundle, eventProblems } from '../../client/conformance/contract/schemas.ts';
 import { systemTimers } from '../../server/runtime/timers.ts';
+import { eventBundle, eventProblems } from '../conformance/contract/schemas.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { connect } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
+import { documented } from '../conformance/contract/documented.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { type ConnectOptions, connect, HandshakeRefused } from '../support/socket-client.ts';
 import { type Mock, startMock } from './server.ts';
 import { scripts } from './sockets/scripts.ts';

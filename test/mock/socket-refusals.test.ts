@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventProblems } from '../../client/conformance/contract/schemas.ts';
+import { eventProblems } from '../conformance/contract/schemas.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';
 import { append, finish, headerOf, plain, run, taskId, text, update } from './sockets/client-events.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { eventBundle } from '../../client/conformance/contract/schemas.ts';
+import { eventBundle } from '../conformance/contract/schemas.ts';
 import { append, finish, plain, run, text, update } from './sockets/client-events.ts';
 import { serveSockets } from './sockets/serve-sockets.ts';
 

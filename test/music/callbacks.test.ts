@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { eventProblems } from '../../client/conformance/contract/schemas.ts';
+import { eventProblems } from '../conformance/contract/schemas.ts';
 import { Receiver, signatureOf } from '../deliveries/receiver.ts';
 import { pair } from './sigma-answers.ts';
 import { useSigmaRig } from './sigma-provider.ts';

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { components } from '../../generated/http.ts';
 import type { Settings } from '../../server/settings/settings.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
+import { recordResponse, recordTaskCode } from '../support/recorded-errors.ts';
 import { TaskRig } from '../support/task-rig.ts';
-import { noteResponse, noteTaskCode } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';
 import { pair, timing, wav } from './sigma-answers.ts';
 
@@ -69,7 +69,7 @@ export class SigmaRig extends TaskRig {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    await noteResponse({ method, path }, response);
+    await recordResponse({ method, path }, response);
     return { status: response.status, body: (await response.json()) as Json };
   }
 
@@ -132,7 +132,7 @@ export class SigmaRig extends TaskRig {
   async stored(id: string) {
     const { read } = this.gateway.gateway.store;
     const row = await read.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-    noteTaskCode(row.error_code);
+    recordTaskCode(row.error_code);
     return row;
   }
 

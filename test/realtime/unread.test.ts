@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { recordEvent } from '../support/recorded-errors.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
-import { noteEvent } from '../support/told-errors.ts';
 import { channelTo } from '../support/upstream.ts';
 import { event, inferenceScript } from './inference-script.ts';
 import { realtimeScript } from './realtime-script.ts';
@@ -122,7 +122,7 @@ describe('a client that sends and never reads', () => {
     client.socket.resume();
     expect((await client.closed).code).toBe(1008);
     const error = JSON.parse(last) as { error: { code: string } };
-    noteEvent(error);
+    recordEvent(error);
     expect(error).toMatchObject({ type: 'error', error: { code: 'client_too_slow' } });
     expect(most).toBeLessThan(bound);
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));

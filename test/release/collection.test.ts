@@ -1,9 +1,9 @@
 import { Collection, type Item } from 'postman-collection';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundle, documented, documentedOperations } from '../../client/conformance/contract/documented.ts';
 import { operations } from '../../generated/operations.ts';
 import { collectionOf } from '../../openapi/tools/release/collection.ts';
 import { withoutAliases } from '../../openapi/tools/without-aliases.ts';
+import { bundle, documented, documentedOperations } from '../conformance/contract/documented.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 const json = collectionOf(withoutAliases(bundle));

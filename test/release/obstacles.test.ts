@@ -23,10 +23,13 @@ const write = (name: string, value: unknown) =>
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'candidate-'));
-  await Promise.all(['client', 'generated'].map((name) => mkdir(join(root, name))));
+  await Promise.all(
+    ['client', 'generated', 'test/conformance'].map((name) => mkdir(join(root, name), { recursive: true })),
+  );
   await write('package.json', { version: '1.2.0' });
   await write('package-lock.json', { version: '1.2.0' });
   await write('client/package.json', { version: '1.2.0' });
+  await write('test/conformance/package.json', { version: '1.2.0' });
   await write('generated/openapi.json', { info: { version: '1.2.0' } });
   await write('generated/asyncapi.json', { info: { version: '1.2.0' } });
   await write('CHANGELOG.md', changelog);
@@ -56,6 +59,11 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     'that the client does not have',
     () => write('client/package.json', { version: '1.1.0' }).then(commit),
     /client\/package\.json has version 1\.1\.0/,
+  ],
+  [
+    'that the conformance kit does not have',
+    () => write('test/conformance/package.json', { version: '1.1.0' }).then(commit),
+    /test\/conformance\/package\.json has version 1\.1\.0/,
   ],
   [
     'that the lock file does not have',

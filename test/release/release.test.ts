@@ -64,6 +64,7 @@ test('everything is there, with its checksum and the time of the commit', async 
     'sbom.cdx.json',
     `unigate-${version}.tar.gz`,
     `unigate-client-${version}.tgz`,
+    `unigate-conformance-${version}.tgz`,
     'unigate.postman_collection.json',
   ];
   expect((await readdir(release)).sort()).toEqual(['SHA256SUMS', ...names].sort());

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import { type Exchange, sendJson } from '../../server/sandbox/http/exchange.ts';
 import { internalError, NativeError } from '../../server/sandbox/http/native-error.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
@@ -11,6 +10,7 @@ import {
   type TaskUpstream,
   type TaskUpstreamOptions,
 } from '../../server/sandbox/task-upstream.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 
 /** Milliseconds that a task takes by the test's own clock. */
 export const taskTime = 10_000;

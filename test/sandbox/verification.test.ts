@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import { type Sandbox, startSandbox } from '../../server/sandbox/sandbox.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { decideOn, submit } from '../verification/end-user.ts';
 import { type ShownSession, sessionsPath } from '../verification/session-provider.ts';
 

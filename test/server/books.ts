@@ -1,7 +1,7 @@
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { leftOf } from '../../server/store/queries/leases.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { noteResponse } from '../support/told-errors.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 
 export interface BookRow {
   state: string;
@@ -103,5 +103,5 @@ export async function post(url: string, key: string, path: string, body: unknown
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...(init.signal ? { signal: init.signal } : {}),
   });
-  return noteResponse({ method: 'post', path }, response);
+  return recordResponse({ method: 'post', path }, response);
 }

@@ -1,9 +1,9 @@
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documentedOperations } from '../../client/conformance/contract/documented.ts';
 import { operationIds } from '../../generated/operations.ts';
 import { findRoute, routes } from '../../server/http/routes.ts';
+import { documentedOperations } from '../conformance/contract/documented.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { post } from './books.ts';
 

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { documentedOperations } from '../../client/conformance/contract/documented.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
+import { documentedOperations } from '../conformance/contract/documented.ts';
 import { makeDatabase, type TestDatabase } from '../realtime/database.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';
 import { engines } from '../store/engines.ts';
 import { exchange } from '../support/exchange.ts';
 import { checked, expectRefusal } from '../support/expectations.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { shakeHands } from '../support/send-head.ts';
+import { requestUpgrade } from '../support/send-head.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { booksById, ledgerRows, logRows, makeKey, post, remainingQuota } from './books.ts';
 
@@ -80,7 +80,7 @@ describe.runIf(engines.includes('postgres'))('a gateway whose database is away',
     [...documentedOperations.values()].filter(({ id }) => operations[id as OperationId]?.security !== 'none'),
   )('answers $id with 503 in its own form', async (operation) => {
     proxy.down();
-    const ask = operation.id.startsWith('open') ? shakeHands : exchange;
+    const ask = operation.id.startsWith('open') ? requestUpgrade : exchange;
     const stranger = { url: target.url, key: 'sk-never-seen-before' };
     const answered = checked(await ask(stranger, operation), operation);
     expectRefusal(answered, 503, { code: 'store_unavailable' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bundle, documentedOperations } from '../../client/conformance/contract/documented.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { isObject, type Json, objects } from '../../openapi/tools/document.ts';
+import { bundle, documentedOperations } from '../conformance/contract/documented.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type DocumentedOperation,
-  documentedOperations,
-} from '../../client/conformance/contract/documented.ts';
-import { excerpt } from '../../client/conformance/wire/wire.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
+import { type DocumentedOperation, documentedOperations } from '../conformance/contract/documented.ts';
+import { excerpt } from '../conformance/wire/wire.ts';
 import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { shakeHands } from '../support/send-head.ts';
+import { requestUpgrade } from '../support/send-head.ts';
 import { ledgerRows, makeKey } from './books.ts';
 
 const all = { models: ['*'], ratio: 1 };
@@ -52,7 +49,7 @@ describe('a model that is not for the caller', () => {
       for (const [whose, key] of Object.entries(keys)) {
         const caller = { url: target.url, key, isGateway: false };
         for (const variation of sends) {
-          const answer = await (socket ? shakeHands : exchange)(caller, operation, variation);
+          const answer = await (socket ? requestUpgrade : exchange)(caller, operation, variation);
           expect(answer.status, `${id} with ${whose}: ${excerpt(answer)}`).toBe(403);
         }
       }

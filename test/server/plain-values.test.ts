@@ -1,12 +1,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type DocumentedOperation,
-  documentedOperations,
-} from '../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../client/conformance/wire/answer.ts';
 import { isObject, type Json } from '../../openapi/tools/document.ts';
 import { valueProblem } from '../../server/http/value-problem.ts';
+import { type DocumentedOperation, documentedOperations } from '../conformance/contract/documented.ts';
+import { jsonOf } from '../conformance/wire/http-response.ts';
 import { engines } from '../store/engines.ts';
 import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';

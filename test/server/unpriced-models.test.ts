@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type DocumentedOperation,
-  documentedOperations,
-} from '../../client/conformance/contract/documented.ts';
-import { excerpt } from '../../client/conformance/wire/wire.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import type { ChannelProtocol } from '../../server/settings/configuration.ts';
+import { type DocumentedOperation, documentedOperations } from '../conformance/contract/documented.ts';
+import { excerpt } from '../conformance/wire/wire.ts';
 import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { shakeHands } from '../support/send-head.ts';
+import { requestUpgrade } from '../support/send-head.ts';
 import { channelTo } from '../support/upstream.ts';
 import { ledgerRows, post } from './books.ts';
 
@@ -59,7 +56,7 @@ describe('without a price', () => {
       expect(sends.length).toBeGreaterThan(0);
       for (const variation of sends) {
         const caller = { url: target.url, key: target.key, isGateway: false };
-        const answer = await (socket ? shakeHands : exchange)(caller, operation, variation);
+        const answer = await (socket ? requestUpgrade : exchange)(caller, operation, variation);
         expect(answer.status, `${id}: ${excerpt(answer)}`).toBe(404);
         expect(answer.body.toString()).toContain('does not exist.');
       }

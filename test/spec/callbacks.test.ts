@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { bundle, documented } from '../../client/conformance/contract/documented.ts';
-import { limitSites } from '../../client/conformance/limits/limit-sites.ts';
 import { isObject, type JsonObject, objects, operationsOf } from '../../openapi/tools/document.ts';
+import { bundle, documented } from '../conformance/contract/documented.ts';
+import { limitSites } from '../conformance/limits/limit-sites.ts';
 
 /** What fields are called that take the address of a callback. */
 const addresses = ['callback_url', 'notify_hook', 'notifyHook'];

@@ -1,14 +1,11 @@
 import { describe, expect, inject, test } from 'vitest';
 import {
-  inferenceLimitProblems,
-  realtimeLimitProblems,
-} from '../../client/conformance/checks/event-limits.ts';
-import { clientEvents } from '../../client/conformance/limits/event-limits.ts';
-import { Seen } from '../../client/conformance/subject/seen.ts';
-import {
   validateInferenceClientEvent,
   validateRealtimeClientEvent,
 } from '../../generated/event-validators.js';
+import { inferenceLimitProblems, realtimeLimitProblems } from '../conformance/checks/event-limits.ts';
+import { Coverage } from '../conformance/context/coverage.ts';
+import { clientEvents } from '../conformance/limits/event-cases.ts';
 
 const validators: Readonly<Record<string, (event: unknown) => boolean>> = {
   realtime: validateRealtimeClientEvent,
@@ -17,7 +14,7 @@ const validators: Readonly<Record<string, (event: unknown) => boolean>> = {
 
 describe.each(clientEvents())('$name', ({ channel, cases }) => {
   const validate = validators[channel];
-  test.each(cases)('$title: takes a value at it and refuses one beyond', ({ at, beyond }) => {
+  test.each(cases)('$title: accepts a value at it and rejects one beyond', ({ at, beyond }) => {
     expect([validate?.(at), validate?.(beyond)]).toEqual([true, false]);
   });
 });
@@ -25,6 +22,6 @@ describe.each(clientEvents())('$name', ({ channel, cases }) => {
 test.each([
   ['a realtime session', realtimeLimitProblems],
   ['a duplex session', inferenceLimitProblems],
-])('%s of the mock takes events at each limit and refuses those beyond', async (_, problemsOf) => {
-  expect(await problemsOf(inject('mock'), 10_000, new Seen())).toEqual([]);
+])('%s of the mock accepts events at each limit and rejects events beyond', async (_, problemsOf) => {
+  expect(await problemsOf(inject('mock'), 10_000, new Coverage())).toEqual([]);
 });

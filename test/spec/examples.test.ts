@@ -1,15 +1,15 @@
 import { describe, expect, inject, test } from 'vitest';
+import { isObject, type Json, text } from '../../openapi/tools/document.ts';
 import {
   bundle,
   type DocumentedOperation,
   documentedOperations,
   type Located,
-} from '../../client/conformance/contract/documented.ts';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
-import { jsonOf } from '../../client/conformance/wire/answer.ts';
-import { streamProblems } from '../../client/conformance/wire/event-stream.ts';
-import { violations } from '../../client/conformance/wire/wire.ts';
-import { isObject, type Json, text } from '../../openapi/tools/document.ts';
+} from '../conformance/contract/documented.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
+import { streamProblems } from '../conformance/wire/event-stream.ts';
+import { jsonOf } from '../conformance/wire/http-response.ts';
+import { violations } from '../conformance/wire/wire.ts';
 import { exchange } from '../support/exchange.ts';
 
 /** Values, not schemas: what stands below is no part of the contract's own structure. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { documentedOperations } from '../../client/conformance/contract/documented.ts';
 import { type OperationId, operationIds, operations } from '../../generated/operations.ts';
+import { documentedOperations } from '../conformance/contract/documented.ts';
 import { headers, statuses } from './statuses.ts';
 
 describe.each([...documentedOperations.values()])('$id', ({ id, aliasOf, responses }) => {

@@ -1,9 +1,9 @@
 import { expect, inject } from 'vitest';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../client/conformance/wire/answer.ts';
-import { type Variation } from '../../client/conformance/wire/exchange.ts';
 import type { components } from '../../generated/http.ts';
 import type { OperationId } from '../../generated/operations.ts';
+import { documented } from '../conformance/contract/documented.ts';
+import { type Variation } from '../conformance/wire/exchange.ts';
+import { type HttpResponse, jsonOf } from '../conformance/wire/http-response.ts';
 import { exchange } from './exchange.ts';
 
 type Schemas = components['schemas'];
@@ -11,7 +11,7 @@ export type AdminTask = Schemas['AdminTask'];
 export type Delivery = Schemas['Delivery'];
 
 /** What an operation of the operator has answered with. */
-export function dataOf<Data>(answer: Answer): Data {
+export function dataOf<Data>(answer: HttpResponse): Data {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as { data: Data }).data;
 }

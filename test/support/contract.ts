@@ -1,25 +1,27 @@
 import { describe, inject } from 'vitest';
+import type { OperationId } from '../../generated/operations.ts';
 import {
   type DocumentedOperation,
   documented,
   documentedOperations,
-} from '../../client/conformance/contract/documented.ts';
-import type { Answer } from '../../client/conformance/wire/answer.ts';
-import { type Variation } from '../../client/conformance/wire/exchange.ts';
-import type { OperationId } from '../../generated/operations.ts';
+} from '../conformance/contract/documented.ts';
+import { type Variation } from '../conformance/wire/exchange.ts';
+import type { HttpResponse } from '../conformance/wire/http-response.ts';
 import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 import { testLimits } from './limit-tests.ts';
 import { testMockedAnswers } from './mocked-answers.ts';
 import { type InvalidRequest, testInvalid, testRefusals } from './refusals.ts';
-import { shakeHands } from './send-head.ts';
-import type { LesserKeys } from './targets.ts';
+import { requestUpgrade } from './send-head.ts';
+import type { LimitedKeys } from './targets.ts';
 
 /**
  * Sends a varied documented request to the gateway, under one of its prefixes. The answer is checked against the
  * contract before it comes back.
  */
-export type Call = (variation?: Variation & { as?: keyof LesserKeys; prefix?: string }) => Promise<Answer>;
+export type Call = (
+  variation?: Variation & { as?: keyof LimitedKeys; prefix?: string },
+) => Promise<HttpResponse>;
 
 export interface OperationCases {
   /** By what is wrong with each. Checked on the mock and on the gateway. */
@@ -48,11 +50,11 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
       const by =
         (send: typeof exchange): Call =>
         async ({ as, prefix, ...variation } = {}) => {
-          const caller = as === undefined ? target : { ...target, key: inject('lesserKeys')[as] };
+          const caller = as === undefined ? target : { ...target, key: inject('limitedKeys')[as] };
           const called = prefix === undefined ? operation : under(prefix, operation, aliases);
           return checked(await send(caller, called, variation), called);
         };
-      carriesOut(by(exchange), by(shakeHands));
+      carriesOut(by(exchange), by(requestUpgrade));
     });
     for (const alias of aliases) testAlias(alias, invalid);
   });

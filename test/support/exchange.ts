@@ -1,16 +1,16 @@
-import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
-import type { Answer, Target } from '../../client/conformance/wire/answer.ts';
-import { requestOf, send, type Variation } from '../../client/conformance/wire/exchange.ts';
-import { noteCell } from './cells.ts';
+import type { DocumentedOperation } from '../conformance/contract/documented.ts';
+import { requestOf, send, type Variation } from '../conformance/wire/exchange.ts';
+import type { HttpResponse, Target } from '../conformance/wire/http-response.ts';
+import { recordErrorResponse } from './error-responses.ts';
 
-/** A request as the contract documents it, varied, and the answer to it, which is kept in mind. */
+/** Sends a documented request with variations and records an error in the response. */
 export async function exchange(
   target: Target,
   operation: DocumentedOperation,
   variation: Variation = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const request = requestOf(target, operation, variation);
-  const answer = await send(request);
-  noteCell(target, operation, request, answer);
-  return answer;
+  const response = await send(request);
+  recordErrorResponse(target, operation, request, response);
+  return response;
 }

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../client/conformance/wire/answer.ts';
-import { fieldsOf } from '../../client/conformance/wire/refusal.ts';
-import { excerpt, violations } from '../../client/conformance/wire/wire.ts';
+import type { DocumentedOperation } from '../conformance/contract/documented.ts';
+import { fieldsOf } from '../conformance/wire/error.ts';
+import { type HttpResponse, jsonOf } from '../conformance/wire/http-response.ts';
+import { excerpt, violations } from '../conformance/wire/wire.ts';
 
 /** What the gateway's own refusal must say. */
 export interface Expected {
@@ -14,14 +14,14 @@ export interface Expected {
 }
 
 /** The answer itself, once it is known to be as documented. */
-export function checked(answer: Answer, operation: DocumentedOperation): Answer {
+export function checked(answer: HttpResponse, operation: DocumentedOperation): HttpResponse {
   expect(violations(operation, answer)).toEqual([]);
   return answer;
 }
 
 /** The gateway's own refusal in any family: status, code and message, and one request id in body and header. */
 export function expectRefusal(
-  answer: Answer,
+  answer: HttpResponse,
   status: number,
   { code, names, says = [] }: Expected = {},
 ): void {
@@ -37,7 +37,7 @@ export function expectRefusal(
 }
 
 /** A provider's refusal on a native route: flat, with the provider's own request id. */
-export function expectRejection(answer: Answer, status: number, code: string): void {
+export function expectRejection(answer: HttpResponse, status: number, code: string): void {
   expect(answer.status, excerpt(answer)).toBe(status);
   const body = jsonOf(answer) as Record<string, string>;
   expect(Object.keys(body).sort()).toEqual(['code', 'message', 'request_id']);
@@ -46,7 +46,7 @@ export function expectRejection(answer: Answer, status: number, code: string): v
 }
 
 /** The error of a request that belongs to no operation has the generic form. */
-export function expectOutside(answer: Answer, code: string): void {
+export function expectOutside(answer: HttpResponse, code: string): void {
   const request_id = answer.headers.get('x-request-id');
   expect(request_id).toMatch(/^req_/);
   expect(jsonOf(answer)).toEqual({ error: { code, message: expect.any(String), request_id } });

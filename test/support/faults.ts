@@ -1,80 +1,80 @@
 import { inject, vi } from 'vitest';
-import { plainRequest } from '../../client/conformance/asks/plain.ts';
-import { type DocumentedOperation, documented } from '../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
-import type { Variation } from '../../client/conformance/wire/exchange.ts';
-import { excerpt } from '../../client/conformance/wire/wire.ts';
 import type { OperationId } from '../../generated/operations.ts';
+import { type DocumentedOperation, documented } from '../conformance/contract/documented.ts';
+import { validRequest } from '../conformance/scenarios/valid-request.ts';
+import type { Variation } from '../conformance/wire/exchange.ts';
+import { type HttpResponse, jsonOf, type Target } from '../conformance/wire/http-response.ts';
+import { excerpt } from '../conformance/wire/wire.ts';
 import { exchange } from './exchange.ts';
 import type { Faults } from './faulty-gateway.ts';
 
-/** Sets what goes wrong, and gives the gateway with a key that may send one request. */
+/** Sets faults. Returns the gateway with a key that may send one request per minute. */
 export async function faulty(faults: Faults = {}): Promise<Target> {
   const { target, control } = inject('faulty');
   const response = await fetch(control, { method: 'POST', body: JSON.stringify(faults) });
   return { ...target, key: await response.text() };
 }
 
-/** A request about something that is there, made ready before anything fails. */
+/** Prepares a valid request on existing resources, before any fault is set. */
 export const preparedRequest = async (operation: DocumentedOperation): Promise<Variation> =>
-  (await prepared[operation.id]?.()) ?? plainRequest(operation);
+  (await prepared[operation.id]?.()) ?? validRequest(operation);
 
-/** A request about something that must be there first. */
+/** Requests on resources that must exist first. */
 const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
   testChannel: async () => ({ path: { name: 'native' } }),
   enableChannel: async () => ({ path: { name: 'native' } }),
   disableChannel: async () => ({ path: { name: 'native' }, body: { reason: 'Out of order' } }),
   cancelNativeTask: async () => {
-    const made = await make('createNativeVideo');
-    return { path: { task_id: (jsonOf(made) as { output: { task_id: string } }).output.task_id } };
+    const created = await call('createNativeVideo');
+    return { path: { task_id: (jsonOf(created) as { output: { task_id: string } }).output.task_id } };
   },
   cancelTask: async () => {
-    const made = await make('createNativeVideo');
-    return { path: { id: (jsonOf(made) as { output: { task_id: string } }).output.task_id } };
+    const created = await call('createNativeVideo');
+    return { path: { id: (jsonOf(created) as { output: { task_id: string } }).output.task_id } };
   },
   deleteOfficialVideo: async () => {
-    const made = await make('createOfficialVideo');
-    return { path: { task_id: (jsonOf(made) as { id: string }).id } };
+    const created = await call('createOfficialVideo');
+    return { path: { task_id: (jsonOf(created) as { id: string }).id } };
   },
   submitImageModal: async () => {
-    // A job that was given its mask already waits again as soon as the provider says so.
-    await make('fetchImageJob', { path: { id: 'task_1b2c3d4e5f60718293a4b5c6d7e8f90a' } });
+    // Polls the job, so that it waits for modal input again after an earlier test.
+    await call('fetchImageJob', { path: { id: 'task_1b2c3d4e5f60718293a4b5c6d7e8f90a' } });
     return {};
   },
   downloadVideoContent: async () => ({ path: { task_id: await finishedVideo('mp4 png') } }),
   getFile: async () => ({ path: (await filesOf(await finishedVideo('mp4 png'))).video }),
 };
 
-async function make(id: OperationId, variation?: Variation): Promise<Answer> {
+async function call(id: OperationId, variation?: Variation): Promise<HttpResponse> {
   const operation = documented(id);
-  const answer = await exchange(await faulty(), operation, variation ?? plainRequest(operation));
-  if (answer.status !== 200) throw new Error(`${answer.status} ${excerpt(answer)}`);
-  return answer;
+  const response = await exchange(await faulty(), operation, variation ?? validRequest(operation));
+  if (response.status !== 200) throw new Error(`${response.status} ${excerpt(response)}`);
+  return response;
 }
 
-/** The links to the two files of a video. */
+/** Returns the links to the two files of a video. */
 export async function filesOf(task_id: string) {
   const path = { task_id };
-  const task = jsonOf(await make('getVideo', { path })) as {
+  const task = jsonOf(await call('getVideo', { path })) as {
     video_url: string;
     metadata: { last_frame_url: string };
   };
   return { video: linkParts(task.video_url), frame: linkParts(task.metadata.last_frame_url) };
 }
 
-/** The parameters of `getFile` in a link. */
+/** Returns the parameters of `getFile` in a link. */
 export function linkParts(url: string): { token: string; name: string } {
   const [name = '', token = ''] = new URL(url).pathname.split('/').reverse();
   return { token, name };
 }
 
-/** The id of a video that has ended with the files that `endings` names, as `mov jpg`. */
+/** Creates a video with files of the types in `endings`, such as `mov jpg`. Returns its id after it ended. */
 export async function finishedVideo(endings: string): Promise<string> {
   const body = { model: 'epsilon-delta-2-0-260128', prompt: endings };
-  const { id } = jsonOf(await make('createVideo', { body })) as { id: string };
+  const { id } = jsonOf(await call('createVideo', { body })) as { id: string };
   await vi.waitFor(
     async () => {
-      const task = jsonOf(await make('getVideo', { path: { task_id: id } })) as { status: string };
+      const task = jsonOf(await call('getVideo', { path: { task_id: id } })) as { status: string };
       if (task.status !== 'completed') throw new Error(`it is ${task.status}`);
     },
     { timeout: 15_000, interval: 100 },

@@ -1,26 +1,26 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Target } from '../../client/conformance/wire/answer.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
-import { furnishImageJobs } from './furnish-image-jobs.ts';
-import { furnishMusic } from './furnish-music.ts';
+import type { Target } from '../conformance/wire/http-response.ts';
 import { startTestGateway } from './gateway.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
+import { seedImageJobs } from './seed-image-jobs.ts';
+import { seedMusic } from './seed-music.ts';
 import { channelTo } from './upstream.ts';
 
-/** What goes wrong until it is told otherwise. */
+/** Active faults. */
 export interface Faults {
-  /** Status that the provider answers everything with. */
+  /** Status of every provider response. */
   provider?: number;
-  /** `broken`: an error that nobody thought of; `away`: the database does not answer. */
-  store?: 'broken' | 'away';
+  /** `broken`: an unexpected error. `unavailable`: the database does not respond. */
+  store?: 'broken' | 'unavailable';
 }
 
 export interface FaultyGateway {
   target: Target;
-  /** A POST of `Faults` to this address sets them and answers with a new key, which may send one request a minute. */
+  /** A POST of `Faults` to this address sets them and returns a new key with a limit of one request per minute. */
   control: string;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const names = [
   'verification',
 ] as const;
 
-/** A gateway in front of a scripted provider, of which another process can say what fails. */
+/** Starts a gateway with a scripted provider. Other processes set its faults through `control`. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {
   const provider = await startScriptedProvider();
   const channels = names.map((protocol) =>
@@ -50,14 +50,14 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
   const { gateway } = running;
   let store: Faults['store'];
   const { id: userId } = await gateway.store.run('createUser', {
-    name: 'hasty',
+    name: 'limited',
     group: 'default',
     role: 'admin',
     now: Date.now(),
   });
-  await furnish(gateway.store, userId);
-  await furnishImageJobs(gateway.store, userId);
-  await furnishMusic(gateway.store, userId);
+  await seedResources(gateway.store, userId);
+  await seedImageJobs(gateway.store, userId);
+  await seedMusic(gateway.store, userId);
   failWhile(gateway.store, () => store);
   const control = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -66,7 +66,7 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
       const faults = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Faults;
       store = undefined;
       setProvider(provider, faults);
-      // One fault is not to tell on the next.
+      // A fault must not affect the next test.
       for (const name of names) gateway.channels.named(name)?.health.restore();
       void newKey(gateway.store, userId).then((key) => {
         store = faults.store;
@@ -97,7 +97,7 @@ async function newKey(store: Store, userId: number): Promise<string> {
   const hashed = { keyHash: hashKey(key), keyHint: keyHint(key) };
   await store.run('createToken', {
     userId,
-    name: 'hasty',
+    name: 'limited',
     ...hashed,
     unlimitedQuota: true,
     adminScope: true,
@@ -106,8 +106,8 @@ async function newKey(store: Store, userId: number): Promise<string> {
   return key;
 }
 
-/** What the documented requests take for granted, under the ids that they name. */
-async function furnish(store: Store, userId: number): Promise<void> {
+/** Inserts the assets, sessions and voices that the documented requests name. */
+async function seedResources(store: Store, userId: number): Promise<void> {
   const now = Date.now();
   const id = 'asset-20260301120000-k3v9q';
   const asset = { id, userId, channel: 'official', upstreamId: id, model: null, assetType: 'Image' as const };
@@ -155,12 +155,12 @@ async function furnish(store: Store, userId: number): Promise<void> {
   }
 }
 
-/** Lets everything that is asked of the store fail while there is a fault. */
+/** Makes every store call fail while a fault is set. */
 function failWhile(store: Store, fault: () => Faults['store']): void {
   const fail = () => {
     const now = fault();
     if (now === 'broken') throw new Error('the store is broken');
-    if (now === 'away') throw new StoreUnavailable('it is away');
+    if (now === 'unavailable') throw new StoreUnavailable('it is unavailable');
   };
   const { read, run, check } = store;
   Object.defineProperties(store, {

@@ -50,12 +50,12 @@ export const leaves: readonly Leaf[] = [
       'test/verification/',
       'test/support/upstream.ts',
       'openapi/tools/document.ts',
-      'client/conformance/contract/',
+      'test/conformance/contract/',
       'generated/catalogue.ts',
       'generated/event-validators.js',
       'generated/events.ts',
     ],
-    elsewhere: { 'test/support/told-errors.ts': 'it only notes what gateways say' },
+    elsewhere: { 'test/support/recorded-errors.ts': 'it only records errors of gateways' },
   },
   {
     title: 'generators of other teams',
@@ -74,7 +74,7 @@ export const leaves: readonly Leaf[] = [
       'test/contract/',
       'test/spec/statuses.ts',
       'test/support/contract.ts',
-      'client/conformance/wire/answer.ts',
+      'test/conformance/wire/http-response.ts',
     ],
     elsewhere: {
       'server/operations/': 'handlers are only listed and type-checked beside a new one',
@@ -91,23 +91,30 @@ export const leaves: readonly Leaf[] = [
   {
     title: 'what breaks clients',
     tests: ['test/spec/breaking/'],
-    inputs: [...contract, 'client/conformance/contract/'],
+    inputs: [...contract, 'test/conformance/contract/'],
   },
   {
     title: 'releases',
     tests: ['test/release/'],
-    inputs: [...contract, 'client/', 'CHANGELOG.md', 'LICENSE'],
+    inputs: [...contract, 'client/', 'test/conformance/', 'CHANGELOG.md', 'LICENSE'],
     elsewhere: aGateway,
   },
   {
-    title: "the client's package",
-    tests: ['test/client/package.test.ts', 'test/client/browser.test.ts', 'test/client/process.test.ts'],
+    title: 'the published packages',
+    tests: [
+      'test/client/package.test.ts',
+      'test/client/browser.test.ts',
+      'test/client/process.test.ts',
+      'test/conformance/test/package.test.ts',
+    ],
     inputs: [
       ...contract,
       'client/',
+      'test/conformance/',
       'test/client/',
       'test/docs/chromium.ts',
       'test/support/child-node.ts',
+      'test/support/installed-package.ts',
       'test/support/end-with-parent.ts',
       'test/support/one-file.ts',
       'LICENSE',
@@ -120,6 +127,7 @@ export const leaves: readonly Leaf[] = [
     inputs: [
       ...contract,
       'client/',
+      'test/conformance/',
       'test/docs/',
       'test/mock/',
       'test/support/child-node.ts',
@@ -133,7 +141,7 @@ export const leaves: readonly Leaf[] = [
   {
     title: 'workflows',
     tests: ['test/workflows/'],
-    inputs: [...contract, 'client/conformance/contract/', 'server/http/routes.ts', 'server/failure.ts'],
+    inputs: [...contract, 'test/conformance/contract/', 'server/http/routes.ts', 'server/failure.ts'],
     elsewhere: aGateway,
   },
   {
@@ -149,7 +157,7 @@ export const leaves: readonly Leaf[] = [
       'test/mock/socket-refusals.test.ts',
       'test/mock/socket-scripts.test.ts',
     ],
-    inputs: [...contract, 'test/mock/', 'test/docs/', 'test/support/', 'client/conformance/', ...theMocks],
+    inputs: [...contract, 'test/mock/', 'test/docs/', 'test/support/', 'test/conformance/', ...theMocks],
   },
 ];
 

@@ -1,26 +1,23 @@
 import { expect, test } from 'vitest';
-import { boundedRequests, tryAll } from '../../client/conformance/checks/limits.ts';
-import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
-import type { Target } from '../../client/conformance/wire/answer.ts';
-import { violations } from '../../client/conformance/wire/wire.ts';
 import type { JsonObject } from '../../openapi/tools/document.ts';
+import { limitRequests, sendAll } from '../conformance/checks/limits.ts';
+import type { DocumentedOperation } from '../conformance/contract/documented.ts';
+import type { Target } from '../conformance/wire/http-response.ts';
+import { violations } from '../conformance/wire/wire.ts';
 import { exchange } from './exchange.ts';
 
-/** Schemas that operations share are tried with the first. */
-const taken = new Set<JsonObject>();
+/** Schemas that operations share are tested with the first of them. */
+const checkedSchemas = new Set<JsonObject>();
 
-/**
- * Tests that each limit of an operation's requests is where the contract says: a value at it is taken, one beyond it
- * is refused with the field's name.
- */
+/** Tests that the target accepts a value at each limit of an operation and rejects one beyond it, naming the field. */
 export function testLimits(target: Target, operation: DocumentedOperation): void {
-  // Before any connection is open: looking for the values takes longer than a server keeps an idle one.
-  const { requests, missing } = boundedRequests(operation, taken);
-  test('takes a value at each limit and refuses one beyond', async () => {
-    expect(missing, 'limits that no example comes near').toEqual([]);
-    const failed = await tryAll(requests, async (variation) => {
-      const answer = await exchange(target, operation, variation);
-      return { answer, problems: violations(operation, answer), curl: '' };
+  // Deriving the values takes longer than a server keeps an idle connection, so it comes first.
+  const { requests, missing } = limitRequests(operation, checkedSchemas);
+  test('accepts a value at each limit and rejects one beyond', async () => {
+    expect(missing, 'limits that no example reaches').toEqual([]);
+    const failed = await sendAll(requests, async (variation) => {
+      const response = await exchange(target, operation, variation);
+      return { response, problems: violations(operation, response), curl: '' };
     });
     expect(failed).toEqual([]);
   });

@@ -1,5 +1,5 @@
-import { type Keyword, keywords } from '../../client/conformance/limits/limit-keywords.ts';
 import { deref, isObject, type Json, type JsonObject, objects, text } from '../../openapi/tools/document.ts';
+import { type Keyword, keywords } from '../conformance/limits/limit-keywords.ts';
 
 /** What a table says of one place: keyword and value. */
 export type Bounds = { readonly [K in Keyword]?: Json };

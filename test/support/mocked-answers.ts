@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { DocumentedOperation, Example } from '../../client/conformance/contract/documented.ts';
-import { jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
-import { excerpt } from '../../client/conformance/wire/wire.ts';
+import type { DocumentedOperation, Example } from '../conformance/contract/documented.ts';
+import { jsonOf, type Target } from '../conformance/wire/http-response.ts';
+import { excerpt } from '../conformance/wire/wire.ts';
 import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
-import { type Variation } from '../../client/conformance/wire/exchange.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Json } from '../../openapi/tools/document.ts';
+import { documented } from '../conformance/contract/documented.ts';
+import { type Variation } from '../conformance/wire/exchange.ts';
+import { type HttpResponse, jsonOf, type Target } from '../conformance/wire/http-response.ts';
 import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 
@@ -13,7 +13,7 @@ export async function operate<Data = undefined>(
   id: OperationId,
   variation: Variation = {},
 ): Promise<Data> {
-  const answer: Answer = checked(await exchange(target, documented(id), variation), documented(id));
+  const answer: HttpResponse = checked(await exchange(target, documented(id), variation), documented(id));
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as { data: Data }).data;
 }

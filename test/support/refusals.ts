@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type DocumentedOperation, pathBelow } from '../../client/conformance/contract/documented.ts';
-import type { Target } from '../../client/conformance/wire/answer.ts';
-import type { Variation } from '../../client/conformance/wire/exchange.ts';
 import { type OperationFacts, type OperationId, operations } from '../../generated/operations.ts';
+import { type DocumentedOperation, pathBelow } from '../conformance/contract/documented.ts';
+import type { Variation } from '../conformance/wire/exchange.ts';
+import type { Target } from '../conformance/wire/http-response.ts';
 import { exchange } from './exchange.ts';
 import { checked, type Expected, expectOutside, expectRefusal } from './expectations.ts';
 

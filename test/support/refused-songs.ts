@@ -20,6 +20,6 @@ export function testRefusedSongs(call: Call): void {
     const missing = { code: 'resource_not_found', names: 'clip_id' };
     const [song] = await finishedSongs();
     expectRefusal(await call({ path: { clip_id: 'none' } }), 404, missing);
-    expectRefusal(await call({ path: { clip_id: song?.id ?? '' }, as: 'penniless' }), 404, missing);
+    expectRefusal(await call({ path: { clip_id: song?.id ?? '' }, as: 'noQuota' }), 404, missing);
   });
 }

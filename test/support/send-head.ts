@@ -1,16 +1,21 @@
-import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
-import type { Answer, Target } from '../../client/conformance/wire/answer.ts';
-import { pathOf, type Variation } from '../../client/conformance/wire/exchange.ts';
-import * as heads from '../../client/conformance/wire/send-head.ts';
-import { noteCell } from './cells.ts';
+import type { DocumentedOperation } from '../conformance/contract/documented.ts';
+import { pathOf, type Variation } from '../conformance/wire/exchange.ts';
+import type { HttpResponse, Target } from '../conformance/wire/http-response.ts';
+import * as upgrades from '../conformance/wire/send-head.ts';
+import { recordErrorResponse } from './error-responses.ts';
 
-/** Asks for a WebSocket; the answer is kept in mind. */
-export async function shakeHands(
+/** Requests a WebSocket upgrade and records an error in the response. */
+export async function requestUpgrade(
   target: Target,
   operation: DocumentedOperation,
   variation: Variation = {},
-): Promise<Answer> {
-  const answer = await heads.shakeHands(target, operation, variation);
-  noteCell(target, operation, { method: operation.method, path: pathOf(operation, variation) }, answer);
-  return answer;
+): Promise<HttpResponse> {
+  const response = await upgrades.requestUpgrade(target, operation, variation);
+  recordErrorResponse(
+    target,
+    operation,
+    { method: operation.method, path: pathOf(operation, variation) },
+    response,
+  );
+  return response;
 }

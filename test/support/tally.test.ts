@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asReport, type Report, tally, together } from './tally.ts';
-import { errorProblems } from './untold-errors.ts';
+import { errorProblems } from './uncovered-errors.ts';
 
 const report = (...results: [status: string, fullName: string][]): Report => ({
   numPassedTests: results.filter(([status]) => status === 'passed').length,
@@ -10,9 +10,9 @@ const report = (...results: [status: string, fullName: string][]): Report => ({
 
 const none = () => [];
 
-test('errors that no test brought about are named, and the run does not count', () => {
+test('reports errors that no test causes and fails the run', () => {
   const known = new Set(['generic 400 bad', 'task gone', 'task lost', 'realtime shut']);
-  const excused = new Map([
+  const exempt = new Map([
     ['task lost', 'it cannot be'],
     ['realtime shut', 'it cannot be'],
     ['realtime open', 'it cannot be'],
@@ -23,11 +23,11 @@ test('errors that no test brought about are named, and the run does not count', 
     meta: { errors: ['task gone', 'realtime shut', 'task own'] },
   };
   const run = { numPassedTests: 1, numFailedTests: 0, testResults: [{ assertionResults: [result] }] };
-  expect(tally(run, 1, (told) => errorProblems(told, known, excused))).toEqual({
+  expect(tally(run, 1, (recorded) => errorProblems(recorded, known, exempt))).toEqual({
     lines: [
-      'no test brings about the error generic 400 bad',
-      'untold-errors.ts excuses realtime shut, which is told or does not exist',
-      'untold-errors.ts excuses realtime open, which is told or does not exist',
+      'no test causes the error generic 400 bad',
+      'uncovered-errors.ts lists realtime shut, which a test causes or which does not exist',
+      'uncovered-errors.ts lists realtime open, which a test causes or which does not exist',
       '1 passed, 0 failed',
     ],
     counts: false,

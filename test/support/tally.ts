@@ -1,4 +1,4 @@
-import { errorProblems } from './untold-errors.ts';
+import { errorProblems } from './uncovered-errors.ts';
 
 /** What the runner reports, as far as it is counted here. */
 export interface Report {
@@ -40,7 +40,7 @@ const onSqlite = / on sqlite\b/;
 export function tally(
   report: Report,
   fewest = minTests,
-  problemsOf: (told: ReadonlySet<string>) => string[] = errorProblems,
+  problemsOf: (recorded: ReadonlySet<string>) => string[] = errorProblems,
 ): { lines: string[]; counts: boolean } {
   const all = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   const names = new Set(all.map(({ fullName }) => fullName));

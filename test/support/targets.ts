@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import type { Target } from '../../client/conformance/wire/answer.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import type { Target } from '../conformance/wire/http-response.ts';
 import { startPrism } from '../mock/prism.ts';
 import { startMock } from '../mock/server.ts';
 import { disableToken } from '../store/books.ts';
@@ -8,14 +8,13 @@ import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { channelTo } from './upstream.ts';
 
-/** Keys of the gateway that may do less than its own. */
-export interface LesserKeys {
-  /** Was good once. */
+/** Keys with fewer rights than the key of the gateway. */
+export interface LimitedKeys {
+  /** Was valid. */
   revoked: string;
-  /** Reaches no model. */
-  restricted: string;
-  /** Has no quota. */
-  penniless: string;
+  /** Has access to no model. */
+  noModels: string;
+  noQuota: string;
 }
 
 declare module 'vitest' {
@@ -26,7 +25,7 @@ declare module 'vitest' {
     gateway: Target;
     /** A gateway of which the address `control` takes what is to fail. */
     faulty: { target: Target; control: string };
-    lesserKeys: LesserKeys;
+    limitedKeys: LimitedKeys;
     /** Largest request body that the operator allows, in megabytes. */
     bodyLimitMb: number;
     /** What the gateway signs callbacks with; it may call loopback addresses. */
@@ -51,7 +50,7 @@ export default async function startTargets({ provide }: TestProject): Promise<()
   provide('prism', { url: prism.url, key: 'sk-any' });
   provide('gateway', { url: gateway.url, key: gateway.key, isGateway: true });
   provide('faulty', { target: faulty.target, control: faulty.control });
-  provide('lesserKeys', await makeKeys(gateway));
+  provide('limitedKeys', await makeKeys(gateway));
   provide('callbackSecret', callbackSecret);
   provide('bodyLimitMb', gateway.gateway.settings.limits.bodyMb);
   return async () => {
@@ -59,9 +58,9 @@ export default async function startTargets({ provide }: TestProject): Promise<()
   };
 }
 
-async function makeKeys({ gateway: { store, clock } }: TestGateway): Promise<LesserKeys> {
+async function makeKeys({ gateway: { store, clock } }: TestGateway): Promise<LimitedKeys> {
   const now = clock();
-  const { id: userId } = await store.run('createUser', { name: 'lesser', group: 'default', now });
+  const { id: userId } = await store.run('createUser', { name: 'limited', group: 'default', now });
   const make = async (name: string, may: { modelLimits?: string[]; unlimitedQuota?: boolean }) => {
     const key = generateKey();
     const token = { userId, name, keyHash: hashKey(key), keyHint: keyHint(key), now, ...may };
@@ -70,7 +69,7 @@ async function makeKeys({ gateway: { store, clock } }: TestGateway): Promise<Les
   };
   const revoked = await make('revoked', { unlimitedQuota: true });
   await disableToken(store, revoked);
-  const restricted = await make('restricted', { unlimitedQuota: true, modelLimits: [] });
-  const penniless = await make('penniless', {});
-  return { revoked: revoked.key, restricted: restricted.key, penniless: penniless.key };
+  const noModels = await make('no models', { unlimitedQuota: true, modelLimits: [] });
+  const noQuota = await make('no quota', {});
+  return { revoked: revoked.key, noModels: noModels.key, noQuota: noQuota.key };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import type { Answer } from '../../client/conformance/wire/answer.ts';
-import { violations } from '../../client/conformance/wire/wire.ts';
+import { documented } from '../conformance/contract/documented.ts';
+import type { HttpResponse } from '../conformance/wire/http-response.ts';
+import { violations } from '../conformance/wire/wire.ts';
 
 const speech = documented('createSpeech');
 const id = 'req_0123456789abcdef0123456789abcdef';
@@ -11,13 +11,13 @@ const answer = (
   type: string,
   body: string | Buffer,
   headers: Record<string, string> = {},
-): Answer => ({
+): HttpResponse => ({
   status,
   headers: new Headers({ 'x-request-id': id, 'content-type': type, ...headers }),
   body: Buffer.from(body),
 });
 const refusal = JSON.stringify({ error: { code: 'c', message: 'm', request_id: id } });
-const found = (one: Answer) => violations(speech, one);
+const found = (one: HttpResponse) => violations(speech, one);
 
 const event = (number: number, data: object) =>
   `id:${number}\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify(data)}\n\n`;
@@ -33,7 +33,7 @@ test.each([
   expect(found(one)).toEqual([]);
 });
 
-const broken: [string, Answer, RegExp][] = [
+const broken: [string, HttpResponse, RegExp][] = [
   ['an undocumented status', answer(418, 'application/json', refusal), /status 418/],
   ['another content type', answer(400, 'text/html', refusal), /content type text\/html/],
   ['a body that is no JSON', answer(400, 'application/json', '{'), /not JSON/],

@@ -12,7 +12,7 @@ import { Tasks } from '../../server/tasks/tasks.ts';
 import { balanceOf, bookRows, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
 import type { Engine, TestStore } from '../store/engines.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
-import { noteTaskCode } from '../support/told-errors.ts';
+import { recordTaskCode } from '../support/recorded-errors.ts';
 import { channelTo } from '../support/upstream.ts';
 import { ScriptedDriver } from './scripted-driver.ts';
 import { TestClock } from './test-clock.ts';
@@ -120,7 +120,7 @@ export class TaskHarness {
   async stored({ id }: { id: string }) {
     const row = await this.store.read.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
     if (row === undefined) throw new Error(`there is no task ${id}`);
-    noteTaskCode(row.error_code);
+    recordTaskCode(row.error_code);
     return row;
   }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { parseEvents } from '../../client/conformance/wire/event-stream.ts';
+import { parseEvents } from '../conformance/wire/event-stream.ts';
 import { ledgerRows, logRows, remainingQuota } from '../server/books.ts';
 import { type MessagesProvider, model, quota, startMessagesProvider } from './messages-provider.ts';
 

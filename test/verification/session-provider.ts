@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { noteResponse } from '../support/told-errors.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 import { type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
 export const sessionsPath = '/api/resource-channel/vendorx/visual-validate/sessions';
@@ -106,7 +106,7 @@ export class SessionClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    await noteResponse({ method, path }, response);
+    await recordResponse({ method, path }, response);
     return { status: response.status, body: (await response.json()) as Reply };
   }
 

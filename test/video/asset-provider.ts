@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { noteResponse } from '../support/told-errors.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 import { type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
 /** What the provider tells of an asset, beside its id. */
@@ -127,7 +127,7 @@ export class AssetClient {
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    await noteResponse({ method, path }, response);
+    await recordResponse({ method, path }, response);
     return { status: response.status, body: (await response.json()) as Envelope };
   }
 

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { components } from '../../generated/http.ts';
-import { noteResponse } from '../support/told-errors.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];
 
@@ -45,7 +45,7 @@ export class GenericClient {
       ...init,
       headers: { authorization: `Bearer ${this.#key}`, ...(headers as Record<string, string> | undefined) },
     });
-    return noteResponse({ method: init.method ?? 'get', path }, response);
+    return recordResponse({ method: init.method ?? 'get', path }, response);
   }
 
   /** Starts a task that must be taken. */

@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { components } from '../../generated/http.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { strangersKey } from './asset-provider.ts';
 import { GenericClient, type VideoTask } from './generic-client.ts';

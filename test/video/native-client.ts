@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { post } from '../server/books.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { noteResponse } from '../support/told-errors.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 
 export const videoPath = '/api/v1/services/aigc/video-generation/video-synthesis';
 export const model3dPath = '/api/v1/services/aigc/video-generation/3d-generation';
@@ -36,7 +36,7 @@ export async function submit(target: TestGateway, path: string, body: object): P
 export async function poll(target: TestGateway, id: string, key = target.key): Promise<NativeTask> {
   const headers = { authorization: `Bearer ${key}` };
   const path = `/api/v1/tasks/${id}`;
-  const response = await noteResponse({ method: 'get', path }, await fetch(target.url + path, { headers }));
+  const response = await recordResponse({ method: 'get', path }, await fetch(target.url + path, { headers }));
   const task = (await response.json()) as NativeTask;
   expect(response.status, JSON.stringify(task)).toBe(200);
   expectSchema('NativeTask', task);

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { post } from '../server/books.ts';
+import { recordResponse } from '../support/recorded-errors.ts';
 import { TaskRig } from '../support/task-rig.ts';
-import { noteResponse } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';
 
 export const officialPath = '/api/v3/contents/generations/tasks';
@@ -110,7 +110,7 @@ export class SeedanceRig extends TaskRig {
   async send(method: string, path: string, key = this.gateway.key): Promise<{ status: number; body: Json }> {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(this.gateway.url + path, { method, headers });
-    await noteResponse({ method, path }, response);
+    await recordResponse({ method, path }, response);
     const words = await response.text();
     return { status: response.status, body: words === '' ? {} : (JSON.parse(words) as Json) };
   }

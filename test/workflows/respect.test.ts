@@ -9,9 +9,9 @@ import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import { findRoute } from '../../server/http/routes.ts';
+import { documented } from '../conformance/contract/documented.ts';
+import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -109,7 +109,7 @@ export const ${id}: Handler<'${id}'> = () => {
 `;
 
 const contractTest = (id: string) => `import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../../test/conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('${id}', {

@@ -21,10 +21,11 @@ interface Component {
 }
 
 /**
- * What the lock file says that the gateway, its sandbox and the client need when they run, as npm tells it, and no network.
+ * Lists the packages that the gateway, its sandbox, the client and the conformance kit need at run time, from the lock
+ * file and without a network.
  *
- * `npm sbom --omit dev` would leave out what a tool for development needs too, so all is asked for and what serves
- * development alone is taken out.
+ * `npm sbom --omit dev` would also drop packages that a development tool shares, so this removes only those marked as
+ * development packages.
  */
 export async function billOfMaterials(root: string, { time, commit }: Candidate): Promise<BillOfMaterials> {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--offline'];

@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../document.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
 import type { Candidate } from './candidate.ts';
-import { packClient } from './client-package.ts';
 import { collectionOf } from './collection.ts';
 import { git } from './git.ts';
+import { packClient, packConformance } from './pack.ts';
 
 export const sumsFile = 'SHA256SUMS';
 
@@ -32,6 +32,7 @@ export async function buildRelease(root: string, candidate: Candidate, folder: s
   const parts = await Promise.allSettled([
     ...copied,
     packClient(root, folder),
+    packConformance(root, folder),
     sources(root, candidate).then((bytes) => writeFile(path(`unigate-${version}.tar.gz`), bytes)),
     billOfMaterials(root, candidate).then((bill) => writeFile(path('sbom.cdx.json'), json(bill))),
     collection(root).then((text) => writeFile(path('unigate.postman_collection.json'), text)),

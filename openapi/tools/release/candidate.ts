@@ -22,6 +22,7 @@ export interface Candidate {
 const alsoVersioned: Readonly<Record<string, (json: Versioned) => string | undefined>> = {
   'package-lock.json': ({ version }) => version,
   'client/package.json': ({ version }) => version,
+  'test/conformance/package.json': ({ version }) => version,
   'generated/openapi.json': ({ info }) => info?.version,
   'generated/asyncapi.json': ({ info }) => info?.version,
 };

@@ -8,12 +8,12 @@ import { gitLine } from './git.ts';
 
 const help = `npm run release -- [--dry-run] [--out FOLDER]
 
-Builds everything of a release into a folder: the contract in its four forms, a collection of requests, the client's package,
-the sources, what they depend on (CycloneDX), the release notes and the checksums. Then it tags the commit v<version>.
-It does not publish: what is left to do is told at the end.
+Builds a release into a folder: the contract in four forms, a request collection, the packages of the client and the
+conformance kit, the sources, the bill of materials (CycloneDX), the release notes and the checksums. Then it tags the
+commit v<version>. It does not publish; it prints the remaining commands.
 
-  --dry-run  builds the same and tags nothing; what would keep it from being released is told
-  --out      default: .release/<version>; a former release in it is replaced`;
+  --dry-run  builds without tagging and lists what prevents the release
+  --out      default: .release/<version>; replaces a former release in that folder`;
 
 /** What keeps the release from being built, in words for who runs it. */
 class CannotRelease extends Error {}
@@ -66,6 +66,7 @@ async function main(): Promise<void> {
 Tagged ${tag}. Left to you, since it cannot be taken back:
   git push origin ${tag}
   npm publish ${join(folder, `unigate-client-${version}.tgz`)}
+  npm publish ${join(folder, `unigate-conformance-${version}.tgz`)}
 and to attach the files of ${folder} to the release.`);
 }
 

@@ -1,15 +1,15 @@
 import { beforeAll, expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 
 type Entry = Record<string, string | number | null> & { id: number };
-const linesOf = (answer: Answer) => {
+const linesOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
   return answer.body.toString('utf8').split('\n').slice(0, -1);
 };
-const entriesOf = (answer: Answer) => linesOf(answer).map((line) => JSON.parse(line) as Entry);
+const entriesOf = (answer: HttpResponse) => linesOf(answer).map((line) => JSON.parse(line) as Entry);
 
 describeOperation('exportLogs', {
   invalid: {

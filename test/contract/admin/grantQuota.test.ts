@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
@@ -10,7 +10,7 @@ interface Grant {
   id: number;
   remain_quota: number;
 }
-const grantOf = (answer: Answer) => {
+const grantOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as { data: Grant }).data;
 };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 interface Page {
   data: { items: { name: string }[]; total: number };
 }
-const pageOf = (answer: Answer) => {
+const pageOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as Page).data;
 };

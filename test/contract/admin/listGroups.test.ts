@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { newToken } from '../../support/operator.ts';
 

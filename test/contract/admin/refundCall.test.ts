@@ -1,12 +1,12 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { newToken, operate } from '../../support/operator.ts';
 
-const refundOf = (answer: Answer) => {
+const refundOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as { data: Record<string, unknown> }).data;
 };

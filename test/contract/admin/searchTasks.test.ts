@@ -96,7 +96,7 @@ describeOperation('searchTasks', {
     });
 
     test('403 to who is no admin', async () => {
-      expectRefusal(await call({ as: 'restricted' }), 403);
+      expectRefusal(await call({ as: 'noModels' }), 403);
     });
   },
 });

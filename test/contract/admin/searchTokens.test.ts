@@ -1,12 +1,12 @@
 import { expect, inject, test } from 'vitest';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
 
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
 }
-const pageOf = (answer: Answer) => {
+const pageOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as Page).data;
 };

@@ -1,6 +1,6 @@
 import { expect, inject, test, vi } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { operate } from '../../support/operator.ts';
@@ -18,7 +18,7 @@ interface Data {
   items: (Figures & Record<string, unknown>)[];
   sum: Figures;
 }
-const dataOf = (answer: Answer) => {
+const dataOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as { data: Data }).data;
 };

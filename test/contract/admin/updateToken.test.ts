@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
@@ -58,7 +58,7 @@ describeOperation('getAsset', {
       const id = await uploaded({ url: 'http://127.0.0.1:9/a.png', asset_type: 'Image', name: '' });
       const told = { code: 'resource_not_found', names: 'id' };
       expectRefusal(await call({ path: { id: 'asset-20260301120000-none0' } }), 404, told);
-      expectRefusal(await call({ path: { id }, as: 'penniless' }), 404, told);
+      expectRefusal(await call({ path: { id }, as: 'noQuota' }), 404, told);
     });
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -41,7 +41,7 @@ describeOperation('uploadAsset', {
       });
     });
     test('200 costs nothing, so a key without quota may upload', async () => {
-      expect((await call({ body: image, as: 'penniless' })).status).toBe(200);
+      expect((await call({ body: image, as: 'noQuota' })).status).toBe(200);
     });
     test.each(['https://', 'http://files.example:99999/a.png', 'http://a\0b/'])(
       '400 %j is no address',
@@ -66,7 +66,7 @@ describeOperation('uploadAsset', {
     test('403 a key that may use no Seedance model', async () => {
       const queries: Record<string, string>[] = [{}, { model: overseas }];
       for (const query of queries) {
-        const answer = await call({ body: image, query, as: 'restricted' });
+        const answer = await call({ body: image, query, as: 'noModels' });
         expectRefusal(answer, 403, { code: 'access_denied', names: 'model' });
       }
     });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import type { Json } from '../../../openapi/tools/document.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -25,7 +25,8 @@ describeOperation('createEmbedding', {
     'no dimensions': { change: { dimensions: 0 }, names: 'dimensions', limit: 1 },
   },
   carriesOut: (call) => {
-    const vectors = (answer: Answer) => (jsonOf(answer) as Reply).data.map(({ embedding }) => embedding);
+    const vectors = (answer: HttpResponse) =>
+      (jsonOf(answer) as Reply).data.map(({ embedding }) => embedding);
     const numbers = async (input: Json) => vectors(await call({ body: about(input) })) as number[][];
     const likeness = (left: number[] = [], right: number[] = []) =>
       left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
@@ -97,9 +98,9 @@ describeOperation('createEmbedding', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', says: [model] };
-      expectRefusal(await call({ body: about('Hi.'), as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ body: about('Hi.'), as: 'noQuota' }), 403, quota);
       const closed = { code: 'access_denied', names: 'model' };
-      expectRefusal(await call({ body: about('Hi.'), as: 'restricted' }), 403, closed);
+      expectRefusal(await call({ body: about('Hi.'), as: 'noModels' }), 403, closed);
     });
 
     describe('when the provider fails', () => {

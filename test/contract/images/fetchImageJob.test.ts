@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
@@ -29,7 +29,7 @@ describeOperation('fetchImageJob', {
       expectRefusal(await call({ path: { id } }), 404, { code: 'resource_not_found', names: 'id' });
     });
     test('404 the job of another user', async () => {
-      const answer = await call({ path: { id: await startImageJob() }, as: 'penniless' });
+      const answer = await call({ path: { id: await startImageJob() }, as: 'noQuota' });
       expectRefusal(answer, 404, { code: 'resource_not_found', names: 'id' });
     });
   },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { startImageJob } from '../../support/start-image-job.ts';
 
@@ -16,7 +16,7 @@ describeOperation('listImageJobs', {
       const answer = await call({ change: { ids: [...ids, ...ids, 'task_none'] } });
       expect(answer.status).toBe(200);
       expect((jsonOf(answer) as { id: string }[]).map(({ id }) => id)).toEqual(ids);
-      const others = await call({ change: { ids }, as: 'penniless' });
+      const others = await call({ change: { ids }, as: 'noQuota' });
       expect(jsonOf(others)).toEqual([]);
     });
   },

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import type { components } from '../../../generated/http.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { buttonOf, finishedPicture, imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
@@ -53,7 +53,7 @@ describeOperation('submitImageAction', {
       expectRefusal(answer, 400, { code: 'task_not_completed', names: 'taskId' });
     });
     test('403 to a key that may not make image jobs', async () => {
-      const answer = await call({ ...press(buttonOf(picture, 'IJ::Outpaint::50')), as: 'restricted' });
+      const answer = await call({ ...press(buttonOf(picture, 'IJ::Outpaint::50')), as: 'noModels' });
       expectRefusal(answer, 403, { code: 'access_denied' });
     });
     test('404 an unknown job, and that of another user', async () => {
@@ -61,7 +61,7 @@ describeOperation('submitImageAction', {
         code: 'resource_not_found',
         names: 'taskId',
       });
-      expectRefusal(await call({ ...press(buttonOf(picture, 'IJ::Inpaint::')), as: 'penniless' }), 404);
+      expectRefusal(await call({ ...press(buttonOf(picture, 'IJ::Inpaint::')), as: 'noQuota' }), 404);
     });
   },
 });

@@ -1,7 +1,7 @@
 import { PNG } from 'pngjs';
 import { beforeAll, expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import type { components } from '../../../generated/http.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import {
@@ -59,7 +59,7 @@ describeOperation('submitImageModal', {
     test('404 an unknown job, and that of another user', async () => {
       const unknown = { code: 'resource_not_found', names: 'taskId' };
       expectRefusal(await call(give('task_none')), 404, unknown);
-      expectRefusal(await call({ ...give(await openInpainting(picture)), as: 'penniless' }), 404, unknown);
+      expectRefusal(await call({ ...give(await openInpainting(picture)), as: 'noQuota' }), 404, unknown);
     });
   },
 });

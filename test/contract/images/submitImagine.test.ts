@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -57,8 +57,8 @@ describeOperation('submitImagine', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['1 actions of imgjob_image'] };
-      expectRefusal(await call({ change: plain, as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('502 the provider fails', async () => {
       expectRefusal(await call({ change: { ...plain, prompt: 'a harbour [[error]]' } }), 502, {

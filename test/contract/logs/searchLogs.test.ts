@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
@@ -8,7 +8,7 @@ import { expectRefusal } from '../../support/expectations.ts';
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
 }
-const pageOf = (answer: Answer) => {
+const pageOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as Page).data;
 };
@@ -77,7 +77,7 @@ describeOperation('searchLogs', {
         expectRefusal(refused, 400, { names: 'end', says: [String(at)] });
       }
       // Others have no part in it.
-      expect(pageOf(await call({ query: { keyword: requestId }, as: 'penniless' }))).toEqual({
+      expect(pageOf(await call({ query: { keyword: requestId }, as: 'noQuota' }))).toEqual({
         items: [],
         total: 0,
       });
@@ -92,7 +92,7 @@ describeOperation('searchLogs', {
 
     test.each(['%', '_____', '\\', "' or 1=1 --", '*', '日'.repeat(128)])(
       'nothing for %s, which stands for itself',
-      async (keyword) => expect(pageOf(await call({ query: { keyword }, as: 'penniless' })).total).toBe(0),
+      async (keyword) => expect(pageOf(await call({ query: { keyword }, as: 'noQuota' })).total).toBe(0),
     );
 
     test('400 a control character', async () => {

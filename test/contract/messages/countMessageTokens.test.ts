@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -26,7 +26,7 @@ describeOperation('countMessageTokens', {
       expect(await counted({ ...body, tools })).toBeGreaterThan(tokens);
     });
     test('200 for a key without quota, since nothing is charged', async () => {
-      expect((await call({ as: 'penniless' })).status).toBe(200);
+      expect((await call({ as: 'noQuota' })).status).toBe(200);
     });
     test('400 an embedding model', async () => {
       const answer = await call({ body: { ...about('Hi.'), model: 'theta-embedding-1' } });
@@ -35,7 +35,7 @@ describeOperation('countMessageTokens', {
     test('404 an unknown model, 403 one that the key may not use', async () => {
       const unknown = await call({ body: { ...about('Hi.'), model: 'iota-chat-9' } });
       expectRefusal(unknown, 404, { code: 'model_not_found', names: 'model' });
-      const closed = await call({ body: about('Hi.'), as: 'restricted' });
+      const closed = await call({ body: about('Hi.'), as: 'noModels' });
       expectRefusal(closed, 403, { code: 'access_denied', names: 'model' });
     });
 

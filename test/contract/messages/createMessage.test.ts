@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
-import { parseEvents } from '../../../client/conformance/wire/event-stream.ts';
 import type { Json } from '../../../openapi/tools/document.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { parseEvents } from '../../conformance/wire/event-stream.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';
@@ -63,7 +63,7 @@ describeOperation('createMessage', {
     'a stream that is a string': { change: { stream: 'yes' }, names: 'stream' },
   },
   carriesOut: (call) => {
-    const message = (answer: Answer) => jsonOf(answer) as Message;
+    const message = (answer: HttpResponse) => jsonOf(answer) as Message;
     const text = ({ content }: Message) => content.map((block) => block.text ?? '').join('');
 
     test('200 a message out of the words of the prompt, with the five counters', async () => {
@@ -198,9 +198,9 @@ describeOperation('createMessage', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', says: [model] };
-      expectRefusal(await call({ body: said('Hi.'), as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ body: said('Hi.'), as: 'noQuota' }), 403, quota);
       const closed = { code: 'access_denied', names: 'model' };
-      expectRefusal(await call({ body: said('Hi.'), as: 'restricted' }), 403, closed);
+      expectRefusal(await call({ body: said('Hi.'), as: 'noModels' }), 403, closed);
     });
 
     describe('when the provider fails', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -24,7 +24,7 @@ describeOperation('getModel', {
     test('404 an unknown model, and one that the key may not use', async () => {
       const unknown = await call({ path: { model: 'voxa-v99' } });
       expectRefusal(unknown, 404, { code: 'model_not_found', names: 'model', says: ['voxa-v99'] });
-      const closed = await call({ path: { model: 'voxa-v2' }, as: 'restricted' });
+      const closed = await call({ path: { model: 'voxa-v2' }, as: 'noModels' });
       expectRefusal(closed, 404, { code: 'model_not_found', names: 'model' });
     });
   },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { models } from '../../../generated/catalogue.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 interface Listed {
@@ -38,7 +38,7 @@ describeOperation('listModels', {
       });
     });
     test('200 nothing for a key that reaches no model', async () => {
-      expect(jsonOf(await call({ as: 'restricted' }))).toEqual({
+      expect(jsonOf(await call({ as: 'noModels' }))).toEqual({
         object: 'list',
         data: [],
         has_more: false,

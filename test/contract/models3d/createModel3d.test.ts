@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -69,8 +69,8 @@ describeOperation('createModel3d', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', says: ['1 actions'] };
-      expectRefusal(await call({ body: about('A horse.'), as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ body: about('A horse.'), as: 'restricted' }), 403, {
+      expectRefusal(await call({ body: about('A horse.'), as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ body: about('A horse.'), as: 'noModels' }), 403, {
         code: 'access_denied',
       });
     });

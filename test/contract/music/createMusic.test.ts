@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { endless, prefixes, startMusic } from '../../support/start-music.ts';
@@ -49,8 +49,8 @@ describeOperation('createMusic', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 tracks of sigma_music'] };
-      expectRefusal(await call({ change: plain, as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 a song that nobody has', async () => {
       const missing = { code: 'resource_not_found', names: 'input.continue_clip_id' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { endless, musicUntil, prefixes, startLyrics, startMusic } from '../../support/start-music.ts';
@@ -46,7 +46,7 @@ describeOperation('fetchMusicTask', {
     });
     test('404 the task of another user', async () => {
       expectRefusal(
-        await call({ path: { task_id: await startMusic(endless) }, as: 'penniless' }),
+        await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }),
         404,
         missing,
       );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { endless, prefixes, startLyrics, startMusic } from '../../support/start-music.ts';
 
@@ -15,7 +15,7 @@ describeOperation('fetchMusicTasks', {
     test.each(prefixes)('200 the tasks of the caller at %s, and no others', async (prefix) => {
       const [music, lyrics] = [await startMusic(endless), await startLyrics()];
       const ids = [music, lyrics, music, 'none'];
-      const found = async (body: object, as?: 'penniless') => {
+      const found = async (body: object, as?: 'noQuota') => {
         const answer = await call({ prefix, body: { ids, ...body }, ...(as && { as }) });
         expect(answer.status).toBe(200);
         const { data } = jsonOf(answer) as { data: { task_id: string }[] };
@@ -26,7 +26,7 @@ describeOperation('fetchMusicTasks', {
         [music],
         [lyrics],
       ]);
-      expect(await found({}, 'penniless')).toEqual([]);
+      expect(await found({}, 'noQuota')).toEqual([]);
     });
   },
 });

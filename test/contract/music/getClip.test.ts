@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { finishedSongs, prefixes } from '../../support/start-music.ts';
@@ -22,7 +22,7 @@ describeOperation('getClip', {
     test("404 songs that are not there, or another user's", { timeout: 90_000 }, async () => {
       const [song] = await finishedSongs();
       expectRefusal(await call({ path: { clip_id: 'none,a/b' } }), 404, missing);
-      expectRefusal(await call({ path: { clip_id: song?.id ?? '' }, as: 'penniless' }), 404, missing);
+      expectRefusal(await call({ path: { clip_id: song?.id ?? '' }, as: 'noQuota' }), 404, missing);
     });
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { endless, musicUntil, prefixes, startMusic } from '../../support/start-music.ts';
@@ -31,7 +31,7 @@ describeOperation('getMusic', {
     test("404 a task that is not there, or another user's", async () => {
       expectRefusal(await call({ path: { task_id: 'none' } }), 404, missing);
       expectRefusal(
-        await call({ path: { task_id: await startMusic(endless) }, as: 'penniless' }),
+        await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }),
         404,
         missing,
       );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { prefixes } from '../../support/start-music.ts';
@@ -37,8 +37,8 @@ describeOperation('submitLyrics', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['1 actions of sigma_lyrics'] };
-      expectRefusal(await call({ as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { endless, finishedSongs, prefixes, startMusic } from '../../support/start-music.ts';
@@ -87,15 +87,15 @@ describeOperation('submitMusic', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 tracks of sigma_music'] };
-      expectRefusal(await call({ change: plain, as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 a song that nobody has, or somebody else', { timeout: 90_000 }, async () => {
       const [song] = await finishedSongs();
       const missing = { code: 'resource_not_found', names: 'continue_clip_id' };
       expectRefusal(await call({ example: 'continuation' }), 404, missing);
       const change = { continue_clip_id: song?.id ?? '' };
-      expectRefusal(await call({ example: 'stems', change, as: 'penniless' }), 404, missing);
+      expectRefusal(await call({ example: 'stems', change, as: 'noQuota' }), 404, missing);
     });
     test('409 a song that is not complete', async () => {
       const change = { continue_clip_id: await startMusic({ prompt: 'The sea. [[never]]' }) };

@@ -38,7 +38,7 @@ describeOperation('openInferenceSocket', {
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await open({ query: { model }, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },
 });

@@ -47,7 +47,7 @@ describeOperation('openRealtimeSocket', {
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await open({ query: { model }, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { eventBundle } from '../../../client/conformance/contract/schemas.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { eventBundle } from '../../conformance/contract/schemas.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('getAsyncApiDocument', {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { bundle } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { bundle } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
+import { documented } from '../../conformance/contract/documented.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';

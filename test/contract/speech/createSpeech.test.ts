@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseEvents } from '../../../client/conformance/wire/event-stream.ts';
+import { parseEvents } from '../../conformance/wire/event-stream.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -123,11 +123,11 @@ describeOperation('createSpeech', {
       expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['voxa-v99'] });
     });
     test('403 a model that the key may not use', async () => {
-      const answer = await call({ body: voxa, as: 'restricted' });
+      const answer = await call({ body: voxa, as: 'noModels' });
       expectRefusal(answer, 403, { code: 'access_denied', names: 'model', says: ['voxa-v3-flash'] });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: voxa, as: 'penniless' }), 403, { code: 'insufficient_user_quota' });
+      expectRefusal(await call({ body: voxa, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
     });
 
     describe('when the provider fails', () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
-import { parseEvents } from '../../../client/conformance/wire/event-stream.ts';
-import { looksLike } from '../../../client/conformance/wire/media-signatures.ts';
+import { parseEvents } from '../../conformance/wire/event-stream.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
+import { hasSignature } from '../../conformance/wire/media-signatures.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
 
@@ -86,7 +86,7 @@ describeOperation('generateMultimodalSpeech', {
       const { output, usage } = jsonOf(answer) as Spoken;
       expect([output.audio.data, usage.characters]).toEqual(['', 13]);
       const file = await fetch(output.audio.url);
-      expect(looksLike('audio/wav', Buffer.from(await file.arrayBuffer()))).toBe(true);
+      expect(hasSignature('audio/wav', Buffer.from(await file.arrayBuffer()))).toBe(true);
     });
     test('200 tokens of a legacy model', async () => {
       const { usage } = jsonOf(await call({ body: spoken({}, 'alpha-tts') })) as Spoken;
@@ -99,14 +99,14 @@ describeOperation('generateMultimodalSpeech', {
     test('200 of beta, audio in hexadecimal', async () => {
       const answer = await call({ body: beta({ audio_setting: { format: 'flac' } }) });
       const { output } = jsonOf(answer) as { output: { data: { audio: string } } };
-      expect(looksLike('audio/flac', Buffer.from(output.data.audio, 'hex'))).toBe(true);
+      expect(hasSignature('audio/flac', Buffer.from(output.data.audio, 'hex'))).toBe(true);
     });
     test('200 PCM in native events', async () => {
       const answer = await call({ body: spoken(), headers: events });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
       const seen = parseEvents(answer.body.toString('utf8'), 'native').map(({ data }) => data as Spoken);
       const audio = Buffer.concat(seen.map(({ output }) => Buffer.from(output.audio.data, 'base64')));
-      expect(looksLike('audio/pcm', audio)).toBe(true);
+      expect(hasSignature('audio/pcm', audio)).toBe(true);
       expect(seen.at(-1)?.usage.characters).toBe(13);
     });
     test('200 native events of beta', async () => {
@@ -149,13 +149,13 @@ describeOperation('generateMultimodalSpeech', {
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'restricted' }), 403, {
+      expectRefusal(await call({ body: spoken(), as: 'noModels' }), 403, {
         code: 'access_denied',
         names: 'model',
       });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'penniless' }), 403, {
+      expectRefusal(await call({ body: spoken(), as: 'noQuota' }), 403, {
         code: 'insufficient_user_quota',
       });
     });

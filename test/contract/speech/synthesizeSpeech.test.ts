@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
-import { parseEvents } from '../../../client/conformance/wire/event-stream.ts';
-import { looksLike } from '../../../client/conformance/wire/media-signatures.ts';
+import { parseEvents } from '../../conformance/wire/event-stream.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
+import { hasSignature } from '../../conformance/wire/media-signatures.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
 
@@ -59,7 +59,7 @@ describeOperation('synthesizeSpeech', {
       expect([output.finish_reason, output.audio.data, usage.characters]).toEqual(['stop', '', 13]);
       const file = await fetch(output.audio.url);
       expect(file.status).toBe(200);
-      expect(looksLike(type, Buffer.from(await file.arrayBuffer()))).toBe(true);
+      expect(hasSignature(type, Buffer.from(await file.arrayBuffer()))).toBe(true);
     });
     test('200 tokens where the model is metered in them', async () => {
       const answer = await call({ body: spoken({ voice: 'ember' }, 'alpha-audio-3.1-tts-flash') });
@@ -99,13 +99,13 @@ describeOperation('synthesizeSpeech', {
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'restricted' }), 403, {
+      expectRefusal(await call({ body: spoken(), as: 'noModels' }), 403, {
         code: 'access_denied',
         names: 'model',
       });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'penniless' }), 403, {
+      expectRefusal(await call({ body: spoken(), as: 'noQuota' }), 403, {
         code: 'insufficient_user_quota',
       });
     });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -120,7 +120,7 @@ describeOperation('createToken', {
       ['no limit of quota', { unlimited_quota: true }, 'unlimited_quota'],
       ['another group', { group: 'nobody' }, 'group'],
     ])('403 to a key that gives away %s', async (_, fields, names) => {
-      expectRefusal(await call({ body: { name: 'k', remain_quota: 0, ...fields }, as: 'penniless' }), 403, {
+      expectRefusal(await call({ body: { name: 'k', remain_quota: 0, ...fields }, as: 'noQuota' }), 403, {
         names,
       });
     });
@@ -128,7 +128,7 @@ describeOperation('createToken', {
     test('403 to a key that gives away models it may not use', async () => {
       const answer = await call({
         body: { name: 'k', remain_quota: 0, model_limits: 'voxa-v2' },
-        as: 'restricted',
+        as: 'noModels',
       });
       expectRefusal(answer, 403, { names: 'model_limits', says: ['voxa-v2'] });
     });

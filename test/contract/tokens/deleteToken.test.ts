@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
@@ -46,7 +46,7 @@ describeOperation('deleteToken', {
     test('404 for an id that nobody has, or another user', async () => {
       expectRefusal(await remove(Number.MAX_SAFE_INTEGER), 404, { names: 'id' });
       const { id } = await make();
-      expectRefusal(await call({ path: { id: String(id) }, as: 'penniless' }), 404, { names: 'id' });
+      expectRefusal(await call({ path: { id: String(id) }, as: 'noQuota' }), 404, { names: 'id' });
     });
 
     test('404 to a limited key for one that was not created with it', async () => {

@@ -1,12 +1,12 @@
 import { expect, inject, test } from 'vitest';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
 
 interface Page {
   data: { items: { id: number; name: string; key: string; created_by: number | null }[]; total: number };
 }
-const pageOf = (answer: Answer) => {
+const pageOf = (answer: HttpResponse) => {
   expect(answer.status).toBe(200);
   return (jsonOf(answer) as Page).data;
 };

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
@@ -60,8 +60,8 @@ describeOperation('createVerificationSession', {
       expectRefusal(await call(failing('reject')), 400);
     });
     test('403 a key that may not use it, and one without quota', async () => {
-      expectRefusal(await call({ as: 'restricted' }), 403, { names: 'model' });
-      expectRefusal(await call({ as: 'penniless' }), 403, { names: 'quota' });
+      expectRefusal(await call({ as: 'noModels' }), 403, { names: 'model' });
+      expectRefusal(await call({ as: 'noQuota' }), 403, { names: 'quota' });
     });
     test('429 with the time to wait, when the provider takes no more', async () => {
       const answer = await call(failing('throttle'));

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
@@ -70,7 +70,7 @@ describeOperation('getVerificationSession', {
     test('404 a session that nobody has, and one that is another user’s', async () => {
       const { session_id } = await started();
       expectRefusal(await call({ path: { session_id: 'vs_none' } }), 404, { names: 'session_id' });
-      expectRefusal(await call({ path: { session_id }, as: 'penniless' }), 404, { names: 'session_id' });
+      expectRefusal(await call({ path: { session_id }, as: 'noQuota' }), 404, { names: 'session_id' });
     });
     test.each([
       [429, 'poll-throttle'],

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
@@ -47,7 +47,7 @@ describeOperation('cancelNativeTask', {
         model: 'gamma3.0-video',
         input: { prompt: '[[queued]] A kite.' },
       });
-      expectRefusal(await call({ path: { task_id: id }, as: 'restricted' }), 404, unknown);
+      expectRefusal(await call({ path: { task_id: id }, as: 'noModels' }), 404, unknown);
       expect(await statusOf(id)).toBe('PENDING');
     });
   },

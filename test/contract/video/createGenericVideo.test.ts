@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { eta } from '../../support/start-video.ts';
@@ -110,8 +110,8 @@ describeOperation('createGenericVideo', {
       expectRefusal(await call({ body }), 400, { says: ['nobody'] });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      expectRefusal(await call({ body: gamma, as: 'penniless' }), 403, { code: 'insufficient_user_quota' });
-      expectRefusal(await call({ body: gamma, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ body: gamma, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
+      expectRefusal(await call({ body: gamma, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...gamma, model: 'gamma9' } });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
 
@@ -147,8 +147,8 @@ describeOperation('createNativeVideo', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 seconds'] };
-      expectRefusal(await call({ body: about('A kite.'), as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ body: about('A kite.'), as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ body: about('A kite.'), as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ body: about('A kite.'), as: 'noModels' }), 403, { code: 'access_denied' });
     });
 
     describe('when the provider fails', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
@@ -124,8 +124,8 @@ describeOperation('createOfficialVideo', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['4 seconds'] };
-      expectRefusal(await call({ change: plain, as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ change: { ...plain, model: 'epsilon-delta-9' } });

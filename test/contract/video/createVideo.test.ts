@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { eta } from '../../support/start-video.ts';
@@ -144,8 +144,8 @@ describeOperation('createVideo', {
     });
     test('403 without quota, and for a model that the key may not use', async () => {
       const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 seconds'] };
-      expectRefusal(await call({ body: eta, as: 'penniless' }), 403, quota);
-      expectRefusal(await call({ body: eta, as: 'restricted' }), 403, { code: 'access_denied' });
+      expectRefusal(await call({ body: eta, as: 'noQuota' }), 403, quota);
+      expectRefusal(await call({ body: eta, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...eta, model: 'eta-9' } });

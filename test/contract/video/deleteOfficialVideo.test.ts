@@ -33,7 +33,7 @@ describeOperation('deleteOfficialVideo', {
       const unknown = { code: 'resource_not_found', names: 'task_id' };
       expectRefusal(await call({ path: { task_id: 'none' } }), 404, unknown);
       const path = { task_id: await startOfficialTask() };
-      expectRefusal(await call({ path, as: 'penniless' }), 404, unknown);
+      expectRefusal(await call({ path, as: 'noQuota' }), 404, unknown);
     });
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
@@ -27,7 +27,7 @@ describeOperation('deleteVideo', {
       expectRefusal(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'penniless' }), 404, missing);
+      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
   },
 });

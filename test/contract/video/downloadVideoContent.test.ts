@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
+import { documented } from '../../conformance/contract/documented.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';
@@ -89,7 +89,7 @@ describeOperation('downloadVideoContent', {
       expectRefusal(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'penniless' }), 404, missing);
+      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { startVideo } from '../../support/start-video.ts';
@@ -28,7 +28,7 @@ describeOperation('getGenericVideo', {
     });
     test('404 the task of another user', async () => {
       expectRefusal(
-        await call({ path: { task_id: await startVideo({}, path) }, as: 'penniless' }),
+        await call({ path: { task_id: await startVideo({}, path) }, as: 'noQuota' }),
         404,
         missing,
       );

@@ -1,6 +1,6 @@
 import { expect, inject, test, vi } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 
@@ -27,7 +27,7 @@ describeOperation('getNativeTask', {
     'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
   },
   carriesOut: (call) => {
-    const poll = async (id: string, as?: 'restricted') => {
+    const poll = async (id: string, as?: 'noModels') => {
       const answer = await call({ path: { task_id: id }, ...(as && { as }) });
       expect(answer.status).toBe(200);
       const task = jsonOf(answer) as Task;
@@ -77,7 +77,7 @@ describeOperation('getNativeTask', {
     );
     test('200 UNKNOWN for an id that is not the caller’s', async () => {
       expect((await poll('task_nobody')).task_status).toBe('UNKNOWN');
-      expect((await poll(await video('A kite.'), 'restricted')).task_status).toBe('UNKNOWN');
+      expect((await poll(await video('A kite.'), 'noModels')).task_status).toBe('UNKNOWN');
     });
   },
 });

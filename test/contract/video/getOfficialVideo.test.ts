@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
@@ -23,7 +23,7 @@ describeOperation('getOfficialVideo', {
     });
     test('404 the task of another user', async () => {
       const id = await startOfficialTask();
-      const answer = await call({ path: { task_id: id }, as: 'penniless' });
+      const answer = await call({ path: { task_id: id }, as: 'noQuota' });
       expectRefusal(answer, 404, { code: 'resource_not_found', names: 'task_id' });
     });
   },

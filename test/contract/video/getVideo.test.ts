@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { eta, startVideo, videoEnded } from '../../support/start-video.ts';
@@ -33,7 +33,7 @@ describeOperation('getVideo', {
       expectRefusal(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'penniless' }), 404, missing);
+      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
     test('404 a task of the other path', async () => {
       const id = await startVideo({}, '/v1/video/generations');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import type { components } from '../../../generated/http.ts';
+import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 
-const listOf = (answer: Answer) => {
+const listOf = (answer: HttpResponse) => {
   expect(answer.status).toBe(200);
   return jsonOf(answer) as components['schemas']['OfficialTaskListReply'];
 };
@@ -41,7 +41,7 @@ describeOperation('listOfficialVideos', {
     });
     test('200 nothing of others', async () => {
       await startOfficialTask();
-      expect(listOf(await call({ as: 'penniless' }))).toEqual({ items: [], total: 0 });
+      expect(listOf(await call({ as: 'noQuota' }))).toEqual({ items: [], total: 0 });
     });
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { startVideo, type VideoTask } from '../../support/start-video.ts';
@@ -26,7 +26,7 @@ describeOperation('listVideos', {
       expect((await listed({ after: first, order: 'asc' })).ids).toEqual([second]);
     });
     test('200 nothing for somebody who made nothing', async () => {
-      const answer = await call({ as: 'restricted' });
+      const answer = await call({ as: 'noModels' });
       expect(jsonOf(answer)).toEqual({
         object: 'list',
         data: [],
@@ -38,7 +38,7 @@ describeOperation('listVideos', {
     test('400 after a task that is not there', async () => {
       const names = { code: 'invalid_request', names: 'after' };
       expectRefusal(await call({ query: { after: 'none' } }), 400, names);
-      expectRefusal(await call({ query: { after: await startVideo() }, as: 'restricted' }), 400, names);
+      expectRefusal(await call({ query: { after: await startVideo() }, as: 'noModels' }), 400, names);
     });
   },
 });

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
-import { documented } from '../../../client/conformance/contract/documented.ts';
-import { jsonOf } from '../../../client/conformance/wire/answer.ts';
-import { looksLike } from '../../../client/conformance/wire/media-signatures.ts';
+import { documented } from '../../conformance/contract/documented.ts';
+import { jsonOf } from '../../conformance/wire/http-response.ts';
+import { hasSignature } from '../../conformance/wire/media-signatures.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
@@ -41,7 +41,7 @@ async function done(call: Call, model: string, input: { [field: string]: string 
 }
 
 function expectPreview({ preview_audio }: Reply['output']): void {
-  expect(looksLike('audio/wav', Buffer.from(preview_audio?.data ?? '', 'base64'))).toBe(true);
+  expect(hasSignature('audio/wav', Buffer.from(preview_audio?.data ?? '', 'base64'))).toBe(true);
 }
 
 /** A sentence to clone a voice from, as a data URL. */
@@ -134,13 +134,13 @@ describeOperation('customizeVoice', {
       expectRefusal(await call({ body }), 404, { code: 'voice_not_found' });
     });
     test('403 a service that the key may not use', async () => {
-      expectRefusal(await call({ body: design, as: 'restricted' }), 403, {
+      expectRefusal(await call({ body: design, as: 'noModels' }), 403, {
         code: 'access_denied',
         names: 'model',
       });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: design, as: 'penniless' }), 403, { code: 'insufficient_user_quota' });
+      expectRefusal(await call({ body: design, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
     });
   },
 });

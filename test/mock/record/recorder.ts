@@ -1,8 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
-import { documented } from '../../../client/conformance/contract/documented.ts';
 import { operations } from '../../../generated/operations.ts';
 import type { Json } from '../../../openapi/tools/document.ts';
 import { Failure } from '../../../server/failure.ts';
+import { documented } from '../../conformance/contract/documented.ts';
 import { eventsOf, hashOf, type RecordedAnswer, type RecordedExample } from './example.ts';
 import type { ExamplesFolder } from './examples-folder.ts';
 import { masked, maskedText } from './mask.ts';

@@ -1,9 +1,9 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { documented } from '../../../client/conformance/contract/documented.ts';
 import { type CatalogueModel, models, type Protocol } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
+import { documented } from '../../conformance/contract/documented.ts';
 import { type Behaviour, readWishes } from '../behaviours.ts';
 import { filled } from './examples.ts';
 import { type Script, scripts } from './scripts.ts';

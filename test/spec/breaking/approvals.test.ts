@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { bundle as openapi } from '../../../client/conformance/contract/documented.ts';
 import { approve, readApprovals } from '../../../openapi/tools/breaking/approvals.ts';
 import type { BreakingChange } from '../../../openapi/tools/breaking/judge.ts';
 import { sourceFinder } from '../../../openapi/tools/breaking/source-files.ts';
+import { bundle as openapi } from '../../conformance/contract/documented.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { fieldAt } from '../../../client/conformance/contract/schema-fields.ts';
-import { eventBundle } from '../../../client/conformance/contract/schemas.ts';
 import { deref, type JsonObject, objects, text } from '../../../openapi/tools/document.ts';
+import { fieldAt } from '../../conformance/contract/schema-fields.ts';
+import { eventBundle } from '../../conformance/contract/schemas.ts';
 import { inferenceAddress, realtimeAddresses, realtimeEvents, sessionFields, usageFields } from './events.ts';
 import { fieldProblems } from './field-problems.ts';
 import type { Fields } from './fields.ts';

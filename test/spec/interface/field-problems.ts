@@ -1,6 +1,6 @@
-import { bundle } from '../../../client/conformance/contract/documented.ts';
-import { fieldAt } from '../../../client/conformance/contract/schema-fields.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
+import { bundle } from '../../conformance/contract/documented.ts';
+import { fieldAt } from '../../conformance/contract/schema-fields.ts';
 import type { Fields } from './fields.ts';
 
 /** What of the fields a schema lacks, or has in another type. */

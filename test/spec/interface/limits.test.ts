@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bundle } from '../../../client/conformance/contract/documented.ts';
-import { eventBundle } from '../../../client/conformance/contract/schemas.ts';
+import { bundle } from '../../conformance/contract/documented.ts';
+import { eventBundle } from '../../conformance/contract/schemas.ts';
 import { type Bounds, type Limit, limitsOf, requestLimits } from '../../support/limits.ts';
 import { decisions } from '../decisions/index.ts';
 import { defaults } from './defaults.ts';

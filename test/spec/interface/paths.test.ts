@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bundle, documentedOperations } from '../../../client/conformance/contract/documented.ts';
 import { type JsonObject, objects, text } from '../../../openapi/tools/document.ts';
+import { bundle, documentedOperations } from '../../conformance/contract/documented.ts';
 import { errorBodies } from './errors.ts';
 import { fieldProblems } from './field-problems.ts';
 import { apiKeyHeader, browserKey, type PathRow, paths } from './paths.ts';

@@ -1,0 +1,37 @@
+import type { RunContext } from '../context/run-context.ts';
+import type { DocumentedOperation } from '../contract/documented.ts';
+import type { CheckOutcome } from '../scenarios/scenario.ts';
+import { callbackChecks } from './callbacks.ts';
+import { silentDialogueChecks } from './dialogues.ts';
+
+export interface LongCheck {
+  name: string;
+  run: () => Promise<CheckOutcome>;
+}
+
+/** Checks that mostly wait: for a task to end, or for an idle timeout. */
+export const longChecks = (operation: DocumentedOperation, context: RunContext): LongCheck[] => [
+  ...callbackChecks(operation, context),
+  ...silentDialogueChecks(operation, context),
+];
+
+/** Long checks that run in the background, by the id of the operation. */
+export type StartedChecks = ReadonlyMap<string, readonly LongCheck[]>;
+
+/** Starts the long checks of all operations, so that they wait while the other checks run. */
+export function startLongChecks(
+  operations: readonly DocumentedOperation[],
+  context: RunContext,
+): StartedChecks {
+  return new Map(
+    operations.map((operation) => [
+      operation.id,
+      longChecks(operation, context).map(({ name, run }) => {
+        const outcome = run();
+        // An aborted run never awaits the outcome. This prevents an unhandled rejection.
+        outcome.catch(() => undefined);
+        return { name, run: () => outcome };
+      }),
+    ]),
+  );
+}

@@ -1,0 +1,119 @@
+import type { OperationId } from '../../../generated/operations.ts';
+import type { RunContext } from '../context/run-context.ts';
+import { Unavailable } from '../context/unavailable.ts';
+import type { Variation } from '../wire/exchange.ts';
+import type { Scenario } from './scenario.ts';
+
+/** A change by an admin. Runs only with `--admin`, and only on resources that the run created. */
+const change =
+  (name: string, of: (context: RunContext) => Promise<Variation>) =>
+  (context: RunContext): Scenario[] => [
+    {
+      name,
+      status: 200,
+      variation: async () => {
+        if (!context.admin) throw new Unavailable('changes by an admin run only with --admin');
+        return await of(context);
+      },
+    },
+  ];
+
+const list = (): Scenario[] => [
+  { name: '200 a list', status: 200 },
+  { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } } },
+];
+
+const noChannel = (): Scenario[] => [
+  {
+    name: '200 a channel',
+    status: 200,
+    variation: async () => {
+      throw new Unavailable('the kit changes no channels');
+    },
+  },
+];
+
+/** Admin operations: lists, and changes to resources that the run created. */
+export const adminScenarios: Partial<Record<OperationId, (context: RunContext) => Scenario[]>> = {
+  listUsers: list,
+  listGroups: list,
+  searchTokens: list,
+  listChanges: list,
+  listChannels: list,
+  searchTasks: list,
+  searchDeliveries: list,
+  auditBooks: () => [{ name: '200 the totals', status: 200 }],
+  showFigures: () => [{ name: '200 figures', status: 200 }],
+  exportLogs: (): Scenario[] => [
+    {
+      name: '200 JSON lines',
+      status: 200,
+      mediaType: 'application/jsonl',
+      variation: { query: { since: lastSecond() } },
+    },
+    {
+      name: '200 CSV',
+      status: 200,
+      mediaType: 'text/csv',
+      variation: { query: { since: lastSecond(), format: 'csv' } },
+    },
+  ],
+  reloadConfiguration: () => [
+    { name: '200 a dry run', status: 200, variation: { query: { dry_run: 'true' } } },
+  ],
+  createUser: change('200 a user', async () => ({
+    body: { name: `conformance-${crypto.randomUUID().slice(0, 8)}`, group: 'default' },
+  })),
+  updateUser: change('200 a user of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.user() },
+    body: { disabled: false },
+  })),
+  createUserToken: change('200 a key for a user of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.user() },
+    body: { name: 'conformance', remain_quota: 0 },
+  })),
+  updateToken: change('200 a key of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.userToken() },
+    example: 'disabled',
+  })),
+  revokeToken: change('200 a key of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.userToken() },
+  })),
+  grantQuota: change('200 quota for a key of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.userToken() },
+    body: { amount: 1, reason: 'conformance' },
+  })),
+  explainCharge: ({ fixtures }): Scenario[] => [
+    {
+      name: '200 a task of the run',
+      status: 200,
+      variation: async () => ({ path: { id: await fixtures.finishedTask('native') } }),
+    },
+  ],
+  refundCall: change('200 a task of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.finishedTask('native') },
+    body: { reason: 'conformance' },
+  })),
+  cancelTask: change('200 a task of the run', async ({ fixtures, triggers }) => ({
+    path: { id: await fixtures.startCancelableTask('native', triggers) },
+  })),
+  settleTask: change('200 a task of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.startTask('native') },
+    example: 'failed',
+  })),
+  testChannel: noChannel,
+  enableChannel: noChannel,
+  disableChannel: noChannel,
+  resendDelivery: () => [
+    {
+      name: '200 a delivery',
+      status: 200,
+      variation: async () => {
+        throw new Unavailable('the run has no callback to resend');
+      },
+    },
+  ],
+};
+
+/** Limits an export to the last second, in Unix time, because a log can be long. */
+const lastSecond = () => Math.floor(Date.now() / 1000) - 1;

@@ -1,0 +1,68 @@
+import type { OperationId } from '../../../generated/operations.ts';
+import type { RunContext } from '../context/run-context.ts';
+import type { Variation } from '../wire/exchange.ts';
+import type { Scenario } from './scenario.ts';
+
+/** A whole file, a range of it, and a range beyond its end. */
+export function rangeScenarios(
+  mediaType: string | undefined,
+  of: () => Promise<Variation>,
+  title = 'a file',
+): Scenario[] {
+  const ranged = (range: string) => async () => {
+    const variation = await of();
+    return { ...variation, headers: { ...variation.headers, range } };
+  };
+  return [
+    { name: `200 ${title}`, status: 200, variation: of, ...(mediaType !== undefined && { mediaType }) },
+    {
+      name: `206 a range of ${title}`,
+      status: 206,
+      variation: ranged('bytes=0-99'),
+      ...(mediaType !== undefined && { mediaType }),
+      verify: ({ body, headers }) => [
+        ...(body.length <= 100 ? [] : [`a range of 100 bytes has ${body.length} bytes`]),
+        ...(headers.get('content-range')?.startsWith('bytes 0-') === true
+          ? []
+          : ['content-range is missing']),
+      ],
+    },
+    {
+      name: `416 a range beyond the end of ${title}`,
+      status: 416,
+      variation: ranged('bytes=999999999999-'),
+      expected: { field: 'range' },
+    },
+  ];
+}
+
+export const fileScenarios: Partial<Record<OperationId, (context: RunContext) => Scenario[]>> = {
+  downloadVideoContent: ({ fixtures }) => [
+    ...rangeScenarios(undefined, async () => ({ path: { task_id: await fixtures.finishedTask('video') } })),
+    ...rangeScenarios(
+      undefined,
+      async () => ({
+        path: { task_id: await fixtures.finishedTask('thumbnailed') },
+        query: { variant: 'thumbnail' },
+      }),
+      'the last frame',
+    ),
+  ],
+  getFile: ({ fixtures }) =>
+    rangeScenarios(undefined, async () => ({
+      path: await fixtures.file(),
+      headers: { authorization: undefined },
+    })),
+  getDocsFile: () =>
+    [
+      ['index.html', 'text/html'],
+      ['site.css', 'text/css'],
+      ['scalar.js', 'text/javascript'],
+      ['asyncapi.json', 'application/json'],
+    ].map(([file = '', mediaType = '']) => ({
+      name: `200 ${mediaType}`,
+      status: 200,
+      mediaType,
+      variation: { path: { file } },
+    })),
+};

@@ -1,0 +1,16 @@
+export interface Target {
+  /** Base URL without a trailing slash. */
+  url: string;
+  key: string;
+  /** True for a gateway, false for the mock. */
+  isGateway?: boolean;
+}
+
+export interface HttpResponse {
+  status: number;
+  headers: Headers;
+  body: Buffer;
+}
+
+/** Parses the body. @throws Error when it is not JSON */
+export const jsonOf = ({ body }: HttpResponse): unknown => JSON.parse(body.toString('utf8'));
