@@ -1,62 +1,45 @@
 import { defineConfig, type OxlintConfig } from 'oxlint';
 
 /**
- * The floors of `server/`, from the top down: a room may import from the floors below its own, and from itself.
- * CONTRIBUTING.md shows the same picture.
+ * The layers of `server/`, from the top down. A module may import from itself and from modules of lower layers.
+ * CONTRIBUTING.md shows the same table.
  */
-const floors: readonly (readonly string[])[] = [
+const layers: readonly (readonly string[])[] = [
   ['operations'],
-  ['realtime', 'inference'],
   ['sockets'],
-  ['speech', 'text'],
-  ['calls', 'formats', 'assets'],
+  ['calls'],
+  ['providers'],
   ['http'],
-  ['deliveries', 'providers'],
-  ['gateway.ts'],
   ['tasks'],
-  ['channels', 'ledger'],
-  ['models'],
-  ['accounts'],
-  ['outbound', 'files'],
-  ['runtime'],
+  ['channels', 'quota'],
+  ['keys', 'models', 'outbound', 'media'],
   ['store'],
-  ['telemetry'],
   ['settings'],
-  ['failure.ts'],
+  ['telemetry', 'lib'],
 ];
 
-/** What puts the rooms together; nothing imports it. */
-const roof = [
-  'main.ts',
-  'start.ts',
-  'admin.ts',
-  'docs.ts',
-  'workers',
-  'serve.ts',
-  'app.ts',
-  'operator.ts',
-  'embedded-sandbox.ts',
-];
+/** The top layer: the entry points and the composition root. Nothing below imports it. */
+const top = ['main.ts', 'admin.ts', 'docs.ts', 'app'];
 
 type Override = NonNullable<OxlintConfig['overrides']>[number];
 
-/** Patterns of the import paths that lead into a room, or to a file. */
-const into = (room: string) => (room.endsWith('.ts') ? `**/${room}` : `**/${room}/**`);
+/** A pattern of the import paths that lead to a module or a file. */
+const pathsTo = (name: string) => (name.endsWith('.ts') ? `**/${name}` : `**/${name}/**`);
 
-function onlyDown(room: string, floor: number): Override {
-  const below = floors.slice(floor + 1).flat();
-  const closed = [...roof, ...floors.flat().filter((other) => other !== room && !below.includes(other))];
-  const way = below.length === 0 ? 'nothing else in server/' : below.join(', ');
+function onlyLowerLayers(module: string, layer: number): Override {
+  const below = layers.slice(layer + 1).flat();
+  const forbidden = [...top, ...layers.flat().filter((other) => other !== module && !below.includes(other))];
+  const allowed = below.length === 0 ? 'from nothing else in server/' : `from ${below.join(', ')}`;
   return {
-    files: [room.endsWith('.ts') ? `server/${room}` : `server/${room}/**`],
+    files: [`server/${module}/**`],
     rules: {
       'eslint/no-restricted-imports': [
         'error',
         {
           patterns: [
             {
-              group: [...closed.map(into), '@unigate/sandbox', '**/sandbox/**'],
-              message: `The way in server/ is down: ${room} may import from itself and from ${way}.`,
+              group: [...forbidden.map(pathsTo), '@unigate/sandbox', '**/sandbox/**'],
+              message: `${module} may import from itself and ${allowed}.`,
             },
           ],
         },
@@ -65,10 +48,10 @@ function onlyDown(room: string, floor: number): Override {
   };
 }
 
-/** The sandbox is a package of its own; of the server it takes only the safe outgoing connections. */
+/** The sandbox is a package of its own. Of the server it imports only `outbound/`. */
 function sandboxAtDepth(depth: number): Override {
-  const rooms = floors.flat().filter((room) => room !== 'outbound');
-  const names = [...roof, ...rooms].map((name) => name.replace('.', '\\.')).join('|');
+  const modules = layers.flat().filter((module) => module !== 'outbound');
+  const names = [...top, ...modules].map((name) => name.replace('.', '\\.')).join('|');
   return {
     files: [`server/sandbox/${'*/'.repeat(depth)}*.ts`],
     rules: {
@@ -175,7 +158,7 @@ export default defineConfig({
         'typescript/consistent-type-imports': 'off',
       },
     },
-    ...floors.flatMap((rooms, floor) => rooms.map((room) => onlyDown(room, floor))),
+    ...layers.flatMap((modules, layer) => modules.map((module) => onlyLowerLayers(module, layer))),
     ...[0, 1, 2, 3].map(sandboxAtDepth),
   ],
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { runAdmin } from '../client/commands/admin/run.ts';
 import { runProcess } from '../client/commands/run-process.ts';
-import { startFailure } from './runtime/start-failure.ts';
+import { startFailure } from './app/start-failure.ts';
 import { storeLocation } from './settings/settings.ts';
 import { readBooks } from './store/open-books.ts';
 import { auditBooks } from './store/queries/audit.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { docsFile, docsFiles } from './operations/docs-site.ts';
+import { docsFile, docsFiles } from './operations/service/docs-site.ts';
 
 const usage = `npm run docs -- [--out FOLDER]
 

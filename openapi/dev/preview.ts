@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { docsFile, pagePolicy } from '../../server/operations/docs-site.ts';
+import { docsFile, pagePolicy } from '../../server/operations/service/docs-site.ts';
 
 export interface Preview {
   address: string;

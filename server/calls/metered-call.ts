@@ -1,11 +1,11 @@
 import type { OperationId } from '../../generated/operations.ts';
 import { type Answered, type Turn, unanswered } from '../channels/failover.ts';
-import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
-import type { Metering, Usage } from '../ledger/metering.ts';
+import { Failure } from '../lib/failure.ts';
+import { TimeLimitError, withinLimit } from '../lib/timers.ts';
 import { providerRequestId } from '../providers/headers.ts';
 import { EmptyAnswer } from '../providers/unusable.ts';
-import { TimeLimitError, withinLimit } from '../runtime/timers.ts';
+import type { Metering, Usage } from '../quota/metering.ts';
 
 /** What is known of a call's bill while its answer goes out. */
 export interface CallMeter {

@@ -1,8 +1,8 @@
-import type { Logger } from '../runtime/logger.ts';
-import { Rounds } from '../runtime/rounds.ts';
-import type { Timers } from '../runtime/timers.ts';
+import { Rounds } from '../lib/rounds.ts';
+import type { Timers } from '../lib/timers.ts';
 import { disabledChannels } from '../store/queries/channel-states.ts';
 import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Channels } from './channels.ts';
 
 /** Milliseconds between two looks: what an admin does on one gateway holds on every other within a second. */

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import type { FileRelay } from '../files/file-relay.ts';
+import type { FileRelay } from '../media/file-relay.ts';
 import { ask, type HttpAnswer } from '../outbound/ask.ts';
 import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';

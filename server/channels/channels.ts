@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FileRelay } from '../files/file-relay.ts';
+import type { FileRelay } from '../media/file-relay.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 import { matcher } from '../settings/model-patterns.ts';
 import type { ChannelSettings } from '../settings/settings.ts';

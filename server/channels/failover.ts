@@ -1,6 +1,6 @@
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import { BusyError } from '../outbound/slots.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Channel, UpstreamRequest, UpstreamResponse } from './channel.ts';
 import { faultIn, faultOf, mayAskToWait, neverSent, refusedBeforeWork } from './faults.ts';
 import type { Attempt } from './health.ts';

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { FailureKind } from './figures.ts';
 

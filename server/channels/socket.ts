@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
-import { Failure } from '../failure.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { systemTimers, type Timers } from '../runtime/timers.ts';
+import { Failure } from '../lib/failure.ts';
+import { systemTimers, type Timers } from '../lib/timers.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Channel } from './channel.ts';
 import { inTurn, noTurn, type Turn } from './failover.ts';
 import { faultIn, faultOf, mayAskToWait } from './faults.ts';

@@ -1,6 +1,6 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
-import { type Caller, viewerOf } from '../accounts/caller.ts';
-import { type Failure, invalid, keeperAway, notServed } from '../failure.ts';
+import { type Caller, viewerOf } from '../keys/caller.ts';
+import { type Failure, invalid, keeperAway, notServed } from '../lib/failure.ts';
 import { quoted, systemVoices } from '../models/catalogue.ts';
 import { type FoundVoice, findVoices } from '../store/queries/voices.ts';
 import type { Store } from '../store/store.ts';

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { RateLimit } from '../accounts/rate-limit.ts';
-import { Failure } from '../failure.ts';
-import type { Gateway } from '../gateway.ts';
+import type { RateLimit } from '../keys/rate-limit.ts';
+import { Failure } from '../lib/failure.ts';
+import type { Gateway } from './gateway.ts';
 
 /** Checks the key before a byte of the body is read. Operations without security pass. */
 export function authenticate({

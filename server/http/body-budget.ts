@@ -1,8 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
-import { allowancesOf } from '../accounts/allowances.ts';
-import type { Caller } from '../accounts/caller.ts';
-import { Failure } from '../failure.ts';
-import type { Timers } from '../runtime/timers.ts';
+import { allowancesOf } from '../keys/allowances.ts';
+import type { Caller } from '../keys/caller.ts';
+import { Failure } from '../lib/failure.ts';
+import type { Timers } from '../lib/timers.ts';
 import { bodyLimits, megabyte } from './body-limits.ts';
 import type { Operation } from './routes.ts';
 

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import type { Operation } from './routes.ts';
 
 /** What a body may have at most, in bytes. */

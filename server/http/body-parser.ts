@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../generated/errors.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import type { BodyJob, ParsedBody } from './parse-body.ts';
 import type { ParserReply } from './parser-thread.ts';
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Caller } from '../accounts/caller.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Caller } from '../keys/caller.ts';
 import { beginTrace } from '../telemetry/trace.ts';
 import { logFields, type Work, within } from '../telemetry/work.ts';
 import type { BodyReservation } from './body-budget.ts';
+import type { Gateway } from './gateway.ts';
 import { beginRequest } from './record-request.ts';
 import type { Operation } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { invalid } from '../failure.ts';
+import { invalid } from '../lib/failure.ts';
 import { overall, tooLarge } from './body-limits.ts';
 import { bodyPacer, maxUnpacedBytes } from './body-pacer.ts';
 

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OpenAPIV3, OpenApiRequest } from 'express-openapi-validator/dist/framework/types.js';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import type { OperationId } from '../../generated/operations.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import { bodyLimits } from './body-limits.ts';
 import { explain, type Forms, formsOf, type Violation } from './explain.ts';
 import type { Json, Schema } from './form-types.ts';

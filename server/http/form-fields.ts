@@ -1,4 +1,4 @@
-import { invalid } from '../failure.ts';
+import { invalid } from '../lib/failure.ts';
 import { fieldName } from './form-parts.ts';
 
 /** A value of a form: texts, and what file parts stand for, nested as their names say. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { type Failure, invalid } from '../failure.ts';
+import { type Failure, invalid } from '../lib/failure.ts';
 import { quoted } from '../models/catalogue.ts';
 import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
 

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { operations as contract } from '../../generated/http.ts';
 import type { OperationId, operations } from '../../generated/operations.ts';
-import type { Caller } from '../accounts/caller.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Caller } from '../keys/caller.ts';
 import type { Pieces } from '../outbound/answer-body.ts';
+import type { Gateway } from './gateway.ts';
 
 type Contract<Op extends OperationId> = contract[Op];
 

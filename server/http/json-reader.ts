@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { Failure, invalid } from '../failure.ts';
-import { yieldToEventLoop } from '../runtime/timers.ts';
+import { Failure, invalid } from '../lib/failure.ts';
+import { yieldToEventLoop } from '../lib/timers.ts';
 import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
 
 /** Names of fields included. Each costs far more than its bytes once it is parsed. */

@@ -1,4 +1,4 @@
-import { type Failure, invalid } from '../failure.ts';
+import { type Failure, invalid } from '../lib/failure.ts';
 import {
   besideFrame,
   conflict,

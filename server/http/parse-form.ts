@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { imageSize } from 'image-size';
-import { invalid } from '../failure.ts';
+import { invalid } from '../lib/failure.ts';
 import { type FormValue, nest } from './form-fields.ts';
 import { type FormLimits, type FormPart, readParts } from './form-parts.ts';
 import { requirePlain } from './value-problem.ts';

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import { type BodyJob, type ParsedBody, parseBody } from './parse-body.ts';
 
 /** The thread that parses large bodies, one after the other. */

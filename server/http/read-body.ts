@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import { Failure, invalid } from '../failure.ts';
+import { Failure, invalid } from '../lib/failure.ts';
 import { within } from '../telemetry/work.ts';
 import { type BodyLimits, bodyLimits, megabyte } from './body-limits.ts';
 import { type BodyParser, maxInlineBytes } from './body-parser.ts';

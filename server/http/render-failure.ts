@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationFacts } from '../../generated/operations.ts';
-import { Failure, ProviderOutage } from '../failure.ts';
-import type { Logger } from '../runtime/logger.ts';
+import { Failure, ProviderOutage } from '../lib/failure.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { logFields } from '../telemetry/work.ts';
 import { bodyPacer, maxUnpacedBytes } from './body-pacer.ts';
 

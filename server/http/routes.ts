@@ -6,7 +6,7 @@ import {
   operationIds,
   operations,
 } from '../../generated/operations.ts';
-import { Failure, invalid } from '../failure.ts';
+import { Failure, invalid } from '../lib/failure.ts';
 
 export type Operation = OperationFacts & { readonly id: OperationId };
 

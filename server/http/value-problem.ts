@@ -1,4 +1,4 @@
-import { invalid } from '../failure.ts';
+import { invalid } from '../lib/failure.ts';
 
 /** Far more than any request has, and far less than what those who walk or write it could stumble over. */
 const maxDepth = 100;

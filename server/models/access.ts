@@ -1,9 +1,15 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
-import type { Caller } from '../accounts/caller.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import { matcher } from '../settings/model-patterns.ts';
 import type { Settings } from '../settings/settings.ts';
 import { modelNotFound } from './catalogue.ts';
+
+/** The part of a key that decides which models it may use. */
+interface ModelGrant {
+  group: string;
+  /** Model patterns of the key itself. Null: the group alone decides. */
+  modelLimits: readonly string[] | null;
+}
 
 /** The groups with their models, and the effective prices: a model without a price is not served. */
 type OfferedModels = Pick<Settings, 'groups' | 'prices'>;
@@ -24,24 +30,24 @@ export class ModelAccess {
     this.#isPriced = matcher(Object.keys(prices));
   }
 
-  allows(caller: Caller, modelId: string): boolean {
-    return this.#allowedTo(caller)(modelId);
+  allows(grant: ModelGrant, modelId: string): boolean {
+    return this.#allowedTo(grant)(modelId);
   }
 
   /** @throws Failure 404 when the model has no price, 403 when the caller may not use it. */
-  require(caller: Caller, model: { id: string }): void {
+  require(grant: ModelGrant, model: { id: string }): void {
     if (!this.#isPriced(model.id)) throw modelNotFound(model.id);
-    if (this.allows(caller, model.id)) return;
+    if (this.allows(grant, model.id)) return;
     throw new Failure(403, 'access_denied', `model: this key may not use ${model.id}.`);
   }
 
   /** The catalogue models a caller may use. */
-  list(caller: Caller): CatalogueModel[] {
-    const allowed = this.#allowedTo(caller);
+  list(grant: ModelGrant): CatalogueModel[] {
+    const allowed = this.#allowedTo(grant);
     return models.filter(({ id }) => allowed(id));
   }
 
-  #allowedTo({ group, modelLimits }: Caller): (modelId: string) => boolean {
+  #allowedTo({ group, modelLimits }: ModelGrant): (modelId: string) => boolean {
     const inGroup = this.#groups.get(group) ?? (() => false);
     const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
     return (modelId) => inGroup(modelId) && inLimits(modelId) && this.#isPriced(modelId);

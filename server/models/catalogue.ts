@@ -6,7 +6,7 @@ import {
   type Voice,
   voiceSets,
 } from '../../generated/catalogue.ts';
-import { Failure, invalid } from '../failure.ts';
+import { Failure, invalid } from '../lib/failure.ts';
 
 const byId: ReadonlyMap<string, CatalogueModel> = new Map(models.map((model) => [model.id, model]));
 

@@ -1,4 +1,4 @@
-import { type Failure, invalid } from '../failure.ts';
+import { type Failure, invalid } from '../lib/failure.ts';
 
 /** So many items of each type a native media list may have. */
 const maxNative: Readonly<Record<string, number>> = {

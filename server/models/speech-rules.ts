@@ -1,5 +1,5 @@
 import { type CatalogueModel, families } from '../../generated/catalogue.ts';
-import { type Failure, invalid } from '../failure.ts';
+import { type Failure, invalid } from '../lib/failure.ts';
 import { quoted, systemVoices } from './catalogue.ts';
 import { estimateTextTokens, fewestTextTokens } from './usage.ts';
 

@@ -1,4 +1,4 @@
-import { type Failure, invalid } from '../failure.ts';
+import { type Failure, invalid } from '../lib/failure.ts';
 
 /** The families of video models that the generic routes serve. */
 export type VideoFamily = 'gamma' | 'seedance' | 'eta';

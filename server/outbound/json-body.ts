@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { yieldToEventLoop } from '../runtime/timers.ts';
+import { yieldToEventLoop } from '../lib/timers.ts';
 
 /** A text of more characters is written in slices. */
 const long = 1024 * 1024;

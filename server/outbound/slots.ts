@@ -1,4 +1,4 @@
-import { systemTimers, type Timers } from '../runtime/timers.ts';
+import { systemTimers, type Timers } from '../lib/timers.ts';
 
 export interface SlotOptions {
   /** Of all users together. */

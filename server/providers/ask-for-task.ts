@@ -1,6 +1,6 @@
 import type { UpstreamRequest } from '../channels/channel.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
-import { Failure, ProviderFailure, type TaskError } from '../failure.ts';
+import { Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
 import { DriverError, refusedBy, type Snapshot, type Upstream } from '../tasks/driver.ts';
 import { ProviderWords } from './provider-words.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';

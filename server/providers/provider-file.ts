@@ -1,11 +1,11 @@
 import type { Agent } from 'undici';
 import type { Channel } from '../channels/channel.ts';
 import { unanswered } from '../channels/failover.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import type { HttpAnswer } from '../outbound/ask.ts';
 import { AddressError, openAddress, outboundAgent, PrivateAddressError } from '../outbound/open-address.ts';
 import { type Leave, type SlotOptions, Slots } from '../outbound/slots.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** Who named the file, and for how long it is wanted. */
 export interface FileRequest {

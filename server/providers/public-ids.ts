@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import { type Failure, ProviderFailure, type TaskError } from '../failure.ts';
+import { type Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
 import type { AcceptedTask } from '../tasks/driver.ts';
 import { objectField, textField } from './json.ts';
 import { ProviderWords } from './provider-words.ts';

@@ -1,7 +1,7 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
 import { isAway } from '../channels/faults.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
-import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../failure.ts';
+import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../lib/failure.ts';
 import { field, textField } from './json.ts';
 import type { ProviderWords } from './provider-words.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 import { isText, mediaType } from './headers.ts';
 import { FileHosts, type FileRequest } from './provider-file.ts';
 

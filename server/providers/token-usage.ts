@@ -1,4 +1,4 @@
-import type { Usage } from '../ledger/metering.ts';
+import type { Usage } from '../quota/metering.ts';
 import { field } from './json.ts';
 
 /** What a call used, under both common pairs of names. */

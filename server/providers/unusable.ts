@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 
 /** For an answer with status 200 that is none. */
 export function unusable(): Failure {

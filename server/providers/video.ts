@@ -1,5 +1,5 @@
 import type { components } from '../../generated/http.ts';
-import { invalid } from '../failure.ts';
+import { invalid } from '../lib/failure.ts';
 import { conflict } from '../models/media-rules.ts';
 
 type Schemas = components['schemas'];

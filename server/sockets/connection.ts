@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { CatalogueModel } from '../../generated/catalogue.ts';
-import type { Caller } from '../accounts/caller.ts';
-import type { Gateway } from '../gateway.ts';
-import type { Timers } from '../runtime/timers.ts';
+import type { Gateway } from '../http/gateway.ts';
+import type { Caller } from '../keys/caller.ts';
+import type { Timers } from '../lib/timers.ts';
 import type { Work } from '../telemetry/work.ts';
 
 /** The key of a socket: it may be changed while the socket is open. */

@@ -2,11 +2,11 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
-import { Failure, notServed } from '../failure.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../http/gateway.ts';
 import { failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlain } from '../http/value-problem.ts';
+import { Failure, notServed } from '../lib/failure.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
 import type { Connection } from './connection.ts';
 

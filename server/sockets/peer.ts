@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Alarm, Timers } from '../runtime/timers.ts';
+import type { Alarm, Timers } from '../lib/timers.ts';
 import { highWater, lowWater, pingEvery, pingsUnanswered, unreadLimit } from './limits.ts';
 
 export interface PeerEvents {

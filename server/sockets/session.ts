@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { SocketRequest } from '../channels/socket.ts';
-import { Failure } from '../failure.ts';
-import type { Alarm } from '../runtime/timers.ts';
+import { Failure } from '../lib/failure.ts';
+import type { Alarm } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import { logFields } from '../telemetry/work.ts';
 import type { Connection, LiveSocket } from './connection.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../failure.ts';
+import { Failure } from '../lib/failure.ts';
 
 /**
  * The store cannot do anything for the moment: its database is away, or its disk is full. Nothing of what was asked

@@ -2,10 +2,10 @@ import type { Channel } from '../channels/channel.ts';
 import { type Turn, unanswered } from '../channels/failover.ts';
 import { faultIn, faultOf, mayAskToWait, neverSent, refusedBeforeWork } from '../channels/faults.ts';
 import type { FailureKind } from '../channels/figures.ts';
-import { Failure, type TaskError } from '../failure.ts';
-import type { Logger } from '../runtime/logger.ts';
+import { Failure, type TaskError } from '../lib/failure.ts';
 import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
 export interface TaskDriver {

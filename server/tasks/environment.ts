@@ -1,10 +1,10 @@
 import type { Channel } from '../channels/channel.ts';
-import type { QuotaSource } from '../ledger/ledger.ts';
-import type { PriceTerms } from '../ledger/prices.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { systemTimers, type Timers } from '../runtime/timers.ts';
+import { systemTimers, type Timers } from '../lib/timers.ts';
+import type { QuotaSource } from '../quota/ledger.ts';
+import type { PriceTerms } from '../quota/prices.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { TaskDriver } from './driver.ts';
 import { standardTiming, type TaskTiming } from './timing.ts';
 

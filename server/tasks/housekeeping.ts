@@ -1,4 +1,4 @@
-import type { Alarm } from '../runtime/timers.ts';
+import type { Alarm } from '../lib/timers.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { TaskStep } from './task-step.ts';
 

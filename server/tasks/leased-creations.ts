@@ -1,4 +1,4 @@
-import type { Drawn } from '../ledger/ledger.ts';
+import type { Drawn } from '../quota/ledger.ts';
 import type { LeasedTask, LeasedTaskResult } from '../store/commands/new-tasks.ts';
 import type { Store } from '../store/store.ts';
 import { BatchWriter } from './batch-writer.ts';

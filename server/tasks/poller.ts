@@ -1,4 +1,4 @@
-import { ClaimLoop } from '../runtime/claim-loop.ts';
+import { ClaimLoop } from '../store/claim-loop.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { beginLinked } from '../telemetry/trace.ts';

@@ -1,5 +1,5 @@
-import { keeperAway } from '../failure.ts';
-import { withinLimit } from '../runtime/timers.ts';
+import { keeperAway } from '../lib/failure.ts';
+import { withinLimit } from '../lib/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';

@@ -1,8 +1,8 @@
-import { keyRefused } from '../accounts/key-ring.ts';
 import type { Channel } from '../channels/channel.ts';
 import { inTurn, noTurn, soonest, type Turn } from '../channels/failover.ts';
-import { Failure } from '../failure.ts';
-import { withinLimit } from '../runtime/timers.ts';
+import { keyRefused } from '../keys/key-ring.ts';
+import { Failure } from '../lib/failure.ts';
+import { withinLimit } from '../lib/timers.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';

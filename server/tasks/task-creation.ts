@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Caller } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
+import type { Caller } from '../keys/caller.ts';
 import { price, type Unit } from '../models/usage.ts';
 import { jsonPieces } from '../outbound/json-body.ts';
 import type { NewTask } from '../store/commands/new-tasks.ts';

@@ -1,6 +1,6 @@
 import type { Protocol, Unit } from '../../generated/catalogue.ts';
-import type { Caller } from '../accounts/caller.ts';
 import type { Channels } from '../channels/channels.ts';
+import type { Caller } from '../keys/caller.ts';
 import type { ModelAccess } from '../models/access.ts';
 import { findModel, knownModel, modelNotFound, requireProtocol } from '../models/catalogue.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';

@@ -1,6 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
 import type { Turn } from '../channels/failover.ts';
-import { withinLimit } from '../runtime/timers.ts';
+import { withinLimit } from '../lib/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import {

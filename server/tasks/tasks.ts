@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { withinLimit } from '../runtime/timers.ts';
+import { withinLimit } from '../lib/timers.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { RemoveResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';

@@ -1,4 +1,4 @@
-import type { Failure, TaskError } from '../failure.ts';
+import type { Failure, TaskError } from '../lib/failure.ts';
 import { isPlausible, price } from '../models/usage.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
-import { Heartbeat } from '../../server/runtime/heartbeat.ts';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
+import { Heartbeat } from '../../server/quota/heartbeat.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { standardTiming } from '../../server/tasks/timing.ts';
 import { makeToken } from '../store/books.ts';

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';

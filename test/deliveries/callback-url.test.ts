@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCallbackUrl } from '../../server/deliveries/callback-url.ts';
+import { checkCallbackUrl } from '../../server/tasks/callbacks/callback-url.ts';
 
 const check = (url: string, allowPrivate = false) =>
   checkCallbackUrl(url, 'callback_url', { allowPrivate, secret: undefined });

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { Deliveries } from '../../server/deliveries/deliveries.ts';
-import type { DeliveryOptions } from '../../server/deliveries/environment.ts';
-import { renderOfficialTask } from '../../server/formats/official.ts';
+import { renderOfficialTask } from '../../server/providers/official/render-task.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
+import { Deliveries } from '../../server/tasks/callbacks/deliveries.ts';
+import type { DeliveryOptions } from '../../server/tasks/callbacks/environment.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { plainLinks } from '../support/plain-links.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { errors } from '../../generated/errors.ts';
-import { docsFile } from '../../server/operations/docs-site.ts';
+import { docsFile } from '../../server/operations/service/docs-site.ts';
 
 const text = async (name: string) => (await docsFile(name, '/'))?.body.toString('utf8') ?? '';
 

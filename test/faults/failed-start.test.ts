@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createLogger } from '../../server/runtime/logger.ts';
-import { startFailure } from '../../server/runtime/start-failure.ts';
+import { serve } from '../../server/app/serve.ts';
+import { startFailure } from '../../server/app/start-failure.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
-import { serve } from '../../server/serve.ts';
 import { SettingsError } from '../../server/settings/configuration.ts';
 import { readSettings } from '../../server/settings/settings.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 let folder: string;

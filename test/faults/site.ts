@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { type RunningGateway, serve } from '../../server/app/serve.ts';
 import { startSandbox } from '../../server/sandbox/sandbox.ts';
-import { type RunningGateway, serve } from '../../server/serve.ts';
 import { readSettings } from '../../server/settings/settings.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
 import type { GatewayOptions } from './gateway-process.ts';
 

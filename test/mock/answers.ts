@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
-import { Failure, invalid } from '../../server/failure.ts';
+import { Failure, invalid } from '../../server/lib/failure.ts';
 import { documentedEvents, mediaTypeOf, spokenEvents } from './events.ts';
 import { exampleOf } from './examples.ts';
 import { inPieces, mediaFolder, mediaOf } from './media.ts';

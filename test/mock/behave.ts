@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { Timers } from '../../server/runtime/timers.ts';
+import type { Timers } from '../../server/lib/timers.ts';
 import { type Behaviour, type Behaviours, wishesOf } from './behaviours.ts';
 import { breakAnswer } from './faults.ts';
 import type { RecentRequest, RecentRequests } from './recent-requests.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { isObject, type Json } from '../../openapi/tools/document.ts';
-import { invalid } from '../../server/failure.ts';
+import { invalid } from '../../server/lib/failure.ts';
 import { httpFaults } from './faults.ts';
 import { scripts } from './sockets/scripts.ts';
 

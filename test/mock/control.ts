@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { type OperationId, operationIds, operations } from '../../generated/operations.ts';
 import type { Json } from '../../openapi/tools/document.ts';
-import { Failure, invalid } from '../../server/failure.ts';
+import { Failure, invalid } from '../../server/lib/failure.ts';
 import { type Behaviours, faultsOf, isSocket, type Scope } from './behaviours.ts';
 import { httpFaults } from './faults.ts';
 import type { RecentRequests } from './recent-requests.ts';

@@ -1,4 +1,4 @@
-import { invalid } from '../../server/failure.ts';
+import { invalid } from '../../server/lib/failure.ts';
 import type { DocumentedOperation } from '../conformance/contract/documented.ts';
 
 /** What a `Prefer` header asks for: a documented status, one of its examples, or made-up values. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 import { eventBundle, eventProblems } from '../conformance/contract/schemas.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { connect } from '../support/socket-client.ts';

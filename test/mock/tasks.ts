@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
-import { Failure } from '../../server/failure.ts';
+import { Failure } from '../../server/lib/failure.ts';
 import { exampleOf, ownAddress, rewritten, withModel } from './examples.ts';
 
 export type Stage = 'queued' | 'running' | 'done' | 'failed' | 'canceled';

@@ -3,7 +3,7 @@ import { Channel } from '../../server/channels/channel.ts';
 import { openSocketInTurn } from '../../server/channels/socket.ts';
 import { findModel } from '../../server/models/catalogue.ts';
 import { type BridgedPiece, BridgedSpeech } from '../../server/providers/native/bridge.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { event } from '../realtime/inference-script.ts';
 import {
   type SocketUpstream,

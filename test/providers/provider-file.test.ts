@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { FileHosts } from '../../server/providers/provider-file.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 

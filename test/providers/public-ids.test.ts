@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { Failure } from '../../server/failure.ts';
+import { Failure } from '../../server/lib/failure.ts';
 import { failureWithPublicIds, publicIdsIn, reportedError } from '../../server/providers/public-ids.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
 import { channelTo } from '../support/upstream.ts';

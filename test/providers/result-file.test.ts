@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { openResultFile, type WantedPart } from '../../server/providers/result-file.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
 let upstream: RecordingUpstream;

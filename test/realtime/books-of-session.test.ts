@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SessionBooks } from '../../server/realtime/books.ts';
+import { SessionBooks } from '../../server/sockets/realtime/books.ts';
 import { PaperBooks } from './paper-books.ts';
 
 const flash = 'alpha3-tts-flash-realtime';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findModel } from '../../server/models/catalogue.ts';
-import { readClientEvent, sessionProblem } from '../../server/realtime/events.ts';
 import { SeenIds } from '../../server/sockets/frames.ts';
+import { readClientEvent, sessionProblem } from '../../server/sockets/realtime/events.ts';
 
 describe('an event of a client', () => {
   const read = (event: unknown, seen = new SeenIds()) => readClientEvent(JSON.stringify(event), seen);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { RunTask } from '../../generated/events.ts';
-import { InferenceTask } from '../../server/inference/task.ts';
+import { InferenceTask } from '../../server/sockets/inference/task.ts';
 import { PaperBooks } from './paper-books.ts';
 
 let paper: PaperBooks;

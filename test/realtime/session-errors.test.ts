@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { Failure } from '../../server/failure.ts';
-import { errorEvent, fatalErrors, fatalFrom, readProviderError } from '../../server/realtime/errors.ts';
+import { Failure } from '../../server/lib/failure.ts';
+import {
+  errorEvent,
+  fatalErrors,
+  fatalFrom,
+  readProviderError,
+} from '../../server/sockets/realtime/errors.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { channelTo } from '../support/upstream.ts';
 

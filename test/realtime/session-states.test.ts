@@ -8,7 +8,7 @@ import {
   type SessionState,
   serverMoves,
   sessionStates,
-} from '../../server/realtime/states.ts';
+} from '../../server/sockets/realtime/states.ts';
 
 /** One row a state: update, append, commit, clear, cancel, finish. A word with `!` is an error code. */
 const client = `

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger, type Logger } from '../../server/runtime/logger.ts';
-import { type RunningGateway, serve } from '../../server/serve.ts';
+import { type RunningGateway, serve } from '../../server/app/serve.ts';
 import { readSettings, type Settings } from '../../server/settings/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
+import { createLogger, type Logger } from '../../server/telemetry/logger.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 

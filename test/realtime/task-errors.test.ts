@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { Failure } from '../../server/failure.ts';
+import { Failure } from '../../server/lib/failure.ts';
 import {
   clientStalled,
   noText,
@@ -8,7 +8,7 @@ import {
   restarting,
   taskFailedFrame,
   taskFailureFrom,
-} from '../../server/inference/errors.ts';
+} from '../../server/sockets/inference/errors.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { channelTo } from '../support/upstream.ts';
 

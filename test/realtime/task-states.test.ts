@@ -7,7 +7,7 @@ import {
   taskEventMoves,
   taskMoves,
   taskStates,
-} from '../../server/inference/states.ts';
+} from '../../server/sockets/inference/states.ts';
 
 /** One row a state: run, continue, finish; `!` is out of order. */
 const client = {

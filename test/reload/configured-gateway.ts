@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger, Secrets } from '../../server/runtime/logger.ts';
-import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
-import { serve } from '../../server/serve.ts';
+import { serve } from '../../server/app/serve.ts';
+import { systemTimers, type Timers } from '../../server/lib/timers.ts';
 import { readSettings, secretsIn } from '../../server/settings/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
+import { createLogger, Secrets } from '../../server/telemetry/logger.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
 export interface ConfiguredGateway extends TestGateway {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 import { inferenceScript } from '../realtime/inference-script.ts';
 import { realtimeScript } from '../realtime/realtime-script.ts';
 import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Creations } from '../../server/runtime/creations.ts';
+import { Creations } from '../../server/lib/creations.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const timers = new ManualTimers();

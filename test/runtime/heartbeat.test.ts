@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
-import { Heartbeat } from '../../server/runtime/heartbeat.ts';
+import { Heartbeat } from '../../server/quota/heartbeat.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';

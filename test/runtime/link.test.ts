@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Answers, Link } from '../../server/runtime/link.ts';
+import { type Answers, Link } from '../../server/app/workers/link.ts';
 
 type Asked = { double: { ask: number; answer: number }; never: { ask: undefined; answer: void } };
 

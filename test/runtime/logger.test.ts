@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger, Secrets } from '../../server/runtime/logger.ts';
+import { createLogger, Secrets } from '../../server/telemetry/logger.ts';
 
 test('no line holds a secret, those that are known later and those that begin like another included', () => {
   const lines: string[] = [];

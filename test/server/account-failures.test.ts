@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { requestInTurn } from '../../server/channels/failover.ts';
 import { openSocketInTurn } from '../../server/channels/socket.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo, startUpstream } from '../support/upstream.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ensureKey } from '../../server/accounts/bootstrap-key.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { ensureKey } from '../../server/keys/bootstrap-key.ts';
 import type { Store } from '../../server/store/store.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 
 let store: Store;

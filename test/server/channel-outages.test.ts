@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { startSocketUpstream } from '../support/socket-upstream.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 import { tryChannel } from '../../server/providers/channel-test.ts';
-import { systemTimers } from '../../server/runtime/timers.ts';
 import type { ChannelSettings } from '../../server/settings/settings.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';

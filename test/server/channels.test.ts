@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Channels } from '../../server/channels/channels.ts';
 import { requestInTurn } from '../../server/channels/failover.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
 const logger = createLogger('silent');

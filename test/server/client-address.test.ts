@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { clientAddress, readAllowIps } from '../../server/accounts/addresses.ts';
+import { clientAddress, readAllowIps } from '../../server/keys/addresses.ts';
 import { addressTest, isRange, isWithin } from '../../server/settings/address-ranges.ts';
 
 describe('the address that a request comes from', () => {

@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { describe, expect, test, vi } from 'vitest';
 import { operationIds, operations } from '../../generated/operations.ts';
-import { Failure } from '../../server/failure.ts';
 import { contractValidator } from '../../server/http/contract.ts';
+import { Failure } from '../../server/lib/failure.ts';
 
 const home = 'server/http/contract.ts';
 const library = 'express-openapi-validator';

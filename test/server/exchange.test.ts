@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Answer, Exchange, type Shared } from '../../server/accounts/exchange.ts';
+import { type Answer, Exchange, type Shared } from '../../server/keys/exchange.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 

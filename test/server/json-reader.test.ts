@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Failure } from '../../server/failure.ts';
 import { JsonReader } from '../../server/http/json-reader.ts';
+import { Failure } from '../../server/lib/failure.ts';
 
 const megabyte = 1024 * 1024;
 const limits = { bytes: 64 * megabyte, textBytes: megabyte };

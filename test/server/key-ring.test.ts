@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { KeyRing } from '../../server/accounts/key-ring.ts';
+import { KeyRing } from '../../server/keys/key-ring.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Hearing } from '../../server/store/news.ts';
 import type { Store } from '../../server/store/store.ts';

@@ -1,14 +1,14 @@
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
-import { KeyRing } from '../../server/accounts/key-ring.ts';
-import { KeyWatch } from '../../server/accounts/key-watch.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
-import { yieldToEventLoop } from '../../server/runtime/timers.ts';
+import { KeyRing } from '../../server/keys/key-ring.ts';
+import { KeyWatch } from '../../server/keys/key-watch.ts';
+import { yieldToEventLoop } from '../../server/lib/timers.ts';
 import type { NewToken } from '../../server/store/commands/accounts.ts';
 import type { TokenFields } from '../../server/store/commands/tokens.ts';
 import type { UserFields } from '../../server/store/commands/users.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { disableToken, makeToken } from '../store/books.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { Heard } from '../support/heard.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { limitsOf } from '../../server/accounts/allowances.ts';
-import { RateLimit } from '../../server/accounts/rate-limit.ts';
-import { SocketLimit } from '../../server/accounts/socket-limit.ts';
+import { limitsOf } from '../../server/keys/allowances.ts';
+import { RateLimit } from '../../server/keys/rate-limit.ts';
+import { SocketLimit } from '../../server/keys/socket-limit.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { post } from './books.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { yieldToEventLoop } from '../../server/runtime/timers.ts';
+import { yieldToEventLoop } from '../../server/lib/timers.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { generateKey, hashKey } from '../../server/store/keys.ts';
 import type { ReportArgs, ReportName } from '../../server/store/reports.ts';

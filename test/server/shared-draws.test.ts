@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { RateLimit } from '../../server/accounts/rate-limit.ts';
-import { SharedRequests } from '../../server/accounts/shared-requests.ts';
-import { SharedSockets } from '../../server/accounts/shared-sockets.ts';
-import { SocketLimit } from '../../server/accounts/socket-limit.ts';
+import { RateLimit } from '../../server/keys/rate-limit.ts';
+import { SharedRequests } from '../../server/keys/shared-requests.ts';
+import { SharedSockets } from '../../server/keys/shared-sockets.ts';
+import { SocketLimit } from '../../server/keys/socket-limit.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { Store } from '../../server/store/store.ts';
 import { TestClock } from '../tasks/test-clock.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RateLimit } from '../../server/accounts/rate-limit.ts';
-import { SharedRequests } from '../../server/accounts/shared-requests.ts';
+import { RateLimit } from '../../server/keys/rate-limit.ts';
+import { SharedRequests } from '../../server/keys/shared-requests.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
 import { WatchedStore } from '../support/watched-store.ts';

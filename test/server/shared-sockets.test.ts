@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SharedSockets } from '../../server/accounts/shared-sockets.ts';
-import { SocketLimit } from '../../server/accounts/socket-limit.ts';
+import { SharedSockets } from '../../server/keys/shared-sockets.ts';
+import { SocketLimit } from '../../server/keys/socket-limit.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
 import { WatchedStore } from '../support/watched-store.ts';

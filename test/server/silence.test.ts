@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { afterEach, expect, test } from 'vitest';
 import { startCall } from '../../server/http/call.ts';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 
 let server: Server | undefined;
 let client: Socket | undefined;

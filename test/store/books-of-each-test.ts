@@ -1,4 +1,4 @@
-import { Ledger } from '../../server/ledger/ledger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { Engine, TestStore } from './engines.ts';
 import { eachTestOnOneStore } from './one-store.ts';

@@ -1,4 +1,4 @@
-import { Ledger } from '../../server/ledger/ledger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { logEntry, makeToken } from './books.ts';
 

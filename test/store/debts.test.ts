@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { balanceOf, logEntry, logRows, makeToken } from './books.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
-import { RollUp } from '../../server/ledger/roll-up.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
+import { RollUp } from '../../server/quota/roll-up.ts';
 import {
   addFigures,
   atMost,
@@ -19,6 +18,7 @@ import {
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { FinalState, RequestLogTable } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { logEntry, logRows, makeToken } from './books.ts';
 import { engines, onServer, type TestStore } from './engines.ts';

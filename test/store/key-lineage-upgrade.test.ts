@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { usable } from '../../server/accounts/key-ring.ts';
+import { usable } from '../../server/keys/key-ring.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import { findTokenByHash } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { usable } from '../../server/accounts/key-ring.ts';
+import { usable } from '../../server/keys/key-ring.ts';
 import type { NewToken } from '../../server/store/commands/accounts.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import {

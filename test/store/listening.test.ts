@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { KeyRing } from '../../server/accounts/key-ring.ts';
-import { Ledger } from '../../server/ledger/ledger.ts';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { KeyRing } from '../../server/keys/key-ring.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { News } from '../../server/store/news.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';

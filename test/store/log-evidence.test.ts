@@ -4,7 +4,7 @@ import type { Evidence } from '../../server/store/commands/log-entries.ts';
 import type { TaskEnd } from '../../server/store/commands/tasks.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { newTaskRow } from '../ledger/task-rows.ts';
+import { newTaskRow } from '../quota/task-rows.ts';
 import { logEntry, makeToken } from './books.ts';
 import { engines } from './engines.ts';
 import { eachTestOnOneStore } from './one-store.ts';

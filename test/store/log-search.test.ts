@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import { dayOf } from '../../server/store/log-days.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import { standardLimits } from '../../server/settings/database.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { Commits } from '../../server/store/postgres/commits.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import type { Intent } from '../../server/store/commands/changes.ts';
 import { auditBooks } from '../../server/store/queries/audit.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Ledger } from '../../server/ledger/ledger.ts';
+import type { Ledger } from '../../server/quota/ledger.ts';
 import type { NewRefund, RefundResult } from '../../server/store/commands/refunds.ts';
 import { readBooks } from '../../server/store/open-books.ts';
 import { auditBooks } from '../../server/store/queries/audit.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { endTask, newTaskRow } from '../ledger/task-rows.ts';
+import { endTask, newTaskRow } from '../quota/task-rows.ts';
 import { balanceOf, logEntry, logRows, makeToken } from './books.ts';
 import { closeAsBefore } from './books-before.ts';
 import { booksOfEachTest } from './books-of-each-test.ts';

@@ -6,7 +6,7 @@ import { findShownTask, type TaskSearch } from '../../server/store/queries/task-
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { TaskFormat, TaskState } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
-import { dropTask, endTask, newTaskRow } from '../ledger/task-rows.ts';
+import { dropTask, endTask, newTaskRow } from '../quota/task-rows.ts';
 import { expectBalanced, ledgerRows, makeToken } from './books.ts';
 import { closeAsBefore } from './books-before.ts';
 import { engines, TestStore } from './engines.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
 import { standardLimits } from '../../server/settings/database.ts';
 import type { LogEntry } from '../../server/store/commands/log-entries.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Retention } from '../../server/ledger/retention.ts';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { Retention } from '../../server/quota/retention.ts';
 import type { VerificationEnd } from '../../server/store/commands/verification-sessions.ts';
 import { findVerificationSession } from '../../server/store/queries/verification-sessions.ts';
 import type { VerificationSessionsTable } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { engines } from './engines.ts';
 import { eachTestOnOneStore } from './one-store.ts';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Gateway } from '../../server/gateway.ts';
-import { createLogger, type Logger } from '../../server/runtime/logger.ts';
-import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
-import { serve } from '../../server/serve.ts';
+import { serve } from '../../server/app/serve.ts';
+import type { Gateway } from '../../server/http/gateway.ts';
+import { systemTimers, type Timers } from '../../server/lib/timers.ts';
 import { readSettings, type Settings } from '../../server/settings/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
+import { createLogger, type Logger } from '../../server/telemetry/logger.ts';
 import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
 
 export interface TestGateway {

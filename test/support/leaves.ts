@@ -27,10 +27,9 @@ const contract: readonly string[] = ['openapi/', 'asyncapi/', 'generated/'];
 
 /** What the mock takes of the gateway. */
 const theMocks: readonly string[] = [
-  'server/failure.ts',
   'server/http/',
+  'server/lib/',
   'server/models/',
-  'server/runtime/',
   'server/telemetry/',
 ];
 
@@ -85,7 +84,7 @@ export const leaves: readonly Leaf[] = [
   {
     title: 'the loop of a designer',
     tests: ['test/spec/dev/'],
-    inputs: [...contract, 'server/operations/docs-site.ts', 'server/http/contract-documents.ts'],
+    inputs: [...contract, 'server/operations/service/docs-site.ts', 'server/http/contract-documents.ts'],
     elsewhere: { 'server/operations/registry.ts': 'the small contract that they write has none' },
   },
   {
@@ -133,7 +132,7 @@ export const leaves: readonly Leaf[] = [
       'test/support/child-node.ts',
       'test/support/end-with-parent.ts',
       'test/support/one-file.ts',
-      'server/operations/docs-site.ts',
+      'server/operations/service/docs-site.ts',
       ...theMocks,
     ],
     elsewhere: aGateway,
@@ -141,7 +140,7 @@ export const leaves: readonly Leaf[] = [
   {
     title: 'workflows',
     tests: ['test/workflows/'],
-    inputs: [...contract, 'test/conformance/contract/', 'server/http/routes.ts', 'server/failure.ts'],
+    inputs: [...contract, 'test/conformance/contract/', 'server/http/routes.ts', 'server/lib/failure.ts'],
     elsewhere: aGateway,
   },
   {

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Alarm, Timers } from '../../server/runtime/timers.ts';
+import type { Alarm, Timers } from '../../server/lib/timers.ts';
 
 /** A clock that moves only when told, and the alarms set by it. */
 export class ManualTimers implements Timers {

@@ -9,7 +9,7 @@ import { type MutationReport, summarize } from './mutation-summary.ts';
 import { seeded } from './seeded.ts';
 
 /**
- * `npm run mutate -- server/ledger [server/tasks/poller.ts:20-60] [--tests 'test/ledger/*.test.ts'] [--least 90]`: changes the
+ * `npm run mutate -- server/quota [server/tasks/poller.ts:20-60] [--tests 'test/quota/*.test.ts'] [--least 90]`: changes the
  * code in a copy, bit by bit, and prints where no test minds, by file and line. A whole room may take hours; `--sample 20`
  * tries so many stretches of ten lines of it, drawn by chance, the same ones for the same `--seed`. With SQLite only, so that
  * a change is judged by the quickest tests; `--postgres` is for code that several gateways on one PostgreSQL run, such as
@@ -19,10 +19,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Which tests are to notice a change in a room; others would, too, but later. A room without a line: `test/<room>/`. */
 const testsOf: Readonly<Record<string, readonly string[]>> = {
-  accounts: ['test/server/{client-address,exchange,key-*,keys,rate-limit,limits-nodes,shared-*}.test.ts'],
-  inference: ['test/realtime/{duplex*,inference-*,task-*,hang-up,shutdown}.test.ts'],
-  ledger: [
-    'test/ledger/*.test.ts',
+  keys: ['test/server/{client-address,exchange,key-*,keys,rate-limit,limits-nodes,shared-*}.test.ts'],
+  quota: [
+    'test/quota/*.test.ts',
     'test/realtime/{duplex-books,session-books}.test.ts',
     'test/server/{held-quota,lost-store,speech-books}.test.ts',
     'test/store/{audit,figures,log-days}.test.ts',
@@ -33,11 +32,11 @@ const testsOf: Readonly<Record<string, readonly string[]>> = {
     'test/{providers,video,music,images,text,verification}/*.test.ts',
     'test/server/{bridge,channel-test-call,connection-shares,provider-*,rejection,speech-*}.test.ts',
   ],
-  realtime: ['test/realtime/*.test.ts'],
+  sockets: ['test/realtime/*.test.ts'],
   tasks: [
     'test/tasks/{absent-store,by-hand,clips,claims,clock,housekeeping,lifecycle,measured}.test.ts',
     'test/tasks/{poll-slots,polling,resumption,states,submission,task-model}.test.ts',
-    'test/ledger/leased-tasks.test.ts',
+    'test/quota/leased-tasks.test.ts',
   ],
 };
 
@@ -52,7 +51,7 @@ function targetOf(named: string): string {
   if (!/^server\/.+/.test(path) || !existsSync(join(root, path)))
     throw new Unusable(`${named}: there is no such room or file below server/.`);
   if (lines !== undefined && !/^\d+-\d+$/.test(lines))
-    throw new Unusable(`${named}: lines are named as in server/ledger/prices.ts:10-20.`);
+    throw new Unusable(`${named}: lines are named as in server/quota/prices.ts:10-20.`);
   if (!statSync(join(root, path)).isDirectory()) return named;
   if (lines !== undefined) throw new Unusable(`${named}: a room has no lines.`);
   return `${path.replace(/\/$/, '')}/**/*.ts`;
@@ -155,7 +154,7 @@ try {
       seed: { type: 'string', default: '1' },
     },
   });
-  if (positionals.length === 0) throw new Unusable('name a room or a file, such as server/ledger.');
+  if (positionals.length === 0) throw new Unusable('name a room or a file, such as server/quota.');
   const least = Number(values.least);
   if (!(least >= 0 && least <= 100)) throw new Unusable('--least: must be a percentage, 0 to 100.');
   const named = positionals.map(targetOf);

@@ -1,4 +1,4 @@
-import type { Gateway } from '../../server/gateway.ts';
+import type { Gateway } from '../../server/http/gateway.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 
 /** Where each protocol has a voice; `[]` stands for each item of a list. */

@@ -1,4 +1,4 @@
-import type { FileLinks } from '../../server/files/file-links.ts';
+import type { FileLinks } from '../../server/media/file-links.ts';
 
 /** Shows files at the addresses that their providers name. */
 export const plainLinks: FileLinks = {

@@ -1,4 +1,4 @@
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Engine } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';

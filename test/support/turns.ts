@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { yieldToEventLoop } from '../../server/runtime/timers.ts';
+import { yieldToEventLoop } from '../../server/lib/timers.ts';
 
 /** Waits for what happens on this thread alone: what has not come after many turns of its loop does not come. */
 export async function until(isSo: () => boolean): Promise<void> {

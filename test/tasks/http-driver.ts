@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../../server/channels/channel.ts';
-import { ProviderFailure } from '../../server/failure.ts';
+import { ProviderFailure } from '../../server/lib/failure.ts';
 import {
   refusedBy,
   type Snapshot,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
-import { Deliveries } from '../../server/deliveries/deliveries.ts';
-import { Heartbeat, type HeartbeatOptions } from '../../server/runtime/heartbeat.ts';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import { systemTimers } from '../../server/lib/timers.ts';
+import { Heartbeat, type HeartbeatOptions } from '../../server/quota/heartbeat.ts';
 import type { NewChange } from '../../server/store/commands/changes.ts';
 import type { Store } from '../../server/store/store.ts';
+import { Deliveries } from '../../server/tasks/callbacks/deliveries.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Failure } from '../../server/failure.ts';
+import { Failure } from '../../server/lib/failure.ts';
 import { refusedBy, type Snapshot } from '../../server/tasks/driver.ts';
 import type { Tasks } from '../../server/tasks/tasks.ts';
 import { makeToken } from '../store/books.ts';

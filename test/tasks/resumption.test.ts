@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Failure } from '../../server/failure.ts';
+import { Failure } from '../../server/lib/failure.ts';
 import { type AcceptedTask, DriverError, type Resumed, refusedBy } from '../../server/tasks/driver.ts';
 import type { TaskInput } from '../../server/tasks/resumption.ts';
 import { engines } from '../store/engines.ts';

@@ -1,4 +1,4 @@
-import { ProviderFailure } from '../../server/failure.ts';
+import { ProviderFailure } from '../../server/lib/failure.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import {
   type AcceptedTask,

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { Failure, ProviderFailure } from '../../server/failure.ts';
+import { Failure, ProviderFailure } from '../../server/lib/failure.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';

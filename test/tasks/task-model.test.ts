@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { models } from '../../generated/catalogue.ts';
-import type { Caller } from '../../server/accounts/caller.ts';
 import { Channels } from '../../server/channels/channels.ts';
+import type { Caller } from '../../server/keys/caller.ts';
 import { ModelAccess } from '../../server/models/access.ts';
 import { findTaskModel, type TaskProtocol } from '../../server/tasks/task-model.ts';
 import { channelTo } from '../support/upstream.ts';

@@ -1,4 +1,4 @@
-import type { Alarm, Timers } from '../../server/runtime/timers.ts';
+import type { Alarm, Timers } from '../../server/lib/timers.ts';
 
 interface Pending {
   at: number;

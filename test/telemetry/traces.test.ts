@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLogger } from '../../server/runtime/logger.ts';
 import type { ChannelSettings } from '../../server/settings/settings.ts';
 import { traceSettings } from '../../server/settings/traces.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
 import { readTraceparent, writeTraceparent } from '../../server/telemetry/trace.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';

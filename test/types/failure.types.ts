@@ -1,5 +1,5 @@
 // Failures are made from the table of codes alone. Nothing here runs: `tsc` checks it.
-import { Failure, invalid, ProviderFailure, type TaskError } from '../../server/failure.ts';
+import { Failure, invalid, ProviderFailure, type TaskError } from '../../server/lib/failure.ts';
 
 export const known: Failure[] = [
   new Failure(403, 'access_denied', ''),

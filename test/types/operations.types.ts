@@ -2,8 +2,8 @@
 import type { CatalogueModel, ModelId, Protocol, Unit } from '../../generated/catalogue.ts';
 import type { operations as HttpOperations, paths } from '../../generated/http.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import type { Caller } from '../../server/accounts/caller.ts';
 import type { OperationRequest } from '../../server/http/handler.ts';
+import type { Caller } from '../../server/keys/caller.ts';
 import type { Equal, Expect } from './equal.types.ts';
 
 type Registry = { [Op in OperationId]: () => void };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Caller } from '../../server/accounts/caller.ts';
-import { resolveReferences } from '../../server/assets/references.ts';
-import type { Failure } from '../../server/failure.ts';
+import { resolveReferences } from '../../server/calls/assets/references.ts';
+import type { Caller } from '../../server/keys/caller.ts';
+import type { Failure } from '../../server/lib/failure.ts';
 import type { NewAsset } from '../../server/store/commands/assets.ts';
 import type { AssetType } from '../../server/store/schema.ts';
 import { engines } from '../store/engines.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { refreshed } from '../../server/assets/refresh-asset.ts';
+import { refreshed } from '../../server/calls/assets/refresh-asset.ts';
 import { findAssets } from '../../server/store/queries/assets.ts';
 import { ledgerRows, makeKey } from '../server/books.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toldStatuses } from '../files/told-statuses.ts';
+import { toldStatuses } from '../media/told-statuses.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { GenericClient, type Refusal } from './generic-client.ts';

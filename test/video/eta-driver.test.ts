@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Failure } from '../../server/failure.ts';
+import { Failure } from '../../server/lib/failure.ts';
 import { etaDriver } from '../../server/providers/eta/tasks.ts';
 import { etaFromGeneric } from '../../server/providers/eta/video-request.ts';
 import type { GenericVideoRequest } from '../../server/providers/video.ts';

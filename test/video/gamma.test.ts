@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Failure } from '../../server/failure.ts';
+import { Failure } from '../../server/lib/failure.ts';
 import { gammaFromGeneric, gammaFromNative } from '../../server/providers/native/video-request.ts';
 import type { GenericVideoRequest } from '../../server/providers/video.ts';
 import type { TaskModel } from '../../server/tasks/task-model.ts';

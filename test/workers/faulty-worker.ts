@@ -1,5 +1,5 @@
 import { openSync } from 'node:fs';
-import { workerArgument } from '../../server/workers/questions.ts';
+import { workerArgument } from '../../server/app/workers/questions.ts';
 
 // Loaded by every process of a gateway before anything else. It makes workers fail as a test wants.
 if (process.argv[2] === workerArgument) {

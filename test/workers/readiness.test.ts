@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Gateway } from '../../server/gateway.ts';
+import type { Gateway } from '../../server/http/gateway.ts';
 import { getReadiness } from '../../server/operations/service/getReadiness.ts';
 
 type Parameters = globalThis.Parameters<typeof getReadiness>;

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createLogger, type Logger } from '../../server/runtime/logger.ts';
-import { PlainFailure } from '../../server/runtime/start-failure.ts';
-import { type Supervised, Supervisor } from '../../server/workers/supervisor.ts';
+import { PlainFailure } from '../../server/app/start-failure.ts';
+import { type Supervised, Supervisor } from '../../server/app/workers/supervisor.ts';
+import { createLogger, type Logger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 /** A process that does as it is told. */

@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { runReport } from '../run-report.ts';
+import { runReport } from '../../http/run-report.ts';
 
 /** Whether the books add up. It takes as long as there is to read, so there is one at a time. */
 export const auditBooks: Handler<'auditBooks'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { invalid } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
-import { noTask, shownTask } from '../task-view.ts';
+import { invalid } from '../../lib/failure.ts';
+import { changeBy } from './admin-change.ts';
+import { noTask, shownTask } from './task-view.ts';
 
 /** Cancels a task of any user that still waits, as its owner can where its format has a call for that. */
 export const cancelTask: Handler<'cancelTask'> = async (request, reply) => {

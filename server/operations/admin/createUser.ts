@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
-import { requireGroup, viewUser } from '../user-view.ts';
+import { changeBy } from './admin-change.ts';
+import { requireGroup, viewUser } from './user-view.ts';
 
 /** Makes a user, who has no key yet. */
 export const createUser: Handler<'createUser'> = async ({ gateway, caller, body }, reply) => {

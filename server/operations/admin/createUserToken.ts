@@ -1,11 +1,11 @@
-import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure } from '../../lib/failure.ts';
 import { canGiveAdminScope } from '../../store/commands/key-rights.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findUser } from '../../store/queries/users.ts';
-import { changeBy } from '../admin-change.ts';
-import { requireNoLimits, scopeDenied, userNotAdmin } from '../admin-scope.ts';
-import { limitsOfAnyKey, viewAnyToken } from '../any-token.ts';
+import { requireNoLimits, scopeDenied, userNotAdmin } from '../tokens/admin-scope.ts';
+import { changeBy } from './admin-change.ts';
+import { limitsOfAnyKey, viewAnyToken } from './any-token.ts';
 
 /** Makes a key for a user, with quota that is given to it. The secret is shown here only. */
 export const createUserToken: Handler<'createUserToken'> = async (request, reply) => {

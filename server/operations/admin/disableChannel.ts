@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
-import { channelNamed, shownChannel } from '../channel-view.ts';
+import { changeBy } from './admin-change.ts';
+import { channelNamed, shownChannel } from './channel-view.ts';
 
 /** Takes a channel out of the selection, here at once, on other gateways within a second. */
 export const disableChannel: Handler<'disableChannel'> = async ({ gateway, caller, path, body }, reply) => {

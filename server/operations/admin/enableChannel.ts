@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
-import { channelNamed, shownChannel } from '../channel-view.ts';
+import { changeBy } from './admin-change.ts';
+import { channelNamed, shownChannel } from './channel-view.ts';
 
 /** Puts a channel back into the selection, with a clean slate here. */
 export const enableChannel: Handler<'enableChannel'> = async ({ gateway, caller, path }, reply) => {

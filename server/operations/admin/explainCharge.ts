@@ -1,9 +1,9 @@
-import { Failure } from '../../failure.ts';
-import { unixTime } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure } from '../../lib/failure.ts';
+import { unixTime } from '../../providers/video-task.ts';
 import { findCharge } from '../../store/queries/charges.ts';
 import { exportedEntry } from '../../store/queries/log-export.ts';
-import { calculatedCost, explainCharge as explain } from '../charge-explanation.ts';
+import { calculatedCost, explainCharge as explain } from './charge-explanation.ts';
 
 /** Shows why a call or task cost what it cost. */
 export const explainCharge: Handler<'explainCharge'> = async ({ gateway, path }, reply) => {

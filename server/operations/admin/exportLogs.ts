@@ -1,8 +1,8 @@
-import { keyRefused, usable } from '../../accounts/key-ring.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
+import { runReport } from '../../http/run-report.ts';
+import { keyRefused, usable } from '../../keys/key-ring.ts';
 import { csvHeader, type ExportFormat, type ExportRange } from '../../store/queries/log-export.ts';
 import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
-import { runReport } from '../run-report.ts';
 
 type Request = OperationRequest<'exportLogs'>;
 

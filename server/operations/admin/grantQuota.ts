@@ -1,8 +1,8 @@
-import { Failure, invalid } from '../../failure.ts';
-import { unixTime } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure, invalid } from '../../lib/failure.ts';
+import { unixTime } from '../../providers/video-task.ts';
 import { type GrantResult, mostQuota } from '../../store/commands/grants.ts';
-import { changeBy } from '../admin-change.ts';
+import { changeBy } from './admin-change.ts';
 
 /** Gives quota to a key or takes some away, once under one `Idempotency-Key`. */
 export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {

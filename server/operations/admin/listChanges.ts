@@ -1,7 +1,7 @@
-import { unixTime } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
+import { readPage } from '../../http/read-page.ts';
+import { unixTime } from '../../providers/video-task.ts';
 import { listChanges as findChanges } from '../../store/queries/changes.ts';
-import { readPage } from '../read-page.ts';
 
 /** What admins have changed, the newest first. */
 export const listChanges: Handler<'listChanges'> = async ({ gateway, query }, reply) => {

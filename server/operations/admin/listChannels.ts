@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
-import { shownChannels } from '../channel-view.ts';
-import { readPage } from '../read-page.ts';
+import { readPage } from '../../http/read-page.ts';
+import { shownChannels } from './channel-view.ts';
 
 /** The channels in the order of the configuration. */
 export const listChannels: Handler<'listChannels'> = async ({ gateway, query }, reply) => {

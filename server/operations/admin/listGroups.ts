@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { readPage } from '../read-page.ts';
+import { readPage } from '../../http/read-page.ts';
 
 /** The groups of the configuration by name, and then those that are only named still. */
 export const listGroups: Handler<'listGroups'> = async ({ gateway, query }, reply) => {

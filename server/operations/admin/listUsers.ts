@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
-import { readPage } from '../read-page.ts';
-import { viewUser } from '../user-view.ts';
+import { readPage } from '../../http/read-page.ts';
+import { viewUser } from './user-view.ts';
 
 /** The users, the newest first. */
 export const listUsers: Handler<'listUsers'> = async ({ gateway, query }, reply) => {

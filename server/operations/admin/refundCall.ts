@@ -1,7 +1,7 @@
-import { invalid } from '../../failure.ts';
-import { unixTime } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
+import { invalid } from '../../lib/failure.ts';
+import { unixTime } from '../../providers/video-task.ts';
+import { changeBy } from './admin-change.ts';
 import { noCharge } from './explainCharge.ts';
 
 /** Refunds a settled call or task, once. */

@@ -1,8 +1,8 @@
-import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure } from '../../lib/failure.ts';
 import { findShownDelivery } from '../../store/queries/delivery-search.ts';
-import { changeBy } from '../admin-change.ts';
-import { viewDelivery } from '../delivery-view.ts';
+import { changeBy } from './admin-change.ts';
+import { viewDelivery } from './delivery-view.ts';
 
 /** Has a callback tried again now, in its order among those of its task. */
 export const resendDelivery: Handler<'resendDelivery'> = async (request, reply) => {

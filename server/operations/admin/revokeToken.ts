@@ -1,6 +1,6 @@
-import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
+import { Failure } from '../../lib/failure.ts';
+import { changeBy } from './admin-change.ts';
 
 /**
  * Deletes a key of any user and, unless the operator keeps them, all keys that were created with it. This gateway refuses

@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
-import { viewDelivery } from '../delivery-view.ts';
-import { readPage } from '../read-page.ts';
-import { runReport } from '../run-report.ts';
+import { readPage } from '../../http/read-page.ts';
+import { runReport } from '../../http/run-report.ts';
+import { viewDelivery } from './delivery-view.ts';
 
 /** Callbacks of all users, the newest first. */
 export const searchDeliveries: Handler<'searchDeliveries'> = async (request, reply) => {

@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
-import { readPage } from '../read-page.ts';
-import { runReport } from '../run-report.ts';
-import { viewTask } from '../task-view.ts';
+import { readPage } from '../../http/read-page.ts';
+import { runReport } from '../../http/run-report.ts';
+import { viewTask } from './task-view.ts';
 
 /** Tasks of all users, the newest first. */
 export const searchTasks: Handler<'searchTasks'> = async (request, reply) => {

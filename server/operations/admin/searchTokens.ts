@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
-import { viewAnyToken } from '../any-token.ts';
-import { readPage } from '../read-page.ts';
+import { readPage } from '../../http/read-page.ts';
+import { viewAnyToken } from './any-token.ts';
 
 /** The keys of all users, the newest first, their secrets masked. */
 export const searchTokens: Handler<'searchTokens'> = async ({ gateway, query }, reply) => {

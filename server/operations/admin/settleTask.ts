@@ -1,10 +1,10 @@
-import { invalid } from '../../failure.ts';
-import { completedByHand } from '../../formats/completed-by-hand.ts';
 import type { Handler, RequestBody } from '../../http/handler.ts';
+import { invalid } from '../../lib/failure.ts';
+import { completedByHand } from '../../providers/completed-by-hand.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import type { ManualEnd } from '../../tasks/transitions.ts';
-import { changeBy } from '../admin-change.ts';
-import { noTask, shownTask } from '../task-view.ts';
+import { changeBy } from './admin-change.ts';
+import { noTask, shownTask } from './task-view.ts';
 
 /** Ends a task of any user by hand, with its books, its log entry and its callback. */
 export const settleTask: Handler<'settleTask'> = async (request, reply) => {

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/http.ts';
-import { invalid } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { runReport } from '../../http/run-report.ts';
+import { invalid } from '../../lib/failure.ts';
 import {
   addFigures,
   atMost,
@@ -10,7 +11,6 @@ import {
   mostGroups,
   noFigures,
 } from '../../store/queries/figures.ts';
-import { runReport } from '../run-report.ts';
 
 type View = components['schemas']['Figures'];
 type Item = components['schemas']['FigureGroup'];

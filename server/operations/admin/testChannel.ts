@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
 import { tryChannel } from '../../providers/channel-test.ts';
-import { changeBy } from '../admin-change.ts';
-import { channelNamed } from '../channel-view.ts';
+import { changeBy } from './admin-change.ts';
+import { channelNamed } from './channel-view.ts';
 
 /** Longest that the call may take, in milliseconds. */
 const limitMs = 15_000;

@@ -1,8 +1,8 @@
-import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
-import { limitsRefused, scopeDenied, userNotAdmin } from '../admin-scope.ts';
-import { limitsOfAnyKey, viewAnyToken } from '../any-token.ts';
+import { Failure } from '../../lib/failure.ts';
+import { limitsRefused, scopeDenied, userNotAdmin } from '../tokens/admin-scope.ts';
+import { changeBy } from './admin-change.ts';
+import { limitsOfAnyKey, viewAnyToken } from './any-token.ts';
 
 /** Changes a key of any user. It is held to less here at once, elsewhere within a second. */
 export const updateToken: Handler<'updateToken'> = async ({ gateway, caller, path, body }, reply) => {

@@ -1,7 +1,7 @@
-import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { changeBy } from '../admin-change.ts';
-import { requireGroup, viewUser } from '../user-view.ts';
+import { Failure } from '../../lib/failure.ts';
+import { changeBy } from './admin-change.ts';
+import { requireGroup, viewUser } from './user-view.ts';
 
 /** Changes a user. Whoever loses something by it does so here at once, elsewhere within a second. */
 export const updateUser: Handler<'updateUser'> = async ({ gateway, caller, path, body }, reply) => {

@@ -1,11 +1,11 @@
 import type { components } from '../../../generated/http.ts';
-import { viewerOf } from '../../accounts/caller.ts';
-import { refreshed } from '../../assets/refresh-asset.ts';
-import { Failure } from '../../failure.ts';
-import type { FileLinks } from '../../files/file-links.ts';
-import { linksFor } from '../../formats/links-for.ts';
+import { refreshed } from '../../calls/assets/refresh-asset.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { Failure } from '../../lib/failure.ts';
+import type { FileLinks } from '../../media/file-links.ts';
 import { quoted } from '../../models/catalogue.ts';
+import { linksFor } from '../../providers/links-for.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
 

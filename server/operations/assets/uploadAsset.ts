@@ -1,10 +1,11 @@
 import { models } from '../../../generated/catalogue.ts';
-import { viewerOf } from '../../accounts/caller.ts';
-import { overseasModel } from '../../assets/references.ts';
-import { stampedId } from '../../assets/stamped-id.ts';
+import { overseasModel } from '../../calls/assets/references.ts';
+import { stampedId } from '../../calls/assets/stamped-id.ts';
+import { type Created, createInTurn } from '../../calls/create-in-turn.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { Failure, invalid, keeperAway } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { Failure, invalid, keeperAway } from '../../lib/failure.ts';
 import { findModel, quoted } from '../../models/catalogue.ts';
 import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
 import { failureWithPublicIds } from '../../providers/public-ids.ts';
@@ -12,7 +13,6 @@ import { latestAssetChannel } from '../../store/queries/assets.ts';
 import { findVerifiedGroup } from '../../store/queries/verification-sessions.ts';
 import type { AssetType } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
-import { type Created, createInTurn } from '../create-in-turn.ts';
 
 type Request = OperationRequest<'uploadAsset'>;
 

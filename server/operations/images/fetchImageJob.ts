@@ -1,7 +1,7 @@
-import { renderImageJob } from '../../formats/image-job.ts';
-import { linksFor } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readImageJob } from '../image-jobs.ts';
+import { renderImageJob } from '../../providers/imgjob/render-image-job.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { readImageJob } from './image-jobs.ts';
 
 /** An image job as it is now. */
 export const fetchImageJob: Handler<'fetchImageJob'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { renderImageJob } from '../../formats/image-job.ts';
-import { linksFor } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { renderImageJob } from '../../providers/imgjob/render-image-job.ts';
+import { linksFor } from '../../providers/links-for.ts';
 
 /** The caller's image jobs among some ids. */
 export const listImageJobs: Handler<'listImageJobs'> = async (request, reply) => {

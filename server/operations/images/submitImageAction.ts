@@ -1,10 +1,10 @@
-import { Failure, invalid } from '../../failure.ts';
-import { imageFacts, imageResult, renderSubmitted } from '../../formats/image-job.ts';
+import { earlierTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure, invalid } from '../../lib/failure.ts';
 import { actionOf, type ImageFacts } from '../../providers/imgjob/image-job.ts';
+import { imageFacts, imageResult, renderSubmitted } from '../../providers/imgjob/render-image-job.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { imageModel, readImageJob, startImageJob } from '../image-jobs.ts';
-import { earlierTask } from '../start-task.ts';
+import { imageModel, readImageJob, startImageJob } from './image-jobs.ts';
 
 /** Presses a button of a finished job, which makes a job of its own at the provider that has the first. */
 export const submitImageAction: Handler<'submitImageAction'> = async (request, reply) => {

@@ -1,8 +1,8 @@
-import { checkCallbackUrl } from '../../deliveries/callback-url.ts';
-import { type Failure, invalid } from '../../failure.ts';
-import { imageResult } from '../../formats/image-job.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readImageJob } from '../image-jobs.ts';
+import { type Failure, invalid } from '../../lib/failure.ts';
+import { imageResult } from '../../providers/imgjob/render-image-job.ts';
+import { checkCallbackUrl } from '../../tasks/callbacks/callback-url.ts';
+import { readImageJob } from './image-jobs.ts';
 
 /** Gives a job that an action has opened its mask and prompt; the same job goes on. */
 export const submitImageModal: Handler<'submitImageModal'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { renderSubmitted } from '../../formats/image-job.ts';
 import type { Handler } from '../../http/handler.ts';
 import type { ImageFacts } from '../../providers/imgjob/image-job.ts';
-import { imageModel, startImageJob } from '../image-jobs.ts';
+import { renderSubmitted } from '../../providers/imgjob/render-image-job.ts';
+import { imageModel, startImageJob } from './image-jobs.ts';
 
 /** A grid of pictures from a prompt. */
 export const submitImagine: Handler<'submitImagine'> = async (request, reply) => {

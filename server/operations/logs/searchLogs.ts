@@ -1,9 +1,9 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { invalid } from '../../failure.ts';
 import type { Handler, ResponseBody } from '../../http/handler.ts';
+import { readPage } from '../../http/read-page.ts';
+import { runReport } from '../../http/run-report.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { invalid } from '../../lib/failure.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
-import { readPage } from '../read-page.ts';
-import { runReport } from '../run-report.ts';
 
 type LogItem = ResponseBody<'searchLogs', 200>['data']['items'][number];
 

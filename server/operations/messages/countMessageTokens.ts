@@ -1,5 +1,5 @@
+import { countTokens } from '../../calls/text/count-tokens.ts';
 import type { Handler } from '../../http/handler.ts';
-import { countTokens } from '../../text/count-tokens.ts';
 
 /** How many tokens a conversation has, as its provider counts them. */
 export const countMessageTokens: Handler<'countMessageTokens'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
-import { usableModels } from '../usable-models.ts';
+import { usableModels } from './usable-models.ts';
 
 /** A model of the caller's key that some channel serves. */
 export const getModel: Handler<'getModel'> = async (request, reply) => {

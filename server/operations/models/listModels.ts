@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { usableModels } from '../usable-models.ts';
+import { usableModels } from './usable-models.ts';
 
 /** The models of the caller's key that some channel serves. */
 export const listModels: Handler<'listModels'> = async (request, reply) => {

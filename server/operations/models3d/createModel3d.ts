@@ -1,8 +1,8 @@
-import { submittedTask } from '../../formats/native.ts';
+import { startTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
 import { nativeModel3dRequest } from '../../providers/native/model3d.ts';
+import { submittedTask } from '../../providers/native/render-task.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
-import { startTask } from '../start-task.ts';
 
 /** A 3D object from a text, a picture or four views, to be read at the native poll path. */
 export const createModel3d: Handler<'createModel3d'> = async (request, reply) => {

@@ -1,6 +1,6 @@
-import { invalid } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { startMusic } from '../start-music.ts';
+import { invalid } from '../../lib/failure.ts';
+import { startMusic } from './start-music.ts';
 
 /** A song in format A, to be read there or with the fetch calls. */
 export const createMusic: Handler<'createMusic'> = async (request, reply) => {

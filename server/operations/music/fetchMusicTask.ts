@@ -1,7 +1,7 @@
-import { linksFor } from '../../formats/links-for.ts';
-import { renderMusicTask } from '../../formats/music.ts';
+import { readTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask } from '../read-task.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderMusicTask } from '../../providers/sigma/render-music.ts';
 
 /** A music or lyrics task, in whichever format it was asked for. */
 export const fetchMusicTask: Handler<'fetchMusicTask'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { linksFor } from '../../formats/links-for.ts';
-import { renderMusicTask } from '../../formats/music.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderMusicTask } from '../../providers/sigma/render-music.ts';
 
 /** Those of the named tasks that are the caller's. */
 export const fetchMusicTasks: Handler<'fetchMusicTasks'> = async (request, reply) => {

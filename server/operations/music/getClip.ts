@@ -1,9 +1,9 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { linksFor } from '../../formats/links-for.ts';
-import { shownSongs } from '../../formats/music.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { shownSongs } from '../../providers/sigma/render-music.ts';
 import { findClips } from '../../store/queries/clips.ts';
-import { unknownSong } from '../own-song.ts';
+import { unknownSong } from './own-song.ts';
 
 /** The caller's songs of one id or several, in the order of the ids. */
 export const getClip: Handler<'getClip'> = async (request, reply) => {

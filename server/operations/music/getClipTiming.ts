@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
 import { askForTiming } from '../../providers/sigma/clips.ts';
-import { askAboutSong } from '../own-song.ts';
+import { askAboutSong } from './own-song.ts';
 
 /** When the words of a song are sung. */
 export const getClipTiming: Handler<'getClipTiming'> = async (request, reply) => {

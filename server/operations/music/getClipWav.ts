@@ -1,7 +1,7 @@
-import { linksFor, shownFile } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
+import { linksFor, shownFile } from '../../providers/links-for.ts';
 import { askForWav } from '../../providers/sigma/clips.ts';
-import { askAboutSong, notReady } from '../own-song.ts';
+import { askAboutSong, notReady } from './own-song.ts';
 
 /** The address of a song's WAV file. */
 export const getClipWav: Handler<'getClipWav'> = async (request, reply) => {

@@ -1,8 +1,8 @@
+import { startTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
 import { sigmaLyrics } from '../../providers/sigma/music-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
-import { callbackOf, executionTime, inFormatA } from '../start-music.ts';
-import { startTask } from '../start-task.ts';
+import { callbackOf, executionTime, inFormatA } from './start-music.ts';
 
 /** Lyrics from a description, to be read with the fetch calls. */
 export const submitLyrics: Handler<'submitLyrics'> = async (request, reply) => {

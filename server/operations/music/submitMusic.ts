@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { callbackOf, executionTime, inFormatA, startMusic } from '../start-music.ts';
+import { callbackOf, executionTime, inFormatA, startMusic } from './start-music.ts';
 
 /** A song, a continuation or stems, to be read with the fetch calls or in format A. */
 export const submitMusic: Handler<'submitMusic'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { Failure } from '../../failure.ts';
-import { isTextFile, mediaTypeOf, nameOf } from '../../files/file-name.ts';
+import { sendFile } from '../../calls/send-file.ts';
 import type { Handler } from '../../http/handler.ts';
-import { sendFile } from '../send-file.ts';
+import { Failure } from '../../lib/failure.ts';
+import { isTextFile, mediaTypeOf, nameOf } from '../../media/file-name.ts';
 
 /** The file behind a link of `relay_media`. The link is the permission, as with a provider's signed address. */
 export const getFile: Handler<'getFile'> = async (request, reply) => {

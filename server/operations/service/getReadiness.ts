@@ -1,6 +1,6 @@
-import { Failure } from '../../failure.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../http/gateway.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure } from '../../lib/failure.ts';
 
 export const getReadiness: Handler<'getReadiness'> = async ({ gateway }, reply) => {
   await requireReady(gateway).catch(async (reason: unknown) => {

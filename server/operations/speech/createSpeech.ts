@@ -1,4 +1,8 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import { answerWithAudio, answerWithFile } from '../../calls/speech/audio-answer.ts';
+import { answerNatively } from '../../calls/speech/native-answer.ts';
+import { answerFromSocket } from '../../calls/speech/socket-answer.ts';
+import { modelFor, type SpeechJob, speak, speakOverSocket } from '../../calls/speech/speak.ts';
 import type { NamedVoice } from '../../channels/voice-route.ts';
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
@@ -8,10 +12,6 @@ import {
   toNative,
 } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
-import { answerWithAudio, answerWithFile } from '../../speech/audio-answer.ts';
-import { answerNatively } from '../../speech/native-answer.ts';
-import { answerFromSocket } from '../../speech/socket-answer.ts';
-import { modelFor, type SpeechJob, speak, speakOverSocket } from '../../speech/speak.ts';
 
 const fields = {
   text: 'input',

@@ -1,10 +1,10 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
-import { invalid } from '../../failure.ts';
+import { answerNatively } from '../../calls/speech/native-answer.ts';
+import { modelFor, type SpeechJob, speak } from '../../calls/speech/speak.ts';
 import type { Handler, OperationRequest, Reply } from '../../http/handler.ts';
+import { invalid } from '../../lib/failure.ts';
 import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
-import { answerNatively } from '../../speech/native-answer.ts';
-import { modelFor, type SpeechJob, speak } from '../../speech/speak.ts';
 import { findVoice } from '../../store/queries/voices.ts';
 import { persist } from '../../store/store.ts';
 

@@ -1,8 +1,8 @@
+import { answerNatively } from '../../calls/speech/native-answer.ts';
+import { modelFor, type SpeechJob, speak } from '../../calls/speech/speak.ts';
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
-import { answerNatively } from '../../speech/native-answer.ts';
-import { modelFor, type SpeechJob, speak } from '../../speech/speak.ts';
 
 /** The voxa and alpha-audio models on their own route; body, events and refusals are the provider's. */
 export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, reply) => {

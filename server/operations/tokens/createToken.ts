@@ -1,12 +1,12 @@
-import { keyRefused } from '../../accounts/key-ring.ts';
-import { Failure } from '../../failure.ts';
 import type { Handler, RequestBody } from '../../http/handler.ts';
+import { keyRefused } from '../../keys/key-ring.ts';
+import { Failure } from '../../lib/failure.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
-import { changeBy } from '../admin-change.ts';
-import { scopeDenied } from '../admin-scope.ts';
-import { limitsOfNewKey } from '../new-key.ts';
-import { viewToken } from '../token-view.ts';
+import { changeBy } from '../admin/admin-change.ts';
+import { scopeDenied } from './admin-scope.ts';
+import { limitsOfNewKey } from './new-key.ts';
+import { viewToken } from './token-view.ts';
 
 /** Keys in a chain in which each key was created with the one before. */
 const maxLevels = 8;

@@ -1,8 +1,8 @@
-import { keyRefused } from '../../accounts/key-ring.ts';
-import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { keyRefused } from '../../keys/key-ring.ts';
+import { Failure } from '../../lib/failure.ts';
 import { findToken, hasAdminAccess, hasLimits } from '../../store/queries/tokens.ts';
-import { changeBy } from '../admin-change.ts';
+import { changeBy } from '../admin/admin-change.ts';
 
 /**
  * Deletes a key of the caller's user and all keys that were created with it. From now on they hold no quota on any

@@ -1,8 +1,8 @@
-import { viewerOf } from '../../accounts/caller.ts';
 import type { Handler } from '../../http/handler.ts';
+import { readPage } from '../../http/read-page.ts';
+import { viewerOf } from '../../keys/caller.ts';
 import { listTokens as findTokens } from '../../store/queries/tokens.ts';
-import { readPage } from '../read-page.ts';
-import { viewToken } from '../token-view.ts';
+import { viewToken } from './token-view.ts';
 
 /** Lists the keys that the caller sees, newest first, with masked secrets. */
 export const listTokens: Handler<'listTokens'> = async ({ gateway, caller, query }, reply) => {

@@ -1,14 +1,14 @@
+import { createInTurn } from '../../calls/create-in-turn.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { checkCallbackUrl } from '../../deliveries/callback-url.ts';
-import { Failure } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
-import { Metering } from '../../ledger/metering.ts';
+import { Failure } from '../../lib/failure.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { startSession } from '../../providers/verification/sessions.ts';
+import { Metering } from '../../quota/metering.ts';
 import type { VerificationSessionsTable } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
-import { createInTurn } from '../create-in-turn.ts';
-import { shownSession } from '../session-view.ts';
+import { checkCallbackUrl } from '../../tasks/callbacks/callback-url.ts';
+import { shownSession } from './session-view.ts';
 
 type Request = OperationRequest<'createVerificationSession'>;
 

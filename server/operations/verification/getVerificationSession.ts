@@ -1,10 +1,10 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { Failure } from '../../failure.ts';
+import { checkedSession } from '../../calls/check-session.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { findVerificationSession } from '../../store/queries/verification-sessions.ts';
-import { checkedSession } from '../check-session.ts';
-import { shownSession } from '../session-view.ts';
+import { shownSession } from './session-view.ts';
 
 /** One of the caller's own verification sessions; what others have is not there. */
 export const getVerificationSession: Handler<'getVerificationSession'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { Failure } from '../../failure.ts';
+import { unknownTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { unknownTask } from '../read-task.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { Failure } from '../../lib/failure.ts';
 
 /** Stops a task of the native video route or the 3D route that still waits. */
 export const cancelNativeTask: Handler<'cancelNativeTask'> = async (request, reply) => {

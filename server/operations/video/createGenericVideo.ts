@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { createInFormat } from '../generic-create.ts';
+import { createInFormat } from './generic-create.ts';
 
 /** A video with any model, to be read at `/v1/video/generations/{task_id}`. */
 export const createGenericVideo: Handler<'createGenericVideo'> = async (request, reply) => {

@@ -1,9 +1,9 @@
-import { submittedTask } from '../../formats/native.ts';
-import { passRefusal } from '../../formats/rejection.ts';
+import { startTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
+import { passRefusal } from '../../providers/native/answer-rejection.ts';
+import { submittedTask } from '../../providers/native/render-task.ts';
 import { gammaFromNative } from '../../providers/native/video-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
-import { startTask } from '../start-task.ts';
 
 /** A gamma video in the provider's own words; what the provider refuses comes back as it is. */
 export const createNativeVideo: Handler<'createNativeVideo'> = async (request, reply) => {

@@ -1,7 +1,7 @@
+import { startTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
 import { seedanceFromOfficial } from '../../providers/official/video-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
-import { startTask } from '../start-task.ts';
 
 /** A Seedance video in the official format, to be read at `/api/v3/contents/generations/tasks/{task_id}`. */
 export const createOfficialVideo: Handler<'createOfficialVideo'> = async (request, reply) => {

@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { createInFormat } from '../generic-create.ts';
+import { createInFormat } from './generic-create.ts';
 
 /** A video with any model, to be read at the `/v1/videos` paths. */
 export const createVideo: Handler<'createVideo'> = async (request, reply) => {

@@ -1,8 +1,8 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { Failure, invalid } from '../../failure.ts';
-import { officialStatus } from '../../formats/official.ts';
+import { readTask, unknownTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask, unknownTask } from '../read-task.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { Failure, invalid } from '../../lib/failure.ts';
+import { officialStatus } from '../../providers/official/render-task.ts';
 
 /** Cancels a queued task of `createOfficialVideo`, or forgets one that has ended; what it cost stays in the books. */
 export const deleteOfficialVideo: Handler<'deleteOfficialVideo'> = async (request, reply) => {

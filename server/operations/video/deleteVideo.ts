@@ -1,7 +1,7 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { Failure } from '../../failure.ts';
+import { unknownTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { unknownTask } from '../read-task.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { Failure } from '../../lib/failure.ts';
 
 /** Forgets a task of `createVideo` that has ended; what it cost stays in the books. */
 export const deleteVideo: Handler<'deleteVideo'> = async ({ gateway, caller, path }, reply) => {

@@ -1,10 +1,10 @@
-import { Failure } from '../../failure.ts';
-import { wasSent } from '../../files/sent-addresses.ts';
-import { videoResult } from '../../formats/generic.ts';
+import { readTask } from '../../calls/read-task.ts';
+import { sendFile } from '../../calls/send-file.ts';
 import type { Handler } from '../../http/handler.ts';
+import { Failure } from '../../lib/failure.ts';
+import { wasSent } from '../../media/sent-addresses.ts';
+import { videoResult } from '../../providers/video-task.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { readTask } from '../read-task.ts';
-import { sendFile } from '../send-file.ts';
 
 type Variant = 'video' | 'thumbnail';
 

@@ -1,8 +1,8 @@
-import { renderFamilyRecord } from '../../formats/family-record.ts';
-import { renderVideoTask } from '../../formats/generic.ts';
-import { linksFor } from '../../formats/links-for.ts';
+import { readTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask } from '../read-task.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderFamilyRecord } from '../../providers/official/family-record.ts';
+import { renderVideoTask } from '../../providers/video-task.ts';
 
 /** A task of `createGenericVideo`: Seedance models show their family's record, all others the generic object. */
 export const getGenericVideo: Handler<'getGenericVideo'> = async (request, reply) => {

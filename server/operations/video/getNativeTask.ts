@@ -1,7 +1,7 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { linksFor } from '../../formats/links-for.ts';
-import { renderNativeTask } from '../../formats/native.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderNativeTask } from '../../providers/native/render-task.ts';
 
 /** So long after its end a task is known, in milliseconds. */
 const knownMs = 24 * 60 * 60 * 1000;

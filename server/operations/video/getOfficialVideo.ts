@@ -1,7 +1,7 @@
-import { linksFor } from '../../formats/links-for.ts';
-import { renderOfficialTask } from '../../formats/official.ts';
+import { readTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask } from '../read-task.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderOfficialTask } from '../../providers/official/render-task.ts';
 
 /** A task of `createOfficialVideo`. */
 export const getOfficialVideo: Handler<'getOfficialVideo'> = async (request, reply) => {

@@ -1,7 +1,7 @@
-import { renderVideoTask } from '../../formats/generic.ts';
-import { linksFor } from '../../formats/links-for.ts';
+import { readTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask } from '../read-task.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderVideoTask } from '../../providers/video-task.ts';
 
 /** A task of `createVideo`, whatever its model, as the generic object. */
 export const getVideo: Handler<'getVideo'> = async (request, reply) => {

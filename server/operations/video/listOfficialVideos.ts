@@ -1,8 +1,8 @@
 import type { components } from '../../../generated/http.ts';
-import { viewerOf } from '../../accounts/caller.ts';
-import { linksFor } from '../../formats/links-for.ts';
-import { renderOfficialTask } from '../../formats/official.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderOfficialTask } from '../../providers/official/render-task.ts';
 import type { TaskFilter } from '../../store/queries/tasks.ts';
 import { taskCanceled, taskExpired } from '../../tasks/driver.ts';
 

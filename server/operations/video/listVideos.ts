@@ -1,9 +1,9 @@
-import { viewerOf } from '../../accounts/caller.ts';
-import { invalid } from '../../failure.ts';
-import { renderVideoTask } from '../../formats/generic.ts';
-import { linksFor } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { invalid } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
+import { linksFor } from '../../providers/links-for.ts';
+import { renderVideoTask } from '../../providers/video-task.ts';
 
 const defaultLimit = 20;
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { viewerOf } from '../../accounts/caller.ts';
+import { callVoiceService, type VoiceRequest } from '../../calls/speech/voice-service.ts';
+import { recordStatus, withCurrentStatus } from '../../calls/speech/voice-status.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { refuseOthersVoices } from '../../channels/voice-route.ts';
-import { Failure } from '../../failure.ts';
 import type { Handler, Reply } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { Failure } from '../../lib/failure.ts';
 import { findModel, quoted, targetModel, type VoiceService } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import {
@@ -14,8 +16,6 @@ import {
   type VoiceFacts,
   withOwnFacts,
 } from '../../providers/native/voices.ts';
-import { callVoiceService, type VoiceRequest } from '../../speech/voice-service.ts';
-import { recordStatus, withCurrentStatus } from '../../speech/voice-status.ts';
 import { findVoices, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-import type { Usage } from '../../ledger/metering.ts';
+import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { countersOf, tokensIn, usageOf } from '../token-usage.ts';
 import { unusable } from '../unusable.ts';

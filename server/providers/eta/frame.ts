@@ -1,4 +1,4 @@
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { agreedValue, type GenericVideoRequest, ratioFields } from '../video.ts';
 
 const resolutions = ['480p', '720p', '1080p'] as const;

@@ -1,4 +1,4 @@
-import type { TaskError } from '../../failure.ts';
+import type { TaskError } from '../../lib/failure.ts';
 import {
   type AcceptedTask,
   type Snapshot,

@@ -1,4 +1,4 @@
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { conflict, etaSecondsWords, familySeconds, requireAddress } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video.ts';

@@ -1,4 +1,4 @@
-import { Failure, ProviderFailure, type TaskError } from '../../failure.ts';
+import { Failure, ProviderFailure, type TaskError } from '../../lib/failure.ts';
 import {
   type AcceptedTask,
   DriverError,

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../lib/failure.ts';
 import { field, textField } from '../json.ts';
 import { EventSplitter } from '../native/event-splitter.ts';
 import { EventParser } from '../native/events.ts';

@@ -1,4 +1,4 @@
-import { type Failure, ProviderFailure } from '../../failure.ts';
+import { type Failure, ProviderFailure } from '../../lib/failure.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderWords } from '../provider-words.ts';
 import { providerFailure, throttled } from '../rejection.ts';

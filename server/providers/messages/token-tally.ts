@@ -1,4 +1,4 @@
-import type { Usage } from '../../ledger/metering.ts';
+import type { Usage } from '../../quota/metering.ts';
 import { countersOf, tokensIn, usageOf } from '../token-usage.ts';
 
 const inputNames = ['input_tokens', 'prompt_tokens'];

@@ -1,6 +1,6 @@
 import type { Unit } from '../../../generated/catalogue.ts';
-import type { Failure } from '../../failure.ts';
-import type { Usage } from '../../ledger/metering.ts';
+import type { Failure } from '../../lib/failure.ts';
+import type { Usage } from '../../quota/metering.ts';
 import type { ProviderWords } from '../provider-words.ts';
 import { ElidedJson } from './elided-json.ts';
 import { EventSplitter } from './event-splitter.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
-import { Failure } from '../../failure.ts';
-import type { Usage } from '../../ledger/metering.ts';
+import { Failure } from '../../lib/failure.ts';
 import type { HttpAnswer } from '../../outbound/ask.ts';
+import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
 import type { ProviderWords } from '../provider-words.ts';

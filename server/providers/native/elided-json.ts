@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../lib/failure.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;

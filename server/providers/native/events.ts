@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../lib/failure.ts';
 import { EventSplitter } from './event-splitter.ts';
 
 /** One event of a native stream. */

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { agreedValue, type FieldValue, type GenericVideoRequest, ratioFields } from '../video.ts';
 
 type GammaParameters = components['schemas']['GammaParameters'];

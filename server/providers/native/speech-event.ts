@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../lib/failure.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderWords } from '../provider-words.ts';
 import { aboutOurAccount, betaFailure, betaFault, reportedFailure } from '../rejection.ts';

@@ -1,4 +1,4 @@
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 
 /** Which form of native input a model takes. */
 type InputForm = 'synthesizer' | 'alpha' | 'beta';

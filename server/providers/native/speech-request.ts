@@ -1,5 +1,5 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { checkNativeOptions } from './speech-options.ts';
 
 export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';

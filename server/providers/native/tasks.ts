@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import type { TaskError } from '../../failure.ts';
+import type { TaskError } from '../../lib/failure.ts';
 import {
   type AcceptedTask,
   type Snapshot,

@@ -1,5 +1,5 @@
 import type { Unit } from '../../../generated/catalogue.ts';
-import type { Usage } from '../../ledger/metering.ts';
+import type { Usage } from '../../quota/metering.ts';
 
 /**
  * Reads a native `usage` object in the model's unit: characters, or input and output tokens.

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { type AddressKind, conflict, nativeMediaFailure, requireAddress } from '../../models/media-rules.ts';
 import type { GenericVideoRequest } from '../video.ts';
 

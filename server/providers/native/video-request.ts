@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { conflict, familySeconds, secondsWords } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import type { GenericVideoRequest, TranslatedVideo, VideoFacts } from '../video.ts';

@@ -1,5 +1,5 @@
 import type { NamedVoice } from '../../channels/voice-route.ts';
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 
 /** The bodies in which clients name voices. */
 export type VoiceProtocol = 'synthesizer' | 'multimodal' | 'inference' | 'realtime' | 'customization';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
 import type { UpstreamResponse } from '../../channels/channel.ts';
-import { Failure } from '../../failure.ts';
-import type { Usage } from '../../ledger/metering.ts';
+import { Failure } from '../../lib/failure.ts';
+import type { Usage } from '../../quota/metering.ts';
 import { isJson } from '../headers.ts';
 import { field, objectField, textField } from '../json.ts';
 import type { ProviderWords } from '../provider-words.ts';

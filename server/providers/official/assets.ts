@@ -1,4 +1,4 @@
-import { ProviderFailure, type TaskError } from '../../failure.ts';
+import { ProviderFailure, type TaskError } from '../../lib/failure.ts';
 import type { AssetType } from '../../store/schema.ts';
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
 import { askForTask, badAnswer } from '../ask-for-task.ts';

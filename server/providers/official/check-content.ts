@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { conflict, requireAddress } from '../../models/media-rules.ts';
 import type { ModelBounds } from './model-bounds.ts';
 

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { type Failure, invalid } from '../../failure.ts';
+import { type Failure, invalid } from '../../lib/failure.ts';
 import { conflict, secondsWords } from '../../models/media-rules.ts';
 import { type ContentSource, hasFirstFrame } from './check-content.ts';
 import type { ModelBounds } from './model-bounds.ts';

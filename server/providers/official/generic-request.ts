@@ -1,4 +1,4 @@
-import { invalid } from '../../failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { conflict } from '../../models/media-rules.ts';
 import {
   agreedValue,

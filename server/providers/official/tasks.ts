@@ -1,4 +1,4 @@
-import { Failure, type TaskError } from '../../failure.ts';
+import { Failure, type TaskError } from '../../lib/failure.ts';
 import {
   type AcceptedTask,
   DriverError,

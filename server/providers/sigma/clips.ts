@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../lib/failure.ts';
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
 import { askForTask, badAnswer, ProviderRefusal } from '../ask-for-task.ts';
 import { field, flagField, numberField, objectField, picked, textField, webAddress } from '../json.ts';

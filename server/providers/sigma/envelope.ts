@@ -1,4 +1,4 @@
-import { ProviderFailure } from '../../failure.ts';
+import { ProviderFailure } from '../../lib/failure.ts';
 import { DriverError, refusedBy } from '../../tasks/driver.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderWords } from '../provider-words.ts';

@@ -1,4 +1,4 @@
-import type { TaskError } from '../../failure.ts';
+import type { TaskError } from '../../lib/failure.ts';
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField, objectField, percentField, textField } from '../json.ts';

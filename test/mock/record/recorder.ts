@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { operations } from '../../../generated/operations.ts';
 import type { Json } from '../../../openapi/tools/document.ts';
-import { Failure } from '../../../server/failure.ts';
+import { Failure } from '../../../server/lib/failure.ts';
 import { documented } from '../../conformance/contract/documented.ts';
 import { eventsOf, hashOf, type RecordedAnswer, type RecordedExample } from './example.ts';
 import type { ExamplesFolder } from './examples-folder.ts';

@@ -12,8 +12,8 @@ import {
   validateRealtimeServerEvent,
 } from '../../../generated/event-validators.js';
 import type { OperationId } from '../../../generated/operations.ts';
-import { Failure } from '../../../server/failure.ts';
-import type { Timers } from '../../../server/runtime/timers.ts';
+import { Failure } from '../../../server/lib/failure.ts';
+import type { Timers } from '../../../server/lib/timers.ts';
 import { type Behaviour, Behaviours } from '../behaviours.ts';
 import type { RecentRequest, RecentRequests } from '../recent-requests.ts';
 import { addressOf } from './examples.ts';

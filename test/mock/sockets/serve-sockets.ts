@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemTimers, type Timers } from '../../../server/runtime/timers.ts';
+import { systemTimers, type Timers } from '../../../server/lib/timers.ts';
 import { acceptSockets, opensSocket } from './accept.ts';
 
 /** The sockets of the mock without its HTTP side, which takes longer to start. */

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { EventValidator } from '../../../generated/event-validators.js';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
-import type { Alarm, Timers } from '../../../server/runtime/timers.ts';
+import type { Alarm, Timers } from '../../../server/lib/timers.ts';
 import type { Breakable, Failure, Script } from './scripts.ts';
 
 /** What a session is begun with. */

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import type { Sandbox } from '@unigate/sandbox';
+import { SettingsError } from '../settings/configuration.ts';
+import type { Settings } from '../settings/settings.ts';
+import { generateKey } from '../store/keys.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** SQLite's SQLITE_BUSY: another process has the database open. */
+const sqliteBusy = 5;
+
+/** Starts the sandbox if it is configured. It is loaded only then: an installation without the sandbox lacks its engines. */
+export async function startEmbeddedSandbox(settings: Settings, logger: Logger): Promise<Sandbox | undefined> {
+  if (!settings.sandbox) return undefined;
+  const { dataDir, callbacks, sandboxDraft, sandboxTaskMs, sandboxSongSeconds } = settings;
+  const folder = join(dataDir, 'sandbox');
+  try {
+    const { startSandbox } = await import('@unigate/sandbox');
+    return await startSandbox({
+      folder,
+      key: generateKey(),
+      logger,
+      allowPrivateUrls: callbacks.allowPrivate,
+      draft: sandboxDraft,
+      ...(sandboxTaskMs === undefined ? {} : { taskTime: sandboxTaskMs }),
+      ...(sandboxSongSeconds === undefined ? {} : { songSeconds: sandboxSongSeconds }),
+    });
+  } catch (cause) {
+    const { code, errcode, syscall, message } = cause as NodeJS.ErrnoException & { errcode?: number };
+    if (errcode === sqliteBusy)
+      throw new SettingsError(`DATA_DIR: ${folder} is in use by another gateway.`, { cause });
+    if (syscall === 'mkdir') throw new SettingsError(`DATA_DIR cannot be made: ${message}.`, { cause });
+    if (code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new SettingsError(
+      'the sandbox is not installed: run "npm ci" with its workspace, or name your channels in CONFIG and leave sandbox out',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import { flushCompileCache } from 'node:module';
+import { readSettings, secretsIn } from '../settings/settings.ts';
+import { createLogger, Secrets } from '../telemetry/logger.ts';
+import { startFailure } from './start-failure.ts';
+import { workerArgument } from './workers/questions.ts';
+
+/** A gateway, in one process or in several. */
+interface Running {
+  url: string;
+  newKey: string | undefined;
+  /** Resolves when the process has to end, and why. */
+  failed: Promise<Error>;
+  /** What that means. */
+  failure: string;
+  reload(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const secrets = new Secrets();
+const read = () => {
+  const settings = readSettings(process.env);
+  secrets.add(secretsIn(settings));
+  return settings;
+};
+
+if (process.argv[2] === workerArgument) {
+  const { runWorker } = await import('./workers/worker.ts');
+  await runWorker(read, secrets);
+  flushCompileCache();
+} else await run();
+
+async function run(): Promise<void> {
+  try {
+    const starting = start();
+    // Without a file to read again, the signal ends the process as ever: its terminal has gone.
+    if (process.env.CONFIG || process.env.TLS_CERT) process.on('SIGHUP', () => void reload(starting));
+    const running = await starting;
+    if (running.newKey !== undefined) console.log(`your API key, shown only now: ${running.newKey}`);
+    console.log(`listening on ${running.url}`);
+    // One that is killed would not leave what it has compiled to the next.
+    flushCompileCache();
+    void running.failed.then((reason) => fail(running.failure, reason));
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(running));
+  } catch (error) {
+    console.error(startFailure(error));
+    process.exitCode = 1;
+  }
+}
+
+/** Only what this process does itself is loaded. */
+async function start(): Promise<Running> {
+  const settings = read();
+  const logger = createLogger(settings.logLevel, secrets);
+  if (settings.workers > 1) {
+    const { startWorkers } = await import('./workers/primary.ts');
+    return { ...(await startWorkers(settings, logger)), failure: 'its workers do not come up' };
+  }
+  const { serve } = await import('./serve.ts');
+  const running = await serve(settings, logger, undefined, undefined, read);
+  const reload = () => running.gateway.liveSettings.reload();
+  return { ...running, reload, failure: 'its store has failed' };
+}
+
+/** What is under way is as it would be after a kill: the next start sees to it. */
+function fail(failure: string, reason: Error): never {
+  console.error(`the gateway ends, since ${failure}: ${startFailure(reason)}`);
+  process.exit(1);
+}
+
+/** Drains and exits with 0; a second signal ends the process at once. */
+async function stop(running: Running): Promise<void> {
+  const good = await running.close().then(
+    () => true,
+    (error: unknown) => {
+      console.error(startFailure(error));
+      return false;
+    },
+  );
+  process.exit(good ? 0 : 1);
+}
+
+/** What comes of it stands in the log. */
+async function reload(starting: Promise<Running>): Promise<void> {
+  const running = await starting.catch(() => undefined);
+  await running?.reload().catch(() => {});
+}

@@ -1,0 +1,225 @@
+import type { Channel } from '../../channels/channel.ts';
+import type { Gateway } from '../../http/gateway.ts';
+import { type Caller, viewerOf } from '../../keys/caller.ts';
+import { type Failure, invalid, keeperAway } from '../../lib/failure.ts';
+import { quoted } from '../../models/catalogue.ts';
+import type { PublicIds } from '../../providers/public-ids.ts';
+import { findAssets } from '../../store/queries/assets.ts';
+import { findSeenTasks, type TaskRecord } from '../../store/queries/tasks.ts';
+import type { AssetsTable, AssetType } from '../../store/schema.ts';
+import { refreshed } from './refresh-asset.ts';
+
+/** The one model of the overseas accounts, which keep assets of their own. */
+export const overseasModel = 'zeta-delta-2-0-fast-260128';
+/** More than any model takes, and few enough to be looked up at once. */
+const maxReferences = 100;
+
+/** An upstream's body and where it can go. */
+export interface Routed {
+  body: Readonly<Record<string, unknown>>;
+  channels: readonly Channel[];
+  /** Of what the body refers to. */
+  publicIds: PublicIds;
+  /** What the client calls each item of the body's `content`. */
+  fields: readonly string[];
+}
+
+/** Something of the caller's that a request's body refers to by a public id. */
+interface Reference {
+  kind: 'asset' | 'draft';
+  id: string;
+  /** Name of the field, for messages. */
+  field: string;
+  /** What the field takes; undefined: any asset. */
+  takes: AssetType | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Resolve = (reference: Reference) => string;
+type ResolveAt = (reference: Reference, path: readonly string[]) => string;
+
+const scheme = /^\s*asset:\/\//i;
+
+const mediaFields: ReadonlyMap<string, AssetType> = new Map([
+  ['image_url', 'Image'],
+  ['video_url', 'Video'],
+  ['audio_url', 'Audio'],
+]);
+
+/**
+ * Puts the provider's ids in the place of the caller's own asset and draft ids in an upstream's body. `channels`
+ * serve the model to the caller; only the one that keeps what is referred to is left of them, if there is any.
+ *
+ * @throws Failure 400 when something is unknown, another user's, not ready, of the wrong type for its field or of
+ *   another region than the model, when two channels keep them, or when their channel does not serve the model; 503
+ *   when that channel is there no more
+ */
+export async function resolveReferences(
+  { gateway, caller }: { gateway: Gateway; caller: Caller },
+  modelId: string,
+  plain: Routed,
+): Promise<Routed> {
+  const { body, channels, fields } = plain;
+  const references: Reference[] = [];
+  mapReferences(body, fields, (reference) => {
+    references.push(reference);
+    return reference.id;
+  });
+  const [first] = references;
+  if (first === undefined) return plain;
+  const found = await lookUp(gateway, caller, references);
+  const byChannel = new Map<string, Reference>();
+  const publicIds: Record<string, string> = {};
+  const resolved = mapReferences(body, fields, (reference) => {
+    const { channel, upstreamId } = find(reference, found, modelId);
+    byChannel.set(channel, reference);
+    publicIds[upstreamId] = reference.id;
+    return reference.kind === 'asset' ? `asset://${upstreamId}` : upstreamId;
+  });
+  const [name = '', other] = byChannel.keys();
+  if (other !== undefined) throw keptApart([...byChannel.values()]);
+  const left = channels.filter((channel) => channel.name === name);
+  if (left.length === 0) throw notServed(first, modelId, gateway.channels.named(name));
+  return { body: resolved, channels: left, publicIds, fields };
+}
+
+/** The caller's own assets and tasks by their public ids. */
+interface Found {
+  assets: ReadonlyMap<string, AssetsTable>;
+  tasks: ReadonlyMap<string, TaskRecord>;
+}
+
+async function lookUp(gateway: Gateway, caller: Caller, references: readonly Reference[]): Promise<Found> {
+  const idsOf = (wanted: Reference['kind']) => [
+    ...new Set(references.filter(({ kind }) => kind === wanted).map(({ id }) => id)),
+  ];
+  const [assetIds, taskIds] = [idsOf('asset'), idsOf('draft')];
+  if (assetIds.length + taskIds.length > maxReferences) {
+    throw invalid('content', `must refer to at most ${maxReferences} assets and drafts.`);
+  }
+  const { read } = gateway.store;
+  const assets = await findUsableAssets(gateway, caller, assetIds);
+  const tasks = await findSeenTasks(read, { ids: taskIds, ...viewerOf(caller) });
+  return {
+    assets,
+    tasks: new Map(tasks.map((task) => [task.id, task])),
+  };
+}
+
+/** The caller's own assets among these ids, by id. The state of those in processing is refreshed. */
+export async function findUsableAssets(
+  gateway: Gateway,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, AssetsTable>> {
+  const found = await findAssets(gateway.store.read, { ids: [...new Set(ids)], ...viewerOf(caller) });
+  const assets = await Promise.all(
+    found.map(async (asset) => (asset.status === 'Processing' ? refreshed(gateway, asset) : asset)),
+  );
+  return new Map(assets.map((asset) => [asset.id, asset]));
+}
+
+/** The id in an asset reference. Undefined for every other address. */
+export function assetIdIn(url: string): string | undefined {
+  return scheme.test(url) ? url.replace(scheme, '').trim() : undefined;
+}
+
+/** @throws Failure 400 when the reference cannot be used. */
+function find(
+  reference: Reference,
+  { assets, tasks }: Found,
+  modelId: string,
+): { channel: string; upstreamId: string } {
+  const { kind, id, field } = reference;
+  if (kind === 'draft') return usableDraft(tasks.get(id), reference);
+  const asset = assets.get(id);
+  if (asset === undefined) throw invalid(field, `there is no asset ${quoted(id)}.`);
+  const problem = problemOf(asset, reference, modelId);
+  if (problem !== undefined) throw invalid(field, `asset ${quoted(id)} ${problem}`);
+  return { channel: asset.channel, upstreamId: asset.upstream_id };
+}
+
+function problemOf(asset: AssetsTable, { takes }: Reference, modelId: string): string | undefined {
+  const problem = takes === undefined || asset.asset_type === takes ? undefined : stateProblem(asset, takes);
+  if (problem !== undefined) return problem;
+  if (asset.model !== null && asset.model !== modelId) {
+    return `was uploaded for ${asset.model} and works with no other model.`;
+  }
+  if (asset.model === null && modelId === overseasModel) {
+    return `was uploaded without a model; upload it with the query model=${overseasModel} to use it with that one.`;
+  }
+  return stateProblem(asset, takes);
+}
+
+/** The reason why an asset cannot be used in a field that takes this type. Undefined when it can. */
+export function stateProblem(asset: AssetsTable, takes: AssetType | undefined): string | undefined {
+  if (takes !== undefined && asset.asset_type !== takes)
+    return `is of type ${asset.asset_type}, but the field takes ${takes}.`;
+  if (asset.status === 'Processing') return 'is Processing; it can be used once it is Active.';
+  if (asset.status === 'Failed') return `is Failed: ${asset.error_code}: ${asset.error_message}`;
+  return undefined;
+}
+
+function usableDraft(
+  task: TaskRecord | undefined,
+  { id, field }: Reference,
+): { channel: string; upstreamId: string } {
+  if (task?.driver !== 'official') throw invalid(field, `there is no Seedance task ${quoted(id)}.`);
+  const { state, channel, upstreamId } = task;
+  if (state !== 'completed' || upstreamId === null) {
+    throw invalid(field, `task ${quoted(id)} is ${state}; a draft can be used once it is completed.`);
+  }
+  return { channel, upstreamId };
+}
+
+/** The failure for things that no one provider has. */
+export function keptApart([one, other]: readonly Pick<Reference, 'id' | 'field'>[]): Failure {
+  const ids = `${quoted(one?.id ?? '')} and ${quoted(other?.id ?? '')}`;
+  return invalid(other?.field ?? '', `${ids} are kept by different providers; upload one of them anew.`);
+}
+
+function notServed({ id, field }: Reference, modelId: string, keeper: Channel | undefined): Failure {
+  if (keeper !== undefined) {
+    return invalid(field, `${quoted(id)} is kept by a provider that does not serve ${modelId} to this key.`);
+  }
+  return keeperAway(`The provider that keeps ${quoted(id)} is not available.`);
+}
+
+/**
+ * A copy of an upstream's body with what `resolve` gives in the place of every reference: of asset addresses, wherever
+ * they stand but in a prompt, and of the ids of drafts. `fields`: what the client calls each item of `content`.
+ */
+function mapReferences(body: Fields, fields: readonly string[], resolve: Resolve): Fields {
+  return mapFields(body, [], (reference, path) => {
+    const [list, index] = path;
+    const field = (list === 'content' && fields[Number(index)]) || reference.field;
+    return resolve({ ...reference, field });
+  });
+}
+
+/** `path`: the names and numbers of the fields around the value, the innermost last. */
+function mapFields(fields: object, path: readonly string[], resolve: ResolveAt): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, mapValue(value, [...path, name], resolve)]),
+  );
+}
+
+function mapValue(value: unknown, path: readonly string[], resolve: ResolveAt): unknown {
+  if (typeof value === 'string') {
+    const reference = referenceIn(value, path);
+    return reference === undefined ? value : resolve(reference, path);
+  }
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => mapValue(item, [...path, String(index)], resolve));
+  return typeof value === 'object' && value !== null ? mapFields(value, path, resolve) : value;
+}
+
+function referenceIn(text: string, path: readonly string[]): Reference | undefined {
+  const name = path.at(-1) ?? '';
+  if (name === 'id' && path.at(-2) === 'draft_task') {
+    return { kind: 'draft', id: text, field: 'draft_task.id', takes: undefined };
+  }
+  if (name === 'text' || !scheme.test(text)) return undefined;
+  const field = path.findLast((one) => mediaFields.has(one)) ?? name;
+  return { kind: 'asset', id: text.replace(scheme, '').trim(), field, takes: mediaFields.get(field) };
+}

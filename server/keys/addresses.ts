@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { invalid } from '../lib/failure.ts';
+import { type AddressTest, isRange } from '../settings/address-ranges.ts';
+
+/** So many addresses and ranges a key may be limited to. */
+const maxAddresses = 100;
+
+/**
+ * The addresses and ranges of `allow_ips`, one a line; null when there is none.
+ *
+ * @throws Failure 400 that names the line
+ */
+export function readAllowIps(text: string): string[] | null {
+  const lines = text.split(/[\n\r]/).map((line) => line.trim());
+  const ranges = [...new Set(lines.filter((line) => line !== ''))];
+  if (ranges.length > maxAddresses)
+    throw invalid('allow_ips', `must have at most ${maxAddresses} addresses.`);
+  const wrong = ranges.find((range) => !isRange(range));
+  if (wrong !== undefined)
+    throw invalid('allow_ips', `"${wrong.slice(0, 60)}" is no IP address and no range such as 10.0.0.0/8.`);
+  return ranges.length === 0 ? null : ranges;
+}
+
+/**
+ * The address that a request comes from. Behind proxies that are trusted it is the last one in `x-forwarded-for` that is
+ * not a trusted proxy itself: whatever stands before it, the client may have written.
+ */
+export function clientAddress(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  isTrusted: AddressTest,
+): string {
+  let address = socket.remoteAddress ?? '';
+  if (!isTrusted(address)) return address;
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+  do {
+    const before = forwarded.pop()?.trim() ?? '';
+    if (before === '') break;
+    address = before;
+  } while (isTrusted(address));
+  return address;
+}

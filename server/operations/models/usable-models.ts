@@ -1,0 +1,87 @@
+import { type CatalogueModel, families, type Protocol, type Unit } from '../../../generated/catalogue.ts';
+import type { OperationRequest, ResponseBody } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { knownModel, systemVoices } from '../../models/catalogue.ts';
+import { usableVoices } from '../../store/queries/voices.ts';
+
+type Request = OperationRequest<'listModels' | 'getModel'>;
+type Model = ResponseBody<'getModel', 200>;
+type ModelVoice = NonNullable<Model['voices']>[number];
+
+/** Most voices of a user's own that are shown. */
+const maxVoices = 1_000;
+
+/** Protocols of channels whose models need not stand in the catalogue, with what is known of those all the same. */
+const beyondCatalogue: readonly (readonly [
+  Protocol & ('embeddings' | 'messages' | 'official' | 'eta'),
+  Unit,
+])[] = [
+  ['embeddings', 'tokens'],
+  ['messages', 'tokens'],
+  ['official', 'seconds'],
+  ['eta', 'seconds'],
+];
+
+/** Since when models beyond the catalogue are known: the first day of any. */
+const firstDay = Object.values(families)
+  .map(({ since }) => since)
+  .toSorted()[0];
+
+/** What the caller may use and some channel serves, by id; `only` is the model that is looked for. */
+export async function usableModels(
+  { gateway: { access, channels, store }, caller }: Request,
+  only?: string,
+): Promise<Model[]> {
+  const allowed = (id: string) => (only === undefined || id === only) && access.allows(caller, id);
+  const known = access.list(caller).filter(({ id }) => allowed(id) && channels.serves(id, caller.group));
+  const others = beyondCatalogue.flatMap(([protocol, unit]) =>
+    channels
+      .namedModels(protocol)
+      .filter((id) => !knownModel(id) && allowed(id))
+      .filter((id) => channels.serving(protocol, id, caller.group).length > 0)
+      .map((id) => factsOf(id, 'operator', firstDay ?? '', { protocols: [protocol], unit })),
+  );
+  const speaks = known.some(({ voices }) => voices !== undefined);
+  const target = only === undefined ? {} : { targetModel: only };
+  const own = speaks
+    ? await usableVoices(store.read, { ...viewerOf(caller), ...target, limit: maxVoices })
+    : [];
+  const voicesFor = (id: string) =>
+    own
+      .filter((voice) => voice.target_model === id)
+      .map(({ voice_id, name }): ModelVoice => ({ id: voice_id, name, custom: true }));
+  const described = known.map((model) => describe(model, voicesFor(model.id)));
+  const byId = new Map([...others, ...described].map((model) => [model.id, model]));
+  return [...byId.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+function describe(model: CatalogueModel, own: readonly ModelVoice[]): Model {
+  const { owner, since } = families[model.family];
+  const facts = factsOf(model.id, owner, model.since ?? since, model);
+  if (model.voices === undefined) return facts;
+  const system = model.voices === 'system' ? systemVoices(model) : [];
+  return {
+    ...facts,
+    voices: [...system.map((voice) => ({ ...voice, languages: [...voice.languages] })), ...own],
+  };
+}
+
+function factsOf(
+  id: string,
+  owner: string,
+  since: string,
+  { protocols, unit }: { protocols: readonly Protocol[]; unit: Unit },
+): Model {
+  const created = new Date(since);
+  return {
+    id,
+    object: 'model',
+    type: 'model',
+    display_name: id,
+    created: created.getTime() / 1000,
+    created_at: created.toISOString(),
+    owned_by: owner,
+    protocols: [...protocols],
+    unit,
+  };
+}

@@ -1,0 +1,72 @@
+import type { components } from '../../../generated/http.ts';
+import type { FileLinks } from '../../media/file-links.ts';
+import type { TaskRecord } from '../../store/queries/tasks.ts';
+import { taskCanceled } from '../../tasks/driver.ts';
+import { shownFiles } from '../links-for.ts';
+import type { VideoFacts, VideoResult } from '../video.ts';
+import type { NativeRecord } from './tasks.ts';
+
+type Schemas = components['schemas'];
+type NativeOutput = NonNullable<NativeRecord['output']>;
+
+/** What the create calls of native tasks answer. */
+export function submittedTask({ id }: TaskRecord, requestId: string): Schemas['NativeTaskSubmittedReply'] {
+  return { output: { task_id: id, task_status: 'PENDING' }, request_id: requestId };
+}
+
+/** A task as the native poll shows it. */
+export function renderNativeTask(
+  task: TaskRecord,
+  requestId: string,
+  links: FileLinks,
+): Schemas['NativeTask'] {
+  const { native: record = {} }: VideoResult = task.result ?? {};
+  const { output = {}, usage }: NativeRecord = record;
+  return {
+    request_id: requestId,
+    output: outputOf(task, output, links),
+    ...(task.state === 'completed' && usage !== undefined ? { usage } : {}),
+  };
+}
+
+function outputOf(task: TaskRecord, reported: NativeOutput, links: FileLinks): Schemas['NativeTaskOutput'] {
+  const { id: task_id, state, error } = task;
+  const { createdAt, startedAt, completedAt, updatedAt } = task;
+  const begun = {
+    task_id,
+    submit_time: nativeTime(createdAt),
+    ...(startedAt === null ? {} : { scheduled_time: nativeTime(startedAt) }),
+  };
+  const ended = { ...begun, end_time: nativeTime(completedAt ?? updatedAt) };
+  switch (state) {
+    case 'queued':
+      return { ...begun, task_status: 'PENDING' };
+    case 'in_progress':
+      return { ...begun, task_status: 'RUNNING' };
+    case 'completed':
+      return { ...ended, ...madeOf(task, reported, links), task_status: 'SUCCEEDED' };
+    case 'failed':
+      return error?.code === taskCanceled.code
+        ? { ...ended, task_status: 'CANCELED' }
+        : { ...ended, ...(error ?? { code: '', message: '' }), task_status: 'FAILED' };
+  }
+}
+
+const modelFiles = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
+
+function madeOf(task: TaskRecord, output: NativeOutput, links: FileLinks) {
+  const { orig_prompt, actual_prompt, results } = output;
+  const { prompt }: VideoFacts = task.facts;
+  const asked = orig_prompt ?? prompt;
+  return {
+    ...(asked === undefined ? {} : { orig_prompt: asked }),
+    ...(actual_prompt === undefined ? {} : { actual_prompt }),
+    ...shownFiles(output, ['video_url'], task, links),
+    ...(results === undefined ? {} : { results: shownFiles(results, modelFiles, task, links) }),
+  };
+}
+
+/** `YYYY-MM-DD HH:MM:SS.mmm` in UTC, of epoch milliseconds. */
+function nativeTime(time: number): string {
+  return new Date(time).toISOString().replace('T', ' ').replace('Z', '');
+}

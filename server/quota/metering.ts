@@ -1,0 +1,194 @@
+import type { Unit } from '../../generated/catalogue.ts';
+import type { Caller } from '../keys/caller.ts';
+import { keyRefused } from '../keys/key-ring.ts';
+import { Failure } from '../lib/failure.ts';
+import type { Timers } from '../lib/timers.ts';
+import { isPlausible, type Usage } from '../models/usage.ts';
+import type { LogEntry } from '../store/commands/log-entries.ts';
+import type { FinalState } from '../store/schema.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { recordHold, recordSettlement } from '../telemetry/quota-flow.ts';
+import type { Holds } from './ledger.ts';
+import { costOf, type Prices, type PriceTerms } from './prices.ts';
+
+export type { Usage } from '../models/usage.ts';
+
+/** What a call's place in the books is kept with. */
+export interface Books {
+  readonly ledger: Holds;
+  readonly prices: Prices;
+  readonly logger: Logger;
+  readonly timers: Timers;
+}
+
+export interface MeteredCall {
+  requestId: string;
+  caller: Caller;
+  operation: string;
+  model: { id: string; unit: Unit };
+  /** Upper bound of the units that the call uses. The gateway reserves quota for them. */
+  expectedUnits: number;
+  /** Usage to charge for an answer without a report. Default: the upper bound. */
+  likely?: Usage;
+  /** By the monotonic clock. */
+  startedAt: number;
+}
+
+/** How a call ended. */
+export interface CallOutcome {
+  channel: string;
+  /** HTTP status given to the client. */
+  status: number;
+  errorCode?: string;
+  /** Default: `failed` with an error code or a status from 400 on, else `completed`. */
+  state?: FinalState;
+  /** The provider's own id of the request, where it reported one. */
+  upstreamId?: string | null;
+}
+
+/** One request's place in the books: quota is held when it is made, and it ends by `charge` or `refund`, once. */
+export class Metering {
+  readonly #books: Books;
+  readonly #call: MeteredCall;
+  /** The price when the call began. */
+  readonly #terms: PriceTerms;
+  /** Units and quota held. */
+  #units: number;
+  #held: number;
+  #closed = false;
+
+  private constructor(books: Books, call: MeteredCall, terms: PriceTerms, held: number) {
+    this.#books = books;
+    this.#call = call;
+    this.#terms = terms;
+    this.#units = call.expectedUnits;
+    this.#held = held;
+  }
+
+  /** @throws Failure 403 when the key's quota does not cover the expected units, 401 when it was revoked; nothing is held then. */
+  static async open(books: Books, call: MeteredCall): Promise<Metering> {
+    const { caller, model, requestId } = call;
+    const terms = books.prices.terms(model.id, caller.group);
+    const amount = costOf(call.expectedUnits, terms);
+    const outcome = await books.ledger.reserve({
+      requestId,
+      token: { id: caller.tokenId, userId: caller.userId, unlimited: caller.unlimited === true },
+      model: model.id,
+      unit: model.unit,
+      amount,
+    });
+    if (outcome === 'insufficient_quota') {
+      const need = `${call.expectedUnits} ${model.unit} of ${model.id} need ${amount}`;
+      throw new Failure(
+        403,
+        'insufficient_user_quota',
+        `quota: the key's remaining quota does not cover this call; ${need}.`,
+      );
+    }
+    if (outcome === 'key_revoked') throw keyRefused();
+    if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
+    recordHold(model.id, amount);
+    return new Metering(books, call, terms, amount);
+  }
+
+  /**
+   * Holds enough for `units` in all, for work that grows while it lasts. False when the key's quota does not cover
+   * them, or the books are closed; what was held before stays held. `caller` is the key as it is now.
+   */
+  async cover(units: number, caller: Caller): Promise<boolean> {
+    if (this.#closed) return false;
+    const { requestId } = this.#call;
+    const from = this.#held;
+    const to = Math.max(from, costOf(units, this.#terms));
+    if (to > from) {
+      const { tokenId, unlimited = false } = caller;
+      const outcome = await this.#books.ledger.extend({ requestId, tokenId, unlimited, from, to });
+      if (outcome === 'insufficient_quota') return false;
+      if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
+      recordHold(this.#call.model.id, to - from);
+      this.#held = to;
+    }
+    this.#units = Math.max(this.#units, units);
+    return true;
+  }
+
+  /** The expected usage, for an answer that was delivered but never said what it used. */
+  get expected(): Usage {
+    const { likely } = this.#call;
+    if (likely !== undefined) return likely;
+    return { units: this.#call.expectedUnits, inputTokens: 0, outputTokens: 0 };
+  }
+
+  /**
+   * Charges the usage, also beyond the reservation. A figure that is a fault of the provider is charged as the upper
+   * bound of the units, `bound`. Resolves when the settlement is on disk.
+   */
+  async charge(reported: Usage, outcome: CallOutcome, bound = this.#units): Promise<void> {
+    if (this.#closed) return;
+    const { requestId } = this.#call;
+    this.#closed = true;
+    const usage = this.#chargeable(reported, bound, outcome.channel);
+    const charged = costOf(usage.units, this.#terms);
+    const log = this.#log(usage, outcome);
+    const { ledger, logger } = this.#books;
+    try {
+      const settlement = await ledger.settle({ requestId, charged, log });
+      if (settlement !== undefined) recordSettlement(this.#call.model.id, this.#held, settlement);
+      else logger.error({ request_id: requestId }, 'the reservation was closed before it was settled');
+    } catch (error) {
+      logger.error({ request_id: requestId, charged, err: error }, 'what was used could not be charged');
+      throw error;
+    }
+  }
+
+  /** Gives the held quota back. Resolves when it is on disk. */
+  async refund(outcome: CallOutcome & { errorCode: string }): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const none = { units: 0, inputTokens: 0, outputTokens: 0 };
+    await this.#books.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
+    recordSettlement(this.#call.model.id, this.#held, { charged: 0, debt: 0 });
+  }
+
+  /** The reported usage, or the upper bound in its place when the report is a fault of the provider. */
+  #chargeable(reported: Usage, bound: number, channel: string): Usage {
+    if (isPlausible(reported.units, bound) && this.#hasPrice(reported.units)) return reported;
+    const figures = { reported: reported.units, bound };
+    this.#books.logger.warn(
+      { request_id: this.#call.requestId, channel, ...figures },
+      'the reported usage is not plausible for the request; charging the upper bound',
+    );
+    const inputTokens = Math.min(reported.inputTokens, bound);
+    return {
+      units: bound,
+      inputTokens,
+      outputTokens: Math.min(reported.outputTokens, bound - inputTokens),
+    };
+  }
+
+  /** Whether the price of the units is below 2^53. */
+  #hasPrice(units: number): boolean {
+    try {
+      costOf(units, this.#terms);
+      return true;
+    } catch (error) {
+      if (error instanceof RangeError) return false;
+      throw error;
+    }
+  }
+
+  #log(usage: Usage, { channel, status, errorCode, state, upstreamId = null }: CallOutcome): LogEntry {
+    const isFailed = status >= 400 || errorCode !== undefined;
+    return {
+      operation: this.#call.operation,
+      channel,
+      status,
+      errorCode: errorCode ?? null,
+      units: usage.units,
+      promptTokens: usage.inputTokens,
+      completionTokens: usage.outputTokens,
+      durationMs: this.#books.timers.monotonic() - this.#call.startedAt,
+      evidence: { ...this.#terms, state: state ?? (isFailed ? 'failed' : 'completed'), upstreamId },
+    };
+  }
+}

@@ -1,0 +1,87 @@
+import { systemTimers } from '../../server/lib/timers.ts';
+import { CallHolds } from '../../server/quota/call-holds.ts';
+import { Heartbeat } from '../../server/quota/heartbeat.ts';
+import { Ledger } from '../../server/quota/ledger.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import { LeasedCreations } from '../../server/tasks/leased-creations.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
+import { logEntry } from '../store/books.ts';
+import { chargedLater, endTask, makeTask } from './task-rows.ts';
+
+/** What a gateway in a process of its own is started with. */
+export interface LeasedChild {
+  options: Parameters<typeof openStore>[0];
+  id: string;
+  token: { id: number; userId: number };
+  /** A key whose calls cost more than it has, and that gets grants. */
+  poor: { id: number; userId: number };
+}
+
+// Does business until it is killed or told to end, and says on stdout what it was told is done: one line an acknowledgement.
+const { options, id, token, poor } = JSON.parse(process.argv[2] ?? '') as LeasedChild;
+const store = await openStore(options);
+const parts = { store, logger: createLogger('silent'), timers: systemTimers, clock: Date.now };
+const heartbeat = new Heartbeat({ ...parts, id, intervalMs: 100 });
+await heartbeat.start();
+const ledger = new Ledger(store, id);
+const calls = new CallHolds({ ...parts, gateway: id, standing: heartbeat, ledger });
+calls.start();
+
+const creations = new LeasedCreations(store);
+
+/** Makes a task, and ends every other one. Gives what it costs; undefined: there is no quota left. */
+async function doTask(requestId: string, isEnded: boolean, charged: number): Promise<number | undefined> {
+  const made = await makeTask({ store, calls, creations }, token, { requestId, amount: 10 });
+  if (made.outcome !== 'created') return undefined;
+  if (!isEnded) return chargedLater;
+  await endTask(store, made.task.id, charged === 0 ? null : charged);
+  return charged;
+}
+
+let ending = false;
+let requests = 0;
+async function customer(): Promise<void> {
+  while (!ending) {
+    requests += 1;
+    const requestId = `${id} ${requests}`;
+    const fails = requests % 3 === 0;
+    const charged = fails ? 0 : requests % 11;
+    if (requests % 4 === 1) {
+      const cost = await doTask(requestId, requests % 8 === 1, charged);
+      if (cost === undefined) break;
+      process.stdout.write(`${JSON.stringify([requestId, cost])}\n`);
+      continue;
+    }
+    const held = { requestId, token, model: 'm', unit: 'characters' as const, amount: 10 };
+    if ((await calls.reserve(held)) !== 'reserved') break;
+    if (fails) await calls.refund({ requestId, log: { ...logEntry, errorCode: 'e' } });
+    else await calls.settle({ requestId, charged, log: logEntry });
+    process.stdout.write(`${JSON.stringify([requestId, charged])}\n`);
+  }
+}
+
+/** Calls that cost up to three times what was reserved, and grants when there is no quota left. */
+async function overspend(): Promise<void> {
+  const change = { userId: 1, tokenId: 1, action: 'grantQuota', now: 1 };
+  while (!ending) {
+    requests += 1;
+    const requestId = `${id} ${requests}`;
+    const held = { requestId, token: poor, model: 'm', unit: 'characters' as const, amount: 10 };
+    if ((await calls.reserve(held)) !== 'reserved') {
+      const grant = { tokenId: poor.id, amount: 23, reason: 'more', idempotencyKey: requestId, change };
+      await store.run('grantQuota', grant);
+      continue;
+    }
+    const cost = 10 + (requests % 20);
+    await calls.settle({ requestId, charged: cost, log: logEntry });
+    process.stdout.write(`${JSON.stringify([requestId, cost])}\n`);
+  }
+}
+
+process.once('SIGTERM', () => {
+  ending = true;
+});
+await Promise.all([...Array.from({ length: 12 }, customer), overspend(), overspend(), overspend()]);
+await calls.stop();
+await heartbeat.stop();
+await store.close();

@@ -1,0 +1,408 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Caller } from '../../server/keys/caller.ts';
+import type { Extension, Holds, ReserveRequest } from '../../server/quota/ledger.ts';
+import { type Books, type MeteredCall, Metering } from '../../server/quota/metering.ts';
+import { Prices } from '../../server/quota/prices.ts';
+import { TextHold } from '../../server/quota/text-hold.ts';
+import type { ExtendResult, ReserveResult } from '../../server/store/commands/ledger.ts';
+import type { LogEntry } from '../../server/store/commands/log-entries.ts';
+import { createLogger } from '../../server/telemetry/logger.ts';
+import { quotaCharged, quotaDebt, quotaRefunded, quotaReserved } from '../../server/telemetry/metrics.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+
+const caller: Caller = {
+  tokenId: 3,
+  userId: 4,
+  tokenName: 'a key',
+  isAdmin: false,
+  group: 'trial',
+  modelLimits: null,
+};
+const model = { id: 'voxa-v2', unit: 'characters' } as const;
+const used = (units: number, inputTokens = 0, outputTokens = 0) => ({ units, inputTokens, outputTokens });
+const well = { channel: 'main', status: 200 };
+
+/** What the ledger was asked for. */
+let reserved: ReserveRequest[];
+let extended: Extension[];
+let settled: { requestId: string; charged: number; log: LogEntry }[];
+let refunded: { requestId: string; log?: LogEntry }[];
+/** What it answers, or throws. */
+let answers: {
+  reserve: ReserveResult;
+  extend: ExtendResult;
+  settle: { charged: number; debt: number } | undefined | Error;
+};
+let lines: string[];
+let books: Books;
+let call: MeteredCall;
+
+beforeEach(() => {
+  [reserved, extended, settled, refunded, lines] = [[], [], [], [], []];
+  answers = { reserve: 'reserved', extend: 'extended', settle: { charged: 60, debt: 0 } };
+  const ledger: Holds = {
+    reserve: async (request) => {
+      reserved.push(request);
+      return answers.reserve;
+    },
+    extend: async (request) => {
+      extended.push(request);
+      return answers.extend;
+    },
+    settle: async (request) => {
+      settled.push(request);
+      if (answers.settle instanceof Error) throw answers.settle;
+      return answers.settle;
+    },
+    refund: async (request) => {
+      refunded.push(request);
+      return true;
+    },
+  };
+  const timers = new ManualTimers();
+  books = {
+    ledger,
+    prices: new Prices({
+      prices: { 'voxa-v2': 2 },
+      groups: { trial: { models: ['*'], ratio: 5 } },
+      revision: 'abc',
+    }),
+    logger: createLogger('warn', [], { write: (line) => void lines.push(line) }),
+    timers,
+  };
+  call = {
+    requestId: 'r',
+    caller,
+    operation: 'createSpeech',
+    model,
+    expectedUnits: 7,
+    startedAt: timers.now - 250,
+  };
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** What the metrics were told of the model. */
+const flow = () => {
+  const counters = [quotaReserved, quotaCharged, quotaRefunded, quotaDebt];
+  const spies = counters.map((counter) => vi.spyOn(counter, 'add'));
+  return () => spies.map(({ mock }) => mock.calls.map(([quota]) => quota));
+};
+
+describe('a call', () => {
+  test('is held by the price of its key’s group, and charged what it used', async () => {
+    const told = flow();
+    const metering = await Metering.open(books, call);
+    const token = { id: 3, userId: 4, unlimited: false };
+    expect(reserved).toEqual([{ requestId: 'r', token, model: model.id, unit: model.unit, amount: 70 }]);
+    await metering.charge(used(6, 5, 1), well);
+    const log = {
+      operation: 'createSpeech',
+      channel: 'main',
+      status: 200,
+      errorCode: null,
+      units: 6,
+      promptTokens: 5,
+      completionTokens: 1,
+      durationMs: 250,
+      evidence: {
+        unitPrice: 2,
+        groupRatio: 5,
+        group: 'trial',
+        configRevision: 'abc',
+        state: 'completed',
+        upstreamId: null,
+      },
+    };
+    expect(settled).toEqual([{ requestId: 'r', charged: 60, log }]);
+    expect(told()).toEqual([[70], [60], [10], [0]]);
+  });
+
+  test('of a key without a limit says so', async () => {
+    await Metering.open(books, { ...call, caller: { ...caller, unlimited: true } });
+    expect(reserved[0]?.token).toEqual({ id: 3, userId: 4, unlimited: true });
+  });
+
+  test('ends once, whatever comes after', async () => {
+    const charged = await Metering.open(books, call);
+    await charged.charge(used(1), well);
+    await charged.charge(used(1), well);
+    await charged.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
+    expect([settled.length, refunded.length]).toEqual([1, 0]);
+    const back = await Metering.open(books, call);
+    for (let time = 0; time < 2; time += 1)
+      await back.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
+    await back.charge(used(1), well);
+    expect(await back.cover(9, caller)).toBe(false);
+    expect([settled.length, extended.length]).toEqual([1, 0]);
+    const log = { channel: 'main', status: 502, errorCode: 'bad_response', units: 0, promptTokens: 0 };
+    expect(refunded).toMatchObject([{ requestId: 'r', log: { ...log, completionTokens: 0 } }]);
+  });
+
+  test('that is given back is told of as given back', async () => {
+    const told = flow();
+    const metering = await Metering.open(books, call);
+    await metering.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
+    expect(told()).toEqual([[70], [0], [70], [0]]);
+  });
+
+  test.each([
+    [
+      'insufficient_quota',
+      {
+        status: 403,
+        code: 'insufficient_user_quota',
+        message:
+          "quota: the key's remaining quota does not cover this call; 7 characters of voxa-v2 need 70.",
+      },
+    ],
+    ['key_revoked', { status: 401, code: 'invalid_api_key' }],
+    ['duplicate', { message: 'request id r was used before' }],
+  ] as const)('is refused on %s, and nothing is told as held', async (outcome, failure) => {
+    const told = flow();
+    answers.reserve = outcome;
+    await expect(Metering.open(books, call)).rejects.toMatchObject(failure);
+    expect(told()).toEqual([[], [], [], []]);
+  });
+
+  test('is expected to use what is likely, or else all that is held', async () => {
+    expect((await Metering.open(books, call)).expected).toEqual(used(7));
+    const likely = used(5, 3, 2);
+    expect((await Metering.open(books, { ...call, likely })).expected).toBe(likely);
+  });
+
+  test('that the ledger does not know any more, or cannot charge, is told of, and no quota as charged', async () => {
+    const told = flow();
+    answers.settle = undefined;
+    await (await Metering.open(books, call)).charge(used(1), well);
+    expect(lines).toHaveLength(1);
+    answers.settle = new Error('broken');
+    await expect((await Metering.open(books, call)).charge(used(1), well)).rejects.toThrow('broken');
+    expect(lines).toHaveLength(2);
+    expect(told()).toEqual([[70, 70], [], [], []]);
+  });
+
+  test.each([
+    ['the upper bound', used(7, 4, 3)],
+    ['nothing', used(0)],
+    ['more than the upper bound', used(9, 8, 1)],
+    ['a share of a unit', used(7.5)],
+    ['four times the upper bound', used(28, 20, 8)],
+  ])('is charged what its provider reports: %s', async (_words, reported) => {
+    const metering = await Metering.open(books, call);
+    await metering.charge(reported, well);
+    const [{ log, ...rest } = expect.fail('it was not settled')] = settled;
+    expect(rest).toEqual({ requestId: 'r', charged: reported.units * 10 });
+    expect(used(log.units, log.promptTokens, log.completionTokens)).toEqual(reported);
+    expect(lines).toEqual([]);
+  });
+
+  test.each([
+    ['more than four times the upper bound', used(28.001, 20, 8), used(7, 7, 0)],
+    ['more, in part', used(29, 3, 26), used(7, 3, 4)],
+    ['a figure that has no price', used(2 ** 60, 1, 1), used(7, 1, 1)],
+    ['less than nothing', used(-1, 2, 1), used(7, 2, 1)],
+    ['no number', used(Number.NaN, 2, 1), used(7, 2, 1)],
+  ])(
+    'is charged the upper bound, with a warning, when its provider reports %s',
+    async (_words, reported, logged) => {
+      const metering = await Metering.open(books, call);
+      await metering.charge(reported, well);
+      const [{ log, ...rest } = expect.fail('it was not settled')] = settled;
+      expect(rest).toEqual({ requestId: 'r', charged: 70 });
+      expect(used(log.units, log.promptTokens, log.completionTokens)).toEqual(logged);
+      expect(lines).toHaveLength(1);
+      const { units } = reported;
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+        request_id: 'r',
+        channel: 'main',
+        reported: Number.isNaN(units) ? null : units,
+        bound: 7,
+      });
+    },
+  );
+
+  test('whose report is plausible but has no price is charged the upper bound', async () => {
+    books.prices.apply({
+      prices: { 'voxa-v2': 2 ** 48 },
+      groups: { trial: { models: ['*'], ratio: 4 } },
+      revision: 'def',
+    });
+    const metering = await Metering.open(books, call);
+    await metering.charge(used(9), well);
+    expect(settled).toMatchObject([{ charged: 7 * 2 ** 50, log: { units: 7 } }]);
+  });
+
+  test('that its key could not pay is counted as charged in part, and as a debt', async () => {
+    const counted = flow();
+    answers.settle = { charged: 50, debt: 40 };
+    const metering = await Metering.open(books, call);
+    await metering.charge(used(9), well);
+    expect(counted()).toEqual([[70], [50], [0], [40]]);
+  });
+
+  test('whose price cannot be told for another reason is not charged by guess', async () => {
+    const groupRatio = vi.fn<() => number>().mockReturnValueOnce(5);
+    groupRatio.mockImplementation(() => {
+      throw new TypeError('no price');
+    });
+    const terms = Object.defineProperty(
+      { unitPrice: 2, groupRatio: 5, group: 'trial', configRevision: 'abc' },
+      'groupRatio',
+      {
+        get: groupRatio,
+      },
+    );
+    vi.spyOn(books.prices, 'terms').mockReturnValue(terms);
+    const metering = await Metering.open(books, call);
+    await expect(metering.charge(used(1), well)).rejects.toThrow('no price');
+    expect(settled).toEqual([]);
+  });
+});
+
+describe('work that grows', () => {
+  test('is held for as it grows', async () => {
+    const told = flow();
+    const metering = await Metering.open(books, call);
+    expect(await metering.cover(7, caller)).toBe(true);
+    expect(await metering.cover(5, caller)).toBe(true);
+    expect(extended).toEqual([]);
+    expect(await metering.cover(9, caller)).toBe(true);
+    // As its key is by now.
+    expect(await metering.cover(10, { ...caller, unlimited: true })).toBe(true);
+    const whose = { requestId: 'r', tokenId: 3 };
+    expect(extended).toEqual([
+      { ...whose, unlimited: false, from: 70, to: 90 },
+      { ...whose, unlimited: true, from: 90, to: 100 },
+    ]);
+    expect(told()).toEqual([[70, 20, 10], [], [], []]);
+    answers.settle = { charged: 90, debt: 0 };
+    await metering.charge(used(9, 9), well);
+    expect(settled).toMatchObject([{ charged: 90, log: { units: 9, promptTokens: 9 } }]);
+    expect(told()).toEqual([[70, 20, 10], [90], [10], [0]]);
+  });
+
+  test('of units that cost nothing is shown all the same', async () => {
+    const free = { unitPrice: 0, groupRatio: 1, group: 'trial', configRevision: 'abc' };
+    vi.spyOn(books.prices, 'terms').mockReturnValue(free);
+    const metering = await Metering.open(books, call);
+    expect(await metering.cover(9, caller)).toBe(true);
+    expect(await metering.cover(8, caller)).toBe(true);
+    await metering.charge(used(9), well);
+    expect([extended, settled]).toMatchObject([[], [{ log: { units: 9 } }]]);
+  });
+
+  test('beyond its quota keeps what it has', async () => {
+    const metering = await Metering.open(books, call);
+    answers.extend = 'insufficient_quota';
+    expect(await metering.cover(8, caller)).toBe(false);
+    answers.extend = 'extended';
+    expect(await metering.cover(9, caller)).toBe(true);
+    expect(extended.map(({ from, to }) => [from, to])).toEqual([
+      [70, 80],
+      [70, 90],
+    ]);
+  });
+
+  test('of a hold that is not there is a fault', async () => {
+    const metering = await Metering.open(books, call);
+    answers.extend = 'not_open';
+    await expect(metering.cover(8, caller)).rejects.toThrow('reservation r does not hold 70');
+  });
+});
+
+describe('a text that comes bit by bit', () => {
+  let key: { caller: Caller };
+  const begin = () => {
+    key = { caller };
+    const { caller: _, expectedUnits: __, ...rest } = call;
+    return new TextHold(books, { ...rest, key });
+  };
+  const amounts = () => [reserved.map(({ amount }) => amount), extended.map(({ to }) => to)];
+
+  test('is held for in steps, from its first bit on', async () => {
+    const hold = begin();
+    expect(amounts()).toEqual([[], []]);
+    for (const units of [1, 500, 499, 501, 1_500]) expect(await hold.cover(units)).toBe(true);
+    expect(amounts()).toEqual([[5_000], [10_000, 15_000]]);
+  });
+
+  test('is held for exactly where a step is more than its key has', async () => {
+    const hold = begin();
+    const spy = vi.spyOn(books.ledger, 'reserve').mockResolvedValueOnce('insufficient_quota');
+    expect(await hold.cover(3)).toBe(true);
+    expect(spy.mock.calls.map(([{ amount }]) => amount)).toEqual([5_000, 30]);
+    const more = vi.spyOn(books.ledger, 'extend').mockResolvedValueOnce('insufficient_quota');
+    // As its key is by now.
+    key.caller = { ...caller, tokenId: 9 };
+    expect(await hold.cover(4)).toBe(true);
+    expect(more.mock.calls.map(([{ to, tokenId }]) => [to, tokenId])).toEqual([
+      [5_000, 9],
+      [40, 9],
+    ]);
+    answers.extend = 'insufficient_quota';
+    expect(await hold.cover(500)).toBe(false);
+    // A whole step is not asked for twice, and what is held already not at all.
+    for (const units of [4, 2]) expect(await hold.cover(units)).toBe(true);
+    expect(more).toHaveBeenCalledTimes(3);
+  });
+
+  test('for which there is nothing at all is not held, and another failure is none of quota', async () => {
+    answers.reserve = 'insufficient_quota';
+    const hold = begin();
+    expect(await hold.cover(3)).toBe(false);
+    answers.reserve = 'key_revoked';
+    await expect(hold.cover(3)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    // And the next one is tried for itself.
+    answers.reserve = 'reserved';
+    expect(await hold.cover(3)).toBe(true);
+  });
+
+  test('is charged once, for what was used', async () => {
+    const hold = begin();
+    await hold.cover(3);
+    await hold.close(used(2), { ...well, errorCode: 'cut_off' }, 3);
+    await hold.close(used(3), well, 3);
+    expect(await hold.cover(3)).toBe(false);
+    expect(settled).toMatchObject([{ charged: 20, log: { errorCode: 'cut_off' } }]);
+    expect([refunded, extended]).toEqual([[], []]);
+  });
+
+  test('is charged the upper bound of its text, not all that is held, on a report that is a fault', async () => {
+    const hold = begin();
+    await hold.cover(3);
+    await hold.close(used(13, 13), well, 3);
+    expect(amounts()).toEqual([[5_000], []]);
+    expect(settled).toMatchObject([{ charged: 30, log: { units: 3, promptTokens: 3 } }]);
+  });
+
+  test.each([
+    [undefined, undefined, 'nothing_used', 'completed'],
+    [used(0), undefined, 'nothing_used', 'completed'],
+    [undefined, 'bad_response', 'bad_response', 'failed'],
+  ])('is given back where %j was used, with the error %s', async (usage, errorCode, told, state) => {
+    const hold = begin();
+    await hold.cover(3);
+    await hold.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) }, 3);
+    expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: told, evidence: { state } } }]]);
+  });
+
+  test('of which nothing came leaves no trace', async () => {
+    const hold = begin();
+    await hold.close(used(2), well, 3);
+    await begin().close(undefined, well, 3);
+    // And none that comes late.
+    expect(await hold.cover(3)).toBe(false);
+    expect([reserved, settled, refunded]).toEqual([[], [], []]);
+  });
+
+  test('is held for and ended in turn', async () => {
+    const hold = begin();
+    const covered = [hold.cover(3), hold.cover(600)];
+    const closed = hold.close(used(2), well, 3);
+    const late = hold.cover(700);
+    expect([...(await Promise.all(covered)), await late]).toEqual([true, true, false]);
+    await closed;
+    expect(amounts()).toEqual([[5_000], [10_000]]);
+    expect(settled).toMatchObject([{ charged: 20 }]);
+  });
+});

@@ -1,0 +1,180 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { yieldToEventLoop } from '../../server/lib/timers.ts';
+import { Settlements } from '../../server/quota/settlements.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
+import type { BookedCall, BookedCalls } from '../../server/store/commands/booked-calls.ts';
+import type { Store } from '../../server/store/store.ts';
+
+const call = (requestId: string, change: Partial<BookedCall> = {}): BookedCall => ({
+  requestId,
+  tokenId: 1,
+  userId: 1,
+  model: 'voxa-v1',
+  unit: 'characters',
+  lease: 'lease 1',
+  held: 9,
+  charged: 5,
+  returned: 0,
+  endedAt: 7,
+  log: { operation: 'createSpeech', channel: 'main', status: 200, units: 5, durationMs: 1 },
+  ...change,
+});
+
+let batches: string[][];
+let answer: (calls: readonly BookedCall[]) => BookedCalls | Promise<BookedCalls>;
+let over: AbortController;
+let settlements: Settlements;
+
+const allCharged = (calls: readonly BookedCall[]): BookedCalls => ({
+  settlements: calls.map(({ charged }) => ({ charged, debt: 0 })),
+  gone: [],
+});
+
+beforeEach(() => {
+  [batches, answer, over] = [[], allCharged, new AbortController()];
+  const run = async (name: string, { calls }: { calls: readonly BookedCall[] }) => {
+    expect(name).toBe('bookCalls');
+    batches.push(calls.map(({ requestId }) => requestId));
+    return answer(calls);
+  };
+  const store = { run: run as unknown as Store['run'], over: over.signal };
+  settlements = new Settlements(store);
+});
+
+const isSettled = (promise: Promise<unknown>) =>
+  Promise.race([
+    promise.then(
+      () => true,
+      () => true,
+    ),
+    Promise.resolve(false),
+  ]);
+
+const turns = async () => {
+  for (let turn = 0; turn < 3; turn += 1) await yieldToEventLoop();
+};
+
+test('each is told what it was charged, and whether its lease is gone', async () => {
+  const three = { charged: 3, debt: 0 };
+  answer = () => ({ settlements: [{ charged: 4, debt: 1 }, null, three], gone: ['lease 2'] });
+  const booked = [
+    settlements.book(call('a')),
+    settlements.book(call('b', { lease: 'lease 2' })),
+    settlements.book(call('c', { lease: null })),
+  ];
+  expect(await Promise.all(booked.map(({ written }) => written))).toEqual([
+    { settlement: { charged: 4, debt: 1 }, leaseGone: false },
+    { settlement: null, leaseGone: true },
+    { settlement: three, leaseGone: false },
+  ]);
+  expect(booked.every(({ written, told }) => written === told)).toBe(true);
+  expect(batches).toEqual([['a', 'b', 'c']]);
+});
+
+test('what comes in one turn of the event loop is written together', async () => {
+  const first = settlements.book(call('a'));
+  for (let step = 0; step < 9; step += 1) await Promise.resolve();
+  settlements.book(call('b'));
+  await first.written;
+  expect(batches).toEqual([['a', 'b']]);
+});
+
+test('what comes while a batch is written is the next one', async () => {
+  const first = Promise.withResolvers<void>();
+  answer = async (calls) => {
+    if (batches.length === 1) await first.promise;
+    return allCharged(calls);
+  };
+  const one = settlements.book(call('a'));
+  await vi.waitFor(() => expect(batches).toHaveLength(1));
+  const two = [settlements.book(call('b')), settlements.book(call('c'))];
+  const idle = settlements.idle();
+  expect(await isSettled(idle)).toBe(false);
+  first.resolve();
+  await Promise.all([one, ...two].map(({ written }) => written));
+  await idle;
+  expect(batches).toEqual([['a'], ['b', 'c']]);
+  // Nothing runs any more, and the next one begins anew.
+  await settlements.idle();
+  await settlements.book(call('d')).written;
+  expect(batches).toHaveLength(3);
+});
+
+test('after six or more at a time, what comes within a millisecond is the next batch', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const many = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => settlements.book(call('many')).written));
+    await many(5);
+    settlements.book(call('a'));
+    await turns();
+    expect(batches.at(-1)).toEqual(['a']);
+    await many(6);
+    settlements.book(call('b'));
+    await turns();
+    expect(batches).toHaveLength(3);
+    settlements.book(call('c'));
+    vi.advanceTimersByTime(1);
+    await settlements.idle();
+    expect(batches.at(-1)).toEqual(['b', 'c']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('at most five hundred are written at a time', async () => {
+  const calls = Array.from({ length: 501 }, (_, index) => settlements.book(call(`${index}`)));
+  await settlements.idle();
+  expect(batches.map(({ length }) => length)).toEqual([500, 1]);
+  expect(await calls.at(-1)?.written).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
+});
+
+test('one that the store does not take takes no other along', async () => {
+  answer = (calls) => {
+    if (calls.some(({ requestId }) => requestId === 'bad')) throw new RangeError('not this one');
+    return allCharged(calls);
+  };
+  const [good, bad] = [settlements.book(call('good')), settlements.book(call('bad'), true)];
+  await expect(bad.told).rejects.toThrow('not this one');
+  await expect(bad.written).rejects.toThrow('not this one');
+  expect(await good.written).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
+  expect(batches).toEqual([['good', 'bad'], ['good'], ['bad']]);
+});
+
+test('while the store is away all wait, but who is hasty is told what it asked for', async () => {
+  const away = new StoreUnavailable(new Error('away'));
+  let isAway = true;
+  answer = (calls) => {
+    if (isAway) throw away;
+    return { settlements: calls.map(() => ({ charged: 2, debt: 0 })), gone: ['lease 1'] };
+  };
+  const patient = settlements.book(call('patient'));
+  const hasty = settlements.book(call('hasty', { charged: 0 }), true);
+  expect(await hasty.told).toEqual({ settlement: { charged: 0, debt: 0 }, leaseGone: false });
+  expect([await isSettled(patient.told), await isSettled(hasty.written)]).toEqual([false, false]);
+  expect(settlements.refusal).toBe(away);
+  isAway = false;
+  const late = { settlement: { charged: 2, debt: 0 }, leaseGone: true };
+  expect([await patient.written, await hasty.written]).toEqual([late, late]);
+  expect(settlements.refusal).toBeUndefined();
+});
+
+test('one that is found at fault when the store is back keeps nothing from being held', async () => {
+  answer = () => {
+    if (batches.length === 1) throw new StoreUnavailable(new Error('away'));
+    throw new TypeError('at fault');
+  };
+  await expect(settlements.book(call('a')).written).rejects.toThrow('at fault');
+  expect([batches, settlements.refusal]).toEqual([[['a'], ['a']], undefined]);
+});
+
+test('when nobody shall wait any more, each is told that the store is away', async () => {
+  answer = () => {
+    throw new StoreUnavailable(new Error('away'));
+  };
+  over.abort();
+  const both = [settlements.book(call('a')), settlements.book(call('b'))];
+  for (const { written } of both) await expect(written).rejects.toThrow(StoreUnavailable);
+  // Together: the store would take none of them alone either.
+  expect(batches).toEqual([['a', 'b']]);
+});

@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'vitest';
+import { maxSpeechTokens } from '../../server/models/usage.ts';
+import { SpokenText } from '../../server/quota/spoken-text.ts';
+
+const characters = (units: number) => ({ units, inputTokens: 0, outputTokens: 0 });
+const tokens = (inputTokens: number, outputTokens: number) => ({
+  units: inputTokens + outputTokens,
+  inputTokens,
+  outputTokens,
+});
+
+describe('what was heard of a text and not reported, in characters', () => {
+  const given = (...texts: string[]) => {
+    const spoken = new SpokenText('characters');
+    for (const text of texts) spoken.add(text);
+    return spoken;
+  };
+
+  test('is nothing while nothing was heard', () => {
+    expect(given('Hello there.').unreported).toEqual(characters(0));
+  });
+
+  test('is the whole sentence that has begun, and no further one', () => {
+    const spoken = given('One two. Three four! Five?', ' 六七。八');
+    for (const [seconds, heard] of [
+      [0.01, 9],
+      [0.7, 9],
+      [0.1, 21],
+      [1, 26],
+      [0.5, 32],
+      [100, 34],
+      [100, 34],
+    ] as const) {
+      spoken.hear(seconds);
+      expect(spoken.unreported).toEqual(characters(heard));
+    }
+  });
+
+  test('is a text given in one piece without an end as well', () => {
+    const spoken = given('Good ', 'morning');
+    spoken.hear(0.1);
+    expect(spoken.unreported.units).toBe(5);
+    spoken.hear(0.5);
+    expect(spoken.unreported.units).toBe(12);
+  });
+
+  test('is what a report leaves, wherever it ends', () => {
+    const spoken = given('One two. ', 'Three four. ', 'Five.');
+    spoken.hear(1);
+    spoken.report(characters(9));
+    expect(spoken.unreported.units).toBe(0);
+    spoken.hear(0.1);
+    expect(spoken.unreported.units).toBe(12);
+    // A blank was not counted: it is still the end of the second sentence.
+    spoken.report(characters(20));
+    spoken.hear(0.01);
+    expect(spoken.unreported.units).toBe(5);
+    spoken.report(characters(25));
+    spoken.hear(9);
+    expect(spoken.unreported.units).toBe(0);
+  });
+
+  test('is never more than was given, with what was reported', () => {
+    const spoken = given('x'.repeat(12));
+    spoken.hear(1);
+    spoken.report(characters(5));
+    spoken.hear(9);
+    expect(spoken.unreported.units).toBe(7);
+  });
+
+  test('is found out too for a provider that counts higher', () => {
+    const spoken = given('Hello.');
+    spoken.hear(1);
+    spoken.report(characters(60));
+    expect(spoken.unreported.units).toBe(0);
+    spoken.add('Again.');
+    spoken.hear(1);
+    expect(spoken.unreported.units).toBe(6);
+  });
+
+  test('is the text that the provider names, before its audio', () => {
+    const spoken = given('One two. Three four. Five six seven.');
+    spoken.announce('One two. ');
+    expect(spoken.unreported.units).toBe(0);
+    spoken.hear(99);
+    spoken.hear(99);
+    expect(spoken.unreported.units).toBe(9);
+    spoken.announce('Three four. ');
+    spoken.hear(0.01);
+    expect(spoken.unreported.units).toBe(21);
+    spoken.announce(undefined);
+    spoken.hear(0.01);
+    expect(spoken.unreported.units).toBe(36);
+  });
+
+  test('is the text that the provider names, after its audio', () => {
+    const spoken = given('One two. Three four. Five six seven.');
+    spoken.hear(99);
+    spoken.name('One two. ');
+    expect(spoken.unreported.units).toBe(9);
+    spoken.name('x'.repeat(1000));
+    expect(spoken.unreported.units).toBe(36);
+  });
+
+  test('is all that was begun on, once it is complete', () => {
+    const spoken = given('One two. ');
+    spoken.keep();
+    spoken.add('Three.');
+    spoken.complete();
+    expect(spoken.unreported.units).toBe(9);
+  });
+
+  test('is no text that was cleared', () => {
+    const spoken = given('One two. ');
+    spoken.keep();
+    spoken.add('x'.repeat(1000));
+    spoken.clear();
+    spoken.add('Three.');
+    spoken.hear(0.1);
+    expect(spoken.unreported.units).toBe(9);
+    spoken.report(characters(9));
+    spoken.hear(9);
+    expect(spoken.unreported.units).toBe(6);
+  });
+
+  test('is nothing of what the provider failed over', () => {
+    const spoken = given('One two. ');
+    spoken.hear(9);
+    spoken.forget();
+    expect(spoken.unreported.units).toBe(0);
+  });
+
+  test('is told sentence by sentence again when very many have been reported', () => {
+    const spoken = given(...Array.from({ length: 5_000 }, () => 'a.'));
+    spoken.report(characters(10_000));
+    for (const text of ['Hi. ', 'Yes. ', 'No.']) spoken.add(text);
+    spoken.hear(0.01);
+    expect(spoken.unreported.units).toBe(4);
+  });
+
+  test('counts no tags', () => {
+    const spoken = new SpokenText('characters', { ssml: true });
+    spoken.add('<speak>a.<break time="1.5s"/>b</speak>');
+    spoken.hear(0.01);
+    expect(spoken.unreported.units).toBe(3);
+  });
+
+  test('is found among very many small texts', () => {
+    const spoken = given(...Array.from({ length: 100_000 }, () => 'a.'));
+    spoken.hear(10);
+    expect(spoken.unreported.units).toBeGreaterThanOrEqual(120);
+    expect(spoken.unreported.units).toBeLessThan(400);
+    spoken.hear(1e9);
+    expect(spoken.unreported.units).toBe(200_000);
+  });
+});
+
+describe('what was heard of a text and not reported, in tokens', () => {
+  test('is its bytes and the seconds of its audio', () => {
+    const spoken = new SpokenText('tokens');
+    spoken.add('Twelve bytes');
+    expect(spoken.unreported).toEqual(tokens(0, 0));
+    spoken.hear(0.2);
+    expect(spoken.unreported).toEqual(tokens(3, 50));
+    spoken.hear(1.3);
+    expect(spoken.unreported).toEqual(tokens(3, 75));
+    spoken.report(tokens(3, 60));
+    expect(spoken.unreported).toEqual(tokens(0, 0));
+    spoken.add('早上好。');
+    spoken.hear(2);
+    expect(spoken.unreported).toEqual(tokens(3, 100));
+  });
+});
+
+describe('the most that all comes to with one more text', () => {
+  test('in characters: on top of what was given, or of what was reported', () => {
+    const spoken = new SpokenText('characters');
+    expect(spoken.maxUnits('Hello.', 0)).toBe(6);
+    spoken.add('Hello.');
+    expect(spoken.maxUnits('Bye.', 0)).toBe(10);
+    spoken.report(characters(20));
+    expect(spoken.maxUnits('Bye.', 20)).toBe(24);
+    spoken.add('Bye.');
+    expect([spoken.maxUnits('', 20), spoken.bound]).toEqual([20, 10]);
+    // Four times the upper bound is plausible, and more is a fault of the provider.
+    expect([spoken.maxUnits('', 40), spoken.maxUnits('', 41)]).toEqual([40, 10]);
+  });
+
+  test('in characters: with wide characters as 2, whatever the provider is expected to count', () => {
+    const spoken = new SpokenText('characters');
+    expect(spoken.maxUnits('こんにちは', 0)).toBe(10);
+    spoken.add('こんにちは');
+    expect([spoken.maxUnits('。', 0), spoken.bound]).toEqual([12, 10]);
+    spoken.keep();
+    spoken.hear(1);
+    spoken.complete();
+    expect(spoken.unreported).toEqual(characters(5));
+    // What is cleared is not spoken.
+    spoken.add('さようなら');
+    spoken.clear();
+    expect(spoken.bound).toBe(10);
+  });
+
+  test('in tokens: what was reported, and the most of what was not', () => {
+    const spoken = new SpokenText('tokens');
+    const [hello, bye] = ['Hello. It is me.', 'Bye. It was me.'];
+    spoken.add(hello);
+    expect(spoken.maxUnits(bye, 0)).toBe(maxSpeechTokens(hello) + maxSpeechTokens(bye));
+    // A part of the text may still take all that was held for it.
+    spoken.report(tokens(2, 60));
+    expect(spoken.maxUnits(bye, 62)).toBe(62 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
+    spoken.report(tokens(4, 120));
+    expect(spoken.maxUnits(bye, 124)).toBe(124 + maxSpeechTokens(bye));
+    // What lacks a whole token is not covered yet.
+    const other = new SpokenText('tokens');
+    other.add(hello);
+    other.report(tokens(3, 60));
+    expect(other.maxUnits(bye, 63)).toBe(63 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
+  });
+});
+
+describe('between reports', () => {
+  const first = 'First one here. ';
+  const second = 'Then the second. ';
+  const third = 'And at last the third one.';
+  const usage = (units: number) => ({ units, inputTokens: units, outputTokens: 0 });
+  const given = (...texts: string[]) => {
+    const text = new SpokenText('characters');
+    for (const one of texts) text.add(one);
+    text.keep();
+    return text;
+  };
+
+  test('a report of several sentences covers them all', () => {
+    const text = given(first, second, third);
+    text.report(usage(33));
+    text.hear(0.1);
+    expect(text.unreported.units).toBe(26);
+  });
+
+  test('a report in the middle of a sentence covers none of it', () => {
+    const text = given(first, second, third);
+    text.report(usage(8));
+    text.hear(0.1);
+    expect(text.unreported.units).toBe(16);
+  });
+
+  test('a sentence is over when its last character is heard', () => {
+    const text = given(first, second, third);
+    text.hear(16 / 12);
+    expect(text.unreported.units).toBe(16);
+    text.hear(0.1);
+    expect(text.unreported.units).toBe(33);
+  });
+
+  test('signs before a sentence are one part', () => {
+    const text = given('!!! Hi.');
+    text.hear(0.05);
+    expect(text.unreported.units).toBe(4);
+  });
+
+  test('what is complete is all that was asked for since the report, and nothing later', () => {
+    const text = given(first);
+    text.report(usage(16));
+    text.add(second);
+    text.keep();
+    text.add(third);
+    text.complete();
+    expect(text.unreported.units).toBe(17);
+  });
+
+  test('what a report covers is not thrown away, though nobody asked for it', () => {
+    const text = given(first);
+    text.add(second);
+    text.report(usage(33));
+    text.clear();
+    text.hear(60);
+    expect(text.unreported.units).toBe(0);
+  });
+
+  describe('in tokens', () => {
+    const tokens = (...texts: string[]) => {
+      const text = new SpokenText('tokens');
+      for (const one of texts) text.add(one);
+      text.keep();
+      return text;
+    };
+
+    test('a second speaks three of the text', () => {
+      const text = tokens(first, second, third);
+      text.hear(1);
+      expect(text.unreported.inputTokens).toBe(4);
+    });
+
+    test('what was thrown away is not spoken', () => {
+      const text = tokens(first);
+      text.add(second);
+      text.clear();
+      text.hear(3);
+      expect(text.unreported.inputTokens).toBe(4);
+    });
+
+    test('audio after all text was reported costs its own tokens', () => {
+      const text = tokens(first);
+      text.report({ units: 4, inputTokens: 4, outputTokens: 0 });
+      expect(text.unreported).toEqual({ units: 0, inputTokens: 0, outputTokens: 0 });
+      text.hear(1);
+      const { inputTokens, outputTokens, units } = text.unreported;
+      expect([inputTokens, outputTokens > 0, units]).toEqual([0, true, outputTokens]);
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import type { CallHolds } from '../../server/quota/call-holds.ts';
+import type { NewTask, NewTaskResult } from '../../server/store/commands/new-tasks.ts';
+import type { Store } from '../../server/store/store.ts';
+import { drawnBy, type LeasedCreations } from '../../server/tasks/leased-creations.ts';
+
+const now = 1_795_000_000_000;
+
+/** What a task costs that a killed gateway has left open. */
+export const chargedLater = 3;
+
+/** A task that is named after its request, and that nobody polls. */
+export function newTaskRow(
+  token: { id: number; userId: number },
+  change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
+): NewTask {
+  return {
+    id: `task of ${change.requestId}`,
+    userId: token.userId,
+    tokenId: token.id,
+    operation: 'createVideo',
+    format: 'videos',
+    driver: 'scripted',
+    model: 'gamma3.0-video',
+    unit: 'seconds',
+    channel: 'one',
+    facts: '{"seconds":"5"}',
+    serviceTier: null,
+    expectedUnits: change.amount,
+    rate: 1,
+    callbackUrl: null,
+    idempotencyKey: null,
+    fingerprint: null,
+    askedAt: 1,
+    deadlineAt: now,
+    pollInterval: 1_000,
+    leaseOwner: 'a gateway',
+    leaseUntil: now,
+    now,
+    ...change,
+  };
+}
+
+/** Makes a task as the submitter does: out of a lease, or else out of the key's balance. */
+export async function makeTask(
+  by: { store: Store; calls: CallHolds; creations: LeasedCreations },
+  token: { id: number; userId: number },
+  change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
+): Promise<NewTaskResult> {
+  const row = newTaskRow(token, change);
+  const create = (lease: string) => by.creations.add({ ...row, lease });
+  const made = await by.calls.fromLease(token.id, row.amount, create, drawnBy);
+  if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
+  return by.calls.reclaiming(
+    token.id,
+    row.amount,
+    () => by.store.run('createTask', row),
+    ({ outcome }) => outcome === 'insufficient_quota',
+  );
+}
+
+/** Ends a task, as whichever gateway polls it does; `charged` null: it failed. */
+export async function endTask(store: Store, id: string, charged: number | null, at = now): Promise<boolean> {
+  const ended = await store.run('finishTask', {
+    id,
+    attempt: null,
+    result: null,
+    error: charged === null ? { code: 'e', message: 'm' } : null,
+    charge: charged === null ? null : { quota: charged, units: 1, inputTokens: 0, outputTokens: 0 },
+    expiresAt: at,
+    now: at,
+    dueNow: 1,
+  });
+  return ended?.booked !== undefined;
+}
+
+/** Undoes one that no provider took, by the claim that is the latest. */
+export async function dropTask(store: Store, id: string): Promise<boolean> {
+  const { attempt } = await store.read
+    .selectFrom('tasks')
+    .select('attempt')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return store.run('dropTask', { id, attempt, channel: 'one', status: 503, errorCode: 'e', now });
+}
