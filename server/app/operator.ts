@@ -1,5 +1,5 @@
 import type { Gateway } from '../http/gateway.ts';
-import { requireReady } from '../operations/service/getReadiness.ts';
+import { requireReady } from '../http/readiness.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TraceSettings } from '../settings/traces.ts';
 import type { OpenWork } from '../store/queries/open-work.ts';

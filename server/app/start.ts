@@ -56,7 +56,7 @@ async function start(): Promise<Running> {
     return { ...(await startWorkers(settings, logger)), failure: 'its workers do not come up' };
   }
   const { serve } = await import('./serve.ts');
-  const running = await serve(settings, logger, undefined, undefined, read);
+  const running = await serve(settings, logger, { read });
   const reload = () => running.gateway.liveSettings.reload();
   return { ...running, reload, failure: 'its store has failed' };
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import type { RateLimit } from '../keys/rate-limit.ts';
 import { Failure } from '../lib/failure.ts';
@@ -47,10 +48,14 @@ export function limitRate(limit: RateLimit) {
   };
 }
 
+/** The key of an `Authorization: Bearer` header. */
+export function bearerKey({ authorization }: IncomingHttpHeaders): string | undefined {
+  return authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+}
+
 /** @throws Failure 401 when there is no key, or two different ones. */
 function readKey(request: Request, apiKeyHeader: boolean): string {
-  const authorization = request.headers.authorization;
-  const bearer = authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const bearer = bearerKey(request.headers);
   const header = apiKeyHeader ? request.headers['x-api-key'] : undefined;
   if (bearer !== undefined && header !== undefined && header !== '' && header !== bearer) {
     throw new Failure(401, 'invalid_api_key', 'authorization and x-api-key carry different keys; send one.');

@@ -21,6 +21,8 @@ export interface Call extends Work {
   /** Template of the path that the operation was called at; empty until the route is known. */
   route: string;
   params: Readonly<Record<string, string>>;
+  /** Query parameters, typed as in the contract once it is validated. A parameter that is repeated is a list. */
+  query: Readonly<Record<string, unknown>>;
   /** Undefined until the key is checked, and on operations that need none. */
   caller: Caller | undefined;
   /** Aborted when the client goes away before the answer is complete. */
@@ -79,6 +81,7 @@ export function startCall({
       operation: undefined,
       route: '',
       params: {},
+      query: request.url.includes('?') ? request.query : {},
       caller: undefined,
       signal: left.signal,
       bodyReservation: undefined,

@@ -1,10 +1,10 @@
-/** One error of the contract's validator. */
+/** One violation of the contract. */
 export interface Violation {
+  /** The keyword of the schema, for example `pattern`. */
+  keyword: string;
   /** Such as `/body/input/text`. */
   path: string;
   message: string;
-  /** The keyword of the schema, for example `pattern.openapi.validation`. */
-  errorCode?: string;
 }
 
 /** What a value that is to match a pattern must be, by the pattern. */
@@ -78,8 +78,8 @@ function isOfWrongType(violation: Violation): boolean {
 }
 
 /** Whether one of these keywords of the schema was violated. */
-function isOf({ errorCode = '' }: Violation, ...keywords: readonly string[]): boolean {
-  return keywords.includes(errorCode.split('.', 1)[0] ?? '');
+function isOf({ keyword }: Violation, ...keywords: readonly string[]): boolean {
+  return keywords.includes(keyword);
 }
 
 function typesOf(message: string): string {

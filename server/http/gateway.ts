@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { ChannelReport } from '../channels/channel-report.ts';
 import type { ChannelStates } from '../channels/channel-states.ts';
 import type { Channels } from '../channels/channels.ts';
-import type { ChannelFigures } from '../channels/figures.ts';
-import type { Health } from '../channels/health.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { KeyWatch } from '../keys/key-watch.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
@@ -22,14 +21,7 @@ import type { Store } from '../store/store.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** How a channel does on one worker. Times are of the monotonic clock, which workers of a machine share. */
-export interface ChannelStanding {
-  name: string;
-  state: Health['state'];
-  restsUntil: number | undefined;
-  waiting: number;
-  figures: Pick<ChannelFigures, 'since' | 'requests' | 'inFlight' | 'failures' | 'lastFailure' | 'latencies'>;
-}
+import type { BodyParser } from './body-parser.ts';
 
 /** The other workers that share this one's port. */
 export interface Siblings {
@@ -37,7 +29,7 @@ export interface Siblings {
   /** Resolves when each has read its settings again, or could not: what came of it stands in the log. */
   reload(): Promise<void>;
   /** How the channels do on each of them. */
-  channels(): Promise<readonly (readonly ChannelStanding[])[]>;
+  channels(): Promise<readonly (readonly ChannelReport[])[]>;
 }
 
 /** What a worker is given by the process that started it. */
@@ -63,6 +55,7 @@ export interface Gateway {
   readonly keyWatch: KeyWatch;
   /** The address that a request comes from, as limits of keys mean it. */
   readonly addressOf: (request: IncomingMessage) => string;
+  readonly bodyParser: BodyParser;
   /** The books of calls that end with their connection. */
   readonly ledger: CallHolds;
   readonly access: ModelAccess;

@@ -23,8 +23,8 @@ export function modelFailure(operation: string, body: unknown, violation: Violat
 }
 
 /** The failure for an option that the model of a generic request does not have, which a schema forbids by `not`. */
-function optionFailure(operation: string, body: unknown, { errorCode = '' }: Violation): Failure | undefined {
-  if (!genericOperations.includes(operation) || !errorCode.startsWith('not.')) return undefined;
+function optionFailure(operation: string, body: unknown, { keyword }: Violation): Failure | undefined {
+  if (!genericOperations.includes(operation) || keyword !== 'not') return undefined;
   if (typeof body !== 'object' || body === null) return undefined;
   const model: unknown = Reflect.get(body, 'model');
   const family = typeof model === 'string' ? videoFamily(model) : undefined;
@@ -47,7 +47,7 @@ const model3dInput = /^\/body(\/input)(?:\/(?:prompt|image|images))?$/;
 function mediaFailure(
   operation: string,
   body: unknown,
-  { path, message, errorCode = '' }: Violation,
+  { path, message, keyword }: Violation,
 ): Failure | undefined {
   if (operation === 'createModel3d') {
     const input = placeIn(body, model3dInput, path);
@@ -58,11 +58,11 @@ function mediaFailure(
   const media = placeIn(body, nativeList, path);
   if (Array.isArray(media?.value)) return nativeMediaFailure(media.value, media.field);
   const content = placeIn(body, officialList, path);
-  if (Array.isArray(content?.value) && errorCode.startsWith('contains.')) {
+  if (Array.isArray(content?.value) && keyword === 'contains') {
     const [, max] = /no more than (\d+) valid/.exec(message) ?? [];
     return officialContentFailure(content.value, content.field, max === undefined ? undefined : Number(max));
   }
-  if (!videoOperations.includes(operation) || !errorCode.startsWith('not.')) return undefined;
+  if (!videoOperations.includes(operation) || keyword !== 'not') return undefined;
   const [, , index] = officialList.exec(path) ?? [];
   if (Array.isArray(content?.value) && index !== undefined)
     return besideFrame(content.value, content.field, index);

@@ -26,6 +26,8 @@ export function readBody({ maxMb, parser }: BodySettings) {
       next();
       return;
     }
+    if (request.readableEnded && hasBody(request))
+      throw new Error('The body was read before the gateway: mount it before all body parsers.');
     const { request: accepted } = operation.mediaTypes;
     if (accepted.length === 0) {
       if (hasBody(request)) dropBody(request, next);

@@ -93,7 +93,8 @@ export function failureBody(failure: Failure, requestId: string, family: Family)
   return { type: 'error', error: { type, ...error }, request_id: requestId };
 }
 
-function asFailure(error: unknown): Failure {
+/** Any other error becomes a 500 that shows nothing of it. */
+export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return new Failure(500, 'internal_error', 'The gateway failed to handle the request.', { cause: error });
 }

@@ -6,7 +6,6 @@ import type { Pieces } from '../outbound/answer-body.ts';
 import type { Gateway } from './gateway.ts';
 import type { Handler, Handlers, OperationRequest, PassHooks, Reply } from './handler.ts';
 import { merged } from './merged.ts';
-import { queryOf } from './query.ts';
 import { recordFirstByte } from './record-request.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -193,7 +192,7 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
       caller: call.caller,
       body: request.body,
       path: call.params,
-      query: queryOf(request),
+      query: call.query,
       headers: request.headers,
       route: call.route,
       address: gateway.addressOf(request),

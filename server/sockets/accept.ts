@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Channel } from '../channels/channel.ts';
+import { newRequestId } from '../http/call.ts';
 import type { Gateway } from '../http/gateway.ts';
+import { gatewayStopping } from '../http/readiness.ts';
 import { recordRequest } from '../http/record-request.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Timers } from '../lib/timers.ts';
@@ -12,8 +13,8 @@ import { logFields, type Work, within } from '../telemetry/work.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import {
   type Admission,
-  aboutToStop,
   admit,
+  opensSocket,
   operationOf,
   refuseUpgrade,
   type SocketProtocol,
@@ -28,12 +29,21 @@ export type StartSession = (
   channels: readonly Channel[],
 ) => LiveSocket;
 
-/** Opens sockets on the server's `upgrade` events. The server must raise them only where `opensSocket` says so. */
+export interface AcceptOptions {
+  /** Prefix of the paths, where the application is mounted. */
+  path?: string;
+  startSession: Record<SocketProtocol, StartSession>;
+}
+
+/**
+ * Opens sockets on the server's `upgrade` events. An upgrade of another path is left to other listeners; without one it
+ * is refused with 404.
+ */
 export function acceptSockets(
   server: Server,
   gateway: Gateway,
   timers: Timers,
-  startSession: Record<SocketProtocol, StartSession>,
+  { path = '', startSession }: AcceptOptions,
 ): OpenSockets {
   const sockets = new OpenSockets(timers);
   const works = new WeakMap<IncomingMessage, Work>();
@@ -77,9 +87,15 @@ export function acceptSockets(
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const { url = '' } = request;
+    if (url.startsWith(`${path}/`)) request.url = url.slice(path.length);
+    if (!opensSocket(request) && server.listenerCount('upgrade') > 1) {
+      request.url = url;
+      return;
+    }
     const startedAt = timers.monotonic();
     const began = performance.now();
-    const requestId = `req_${randomUUID().replaceAll('-', '')}`;
+    const requestId = newRequestId(gateway.clock());
     const work: Work = { requestId, trace: beginTrace(request.headers.traceparent, requestId) };
     works.set(request, work);
     const record = (status: number, trace: Trace | undefined) =>
@@ -92,7 +108,7 @@ export function acceptSockets(
         const leave = await gateway.socketLimit.take(admission.key.caller);
         let ended = Promise.resolve();
         try {
-          if (gateway.draining) throw aboutToStop();
+          if (gateway.draining) throw gatewayStopping();
           socket.off('error', ignore);
           // Where the client has left, or speaks another version of the protocol, nothing is opened.
           switcher.handleUpgrade(request, socket, head, (opened) => {

@@ -2,8 +2,10 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
+import { bearerKey } from '../http/authenticate.ts';
 import type { Gateway } from '../http/gateway.ts';
-import { failureBody } from '../http/render-failure.ts';
+import { gatewayStopping } from '../http/readiness.ts';
+import { asFailure, failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlain } from '../http/value-problem.ts';
 import { Failure, notServed } from '../lib/failure.ts';
@@ -42,7 +44,7 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   requireOneHost(request);
   const protocol = protocolOf(request);
   if (protocol === undefined) throw new Failure(404, 'path_not_found', 'This path is no socket.');
-  if (gateway.draining) throw aboutToStop();
+  if (gateway.draining) throw gatewayStopping();
   const secret = readKey(request, protocol);
   const { keys } = gateway;
   const address = gateway.addressOf(request);
@@ -65,10 +67,6 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   return { protocol, key, model, channels };
 }
 
-export function aboutToStop(): Failure {
-  return new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
-}
-
 function protocolOf(request: IncomingMessage): SocketProtocol | undefined {
   const operation = operationOf(request);
   return operation === undefined ? undefined : protocols.get(operation.id);
@@ -81,7 +79,7 @@ export function operationOf({ url = '' }: IncomingMessage): Operation | undefine
 
 /** @throws Failure 401 when there is no key, or two different ones. */
 function readKey({ headers }: IncomingMessage, protocol: SocketProtocol): string {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  const bearer = bearerKey(headers);
   // Browsers cannot set the header.
   const offered = protocol === 'realtime' ? (headers['sec-websocket-protocol'] ?? '').split(',') : [];
   const browser = offered.map((one) => /insecure-api-key\.(\S+)$/.exec(one.trim())?.[1]).find(Boolean);
@@ -118,10 +116,7 @@ export function refuseUpgrade(
   error: unknown,
   headers: readonly string[] = [],
 ): Failure {
-  const failure =
-    error instanceof Failure
-      ? error
-      : new Failure(500, 'internal_error', 'The gateway failed to handle the request.', { cause: error });
+  const failure = asFailure(error);
   const { status, retryAfter } = failure;
   const body = JSON.stringify(failureBody(failure, requestId, 'generic'));
   const head = [

@@ -6,7 +6,7 @@ import { isObject } from '../../openapi/tools/document.ts';
 import { authenticate } from '../../server/http/authenticate.ts';
 import { BodyParser } from '../../server/http/body-parser.ts';
 import { startCall } from '../../server/http/call.ts';
-import { contractValidator } from '../../server/http/contract.ts';
+import { validateRequest } from '../../server/http/validate-request.ts';
 import { cors } from '../../server/http/cors.ts';
 import { readForm } from '../../server/http/form.ts';
 import { readBody } from '../../server/http/read-body.ts';
@@ -79,7 +79,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     record,
   } = options;
   const contract = structuredClone(bundle);
-  const validate = contractValidator(contract);
+  const validate = validateRequest(contract);
   const madeUp = new MadeUpAnswers(seed);
   if (dynamic) void madeUp.warm().catch(() => {});
   const tasks = new MockTasks({ now, taskMs });

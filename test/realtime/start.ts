@@ -23,7 +23,10 @@ export async function startSocketGateway(
   const defaults = readSettings({ PORT: '0', BOOTSTRAP_KEY: key, LOG_LEVEL: 'silent' });
   const settings = { ...defaults, dataDir, sandbox: false, ...change };
   const timers = new ManualTimers();
-  const running = await serve(settings, logger ?? createLogger(settings.logLevel), () => timers.now, timers);
+  const running = await serve(settings, logger ?? createLogger(settings.logLevel), {
+    clock: () => timers.now,
+    timers,
+  });
   return {
     url: running.url,
     key,

@@ -42,7 +42,7 @@ export async function startConfigured(
     return settings;
   };
   const logger = createLogger('debug', secrets, { write: (line) => void log.push(line) });
-  const start = () => serve(read(), logger, timers.monotonic, timers, read);
+  const start = () => serve(read(), logger, { clock: timers.monotonic, timers, read });
   let running = await start();
   return {
     get url() {

@@ -54,14 +54,7 @@ export async function startTestGateway(
     ...stored,
     ...change,
   };
-  const running = await serve(
-    settings,
-    logger ?? createLogger(settings.logLevel),
-    clock,
-    timers,
-    undefined,
-    timing,
-  );
+  const running = await serve(settings, logger ?? createLogger(settings.logLevel), { clock, timers, timing });
   return {
     url: running.url,
     key,

@@ -1,4 +1,5 @@
-import type { ChannelStanding, WorkerPlace } from '../../http/gateway.ts';
+import type { ChannelReport } from '../../channels/channel-report.ts';
+import type { WorkerPlace } from '../../http/gateway.ts';
 import type { Metric } from '../../telemetry/exposition.ts';
 
 /** Given to the process of a worker, so that it knows what it is. */
@@ -17,7 +18,7 @@ export type ToPrimary = {
   /** Whether any other worker is ready. */
   isAnotherReady: { ask: undefined; answer: boolean };
   reloadOthers: { ask: undefined; answer: void };
-  othersChannels: { ask: undefined; answer: readonly (readonly ChannelStanding[])[] };
+  othersChannels: { ask: undefined; answer: readonly (readonly ChannelReport[])[] };
 };
 
 /** What the primary asks a worker. */
@@ -29,5 +30,5 @@ export type ToWorker = {
   /** What keeps it from being ready. */
   ready: { ask: undefined; answer: string | undefined };
   metrics: { ask: undefined; answer: readonly Metric[] };
-  channels: { ask: undefined; answer: readonly ChannelStanding[] };
+  channels: { ask: undefined; answer: readonly ChannelReport[] };
 };

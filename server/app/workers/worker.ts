@@ -1,8 +1,7 @@
 import cluster from 'node:cluster';
+import { reportChannel } from '../../channels/channel-report.ts';
 import type { Siblings } from '../../http/gateway.ts';
-import { systemTimers } from '../../lib/timers.ts';
-import { standingOf } from '../../operations/admin/channel-view.ts';
-import { requireReady } from '../../operations/service/getReadiness.ts';
+import { requireReady } from '../../http/readiness.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { createLogger, type Secrets } from '../../telemetry/logger.ts';
 import { type RunningGateway, serve } from '../serve.ts';
@@ -24,7 +23,7 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     reload: async () => void (await (await starting.promise).gateway.liveSettings.reload().catch(() => {})),
     ready: async () => reasonOf(requireReady((await starting.promise).gateway)),
     metrics: async () => (await starting.promise).metrics(),
-    channels: async () => (await starting.promise).gateway.channels.all.map(standingOf),
+    channels: async () => (await starting.promise).gateway.channels.all.map(reportChannel),
   });
   process.on('message', (message) => link.receive(message));
   let running: RunningGateway | undefined;
@@ -48,7 +47,7 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     const settings = read();
     const logger = createLogger(settings.logLevel, secrets, undefined, number);
     const siblings = siblingsOver(link);
-    running = await serve(settings, logger, undefined, systemTimers, read, undefined, { ...place, siblings });
+    running = await serve(settings, logger, { read, place: { ...place, siblings } });
     starting.resolve(running);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop());
     process.on('SIGHUP', () => {});

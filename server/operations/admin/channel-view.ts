@@ -1,20 +1,13 @@
 import type { components } from '../../../generated/http.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { failureKinds, percentile } from '../../channels/figures.ts';
-import type { ChannelStanding, Gateway } from '../../http/gateway.ts';
+import { type ChannelReport, mergeReports, reportChannel } from '../../channels/channel-report.ts';
+import { percentile } from '../../channels/figures.ts';
+import type { Gateway } from '../../http/gateway.ts';
 import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { unixTime } from '../../providers/video-task.ts';
 
 type ShownChannel = components['schemas']['Channel'];
-
-/** How a channel does here. */
-export function standingOf({ settings: { name }, health, waiting }: Channel): ChannelStanding {
-  const { state, restsUntil } = health;
-  const { since, requests, inFlight, failures, lastFailure, latencies } = health.figures;
-  const figures = { since, requests, inFlight, failures, lastFailure, latencies };
-  return { name, state, restsUntil, waiting, figures };
-}
 
 /** Channels as an admin sees them: what is measured, over all workers of this gateway. */
 export async function shownChannels(gateway: Gateway, channels: readonly Channel[]): Promise<ShownChannel[]> {
@@ -30,12 +23,12 @@ export async function shownChannel(gateway: Gateway, channel: Channel): Promise<
 function shown(
   { channels, clock, timers }: Gateway,
   channel: Channel,
-  elsewhere: readonly ChannelStanding[],
+  elsewhere: readonly ChannelReport[],
 ): ShownChannel {
   const { settings } = channel;
   const { state, restsUntil, waiting, figures } = elsewhere
     .filter(({ name }) => name === settings.name)
-    .reduce(together, standingOf(channel));
+    .reduce(mergeReports, reportChannel(channel));
   const disabled = channels.disabled(settings.name);
   // What is measured by the monotonic clock, told by the one that people read.
   const told = (at: number) => unixTime(clock() + at - timers.monotonic());
@@ -72,40 +65,6 @@ function shown(
           : { kind: figures.lastFailure.kind, at: told(figures.lastFailure.at) },
     },
   };
-}
-
-/** From the best to the worst. */
-const states: readonly ChannelStanding['state'][] = ['healthy', 'probing', 'resting'];
-
-/** Two workers' standing as one: what was counted is added up, and the state is the worse one. */
-function together(left: ChannelStanding, right: ChannelStanding): ChannelStanding {
-  const worse = states.indexOf(left.state) >= states.indexOf(right.state) ? left : right;
-  const { figures: one } = left;
-  const { figures: other } = right;
-  const failures = Object.fromEntries(
-    failureKinds.map((kind) => [kind, one.failures[kind] + other.failures[kind]]),
-  ) as ChannelStanding['figures']['failures'];
-  const [lastFailure] = [one.lastFailure, other.lastFailure]
-    .filter((failure) => failure !== undefined)
-    .toSorted((earlier, later) => later.at - earlier.at);
-  return {
-    name: left.name,
-    state: worse.state,
-    restsUntil: latest(left.restsUntil, right.restsUntil),
-    waiting: left.waiting + right.waiting,
-    figures: {
-      since: Math.min(one.since, other.since),
-      requests: one.requests + other.requests,
-      inFlight: one.inFlight + other.inFlight,
-      failures,
-      lastFailure,
-      latencies: [...one.latencies, ...other.latencies],
-    },
-  };
-}
-
-function latest(left: number | undefined, right: number | undefined): number | undefined {
-  return left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
 }
 
 /** @throws Failure 404 when the configuration has no such channel */

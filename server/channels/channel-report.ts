@@ -1,0 +1,54 @@
+import type { Channel } from './channel.ts';
+import { type ChannelFigures, failureKinds } from './figures.ts';
+import type { Health } from './health.ts';
+
+/** State and figures of a channel on one worker. Times are of the monotonic clock, which the workers of a machine share. */
+export interface ChannelReport {
+  name: string;
+  state: Health['state'];
+  restsUntil: number | undefined;
+  waiting: number;
+  figures: Pick<ChannelFigures, 'since' | 'requests' | 'inFlight' | 'failures' | 'lastFailure' | 'latencies'>;
+}
+
+/** The report of this worker. */
+export function reportChannel({ settings: { name }, health, waiting }: Channel): ChannelReport {
+  const { state, restsUntil } = health;
+  const { since, requests, inFlight, failures, lastFailure, latencies } = health.figures;
+  const figures = { since, requests, inFlight, failures, lastFailure, latencies };
+  return { name, state, restsUntil, waiting, figures };
+}
+
+/** From the best to the worst. */
+const states: readonly ChannelReport['state'][] = ['healthy', 'probing', 'resting'];
+
+/** Combines the reports of two workers: counts are added, and the worse state wins. */
+export function mergeReports(left: ChannelReport, right: ChannelReport): ChannelReport {
+  const worse = states.indexOf(left.state) >= states.indexOf(right.state) ? left : right;
+  const { figures: one } = left;
+  const { figures: other } = right;
+  const failures = Object.fromEntries(
+    failureKinds.map((kind) => [kind, one.failures[kind] + other.failures[kind]]),
+  ) as ChannelReport['figures']['failures'];
+  const [lastFailure] = [one.lastFailure, other.lastFailure]
+    .filter((failure) => failure !== undefined)
+    .toSorted((earlier, later) => later.at - earlier.at);
+  return {
+    name: left.name,
+    state: worse.state,
+    restsUntil: latest(left.restsUntil, right.restsUntil),
+    waiting: left.waiting + right.waiting,
+    figures: {
+      since: Math.min(one.since, other.since),
+      requests: one.requests + other.requests,
+      inFlight: one.inFlight + other.inFlight,
+      failures,
+      lastFailure,
+      latencies: [...one.latencies, ...other.latencies],
+    },
+  };
+}
+
+function latest(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
+}

@@ -1,0 +1,21 @@
+import { Failure } from '../lib/failure.ts';
+import type { Gateway } from './gateway.ts';
+
+/** 503 while the gateway stops. */
+export function gatewayStopping(): Failure {
+  return new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
+}
+
+/**
+ * Ready while the store accepts reads, writes and settlements, and the process is not about to stop.
+ *
+ * @throws Failure 503
+ */
+export async function requireReady({
+  leaving,
+  draining,
+  ledger,
+}: Pick<Gateway, 'leaving' | 'draining' | 'ledger'>): Promise<void> {
+  if (leaving || draining) throw gatewayStopping();
+  await ledger.check();
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import type { Request, Response } from 'express';
+import { describe, expect, test, vi } from 'vitest';
+import { operationIds, operations } from '../../generated/operations.ts';
+import { validateRequest } from '../../server/http/validate-request.ts';
+import { Failure } from '../../server/lib/failure.ts';
+
+/** The gateway compiles the schemas of an operation when it is first called, so what is broken must be seen here. */
+describe('the schemas of', () => {
+  const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as Bundle;
+
+  test.each(operationIds)('%s compile, with a body and without', (id) => {
+    const validate = validateRequest(bundle);
+    for (const body of [{}, undefined]) expect(outcome(validate, id, body)).toBe('judged');
+  });
+
+  test('an operation that are broken are no judgement, and leave the others alone', () => {
+    const broken = structuredClone(bundle);
+    broken.components.schemas.SpeechRequest = { type: 'nonsense' };
+    const validate = validateRequest(broken);
+    expect(outcome(validate, 'createSpeech', {})).not.toBe('judged');
+    expect(outcome(validate, 'createMessage', {})).toBe('judged');
+  });
+
+  test('a component that is missing is named', () => {
+    const broken = structuredClone(bundle);
+    delete broken.components.schemas.SpeechRequest;
+    expect(outcome(validateRequest(broken), 'createSpeech', {})).toContain(
+      'the bundle has no #/components/schemas/SpeechRequest',
+    );
+  });
+
+  test('an operation that is missing ends the start', () => {
+    const broken = structuredClone(bundle);
+    delete broken.paths[operations.createSpeech.path];
+    expect(() => validateRequest(broken)).toThrow('the bundle has no post /v1/audio/speech');
+  });
+});
+
+interface Bundle {
+  paths: Record<string, unknown>;
+  components: { schemas: Record<string, object> };
+}
+
+/** `judged` when a request was let through or refused; else what went wrong. */
+function outcome(
+  validate: ReturnType<typeof validateRequest>,
+  id: (typeof operationIds)[number],
+  body: unknown,
+) {
+  const operation = { ...operations[id], id };
+  const params = Object.fromEntries(
+    Array.from(operation.path.matchAll(/\{([^}]+)\}/g), ([, name]) => [name, 'x']),
+  );
+  const request = {
+    call: { operation, params, query: {} },
+    method: operation.method.toUpperCase(),
+    path: operation.path,
+    url: '/',
+    originalUrl: operation.path,
+    headers: {},
+    query: {},
+    body,
+  } as unknown as Request;
+  const next = vi.fn<(error?: unknown) => void>();
+  try {
+    validate(request, {} as Response, next);
+  } catch (error) {
+    return String(error);
+  }
+  const [error] = next.mock.calls[0] ?? [new Error('nothing came of it')];
+  if (error === undefined || error instanceof Failure) return 'judged';
+  return error instanceof Error ? error.message : 'something else';
+}
