@@ -15,10 +15,10 @@ export class Container {
     start: () => Part | Promise<Part>,
     stop: (part: Part | undefined) => Promise<void> | void,
   ): Promise<Part> {
-    let part: Part | undefined;
-    this.#stops.push({ name, stop: () => stop(part) });
-    part = await start();
-    return part;
+    const running: { part?: Part } = {};
+    this.#stops.push({ name, stop: () => stop(running.part) });
+    running.part = await start();
+    return running.part;
   }
 
   /** Stops every part. A part that fails to stop is logged and does not keep the others from stopping. */

@@ -26,12 +26,7 @@ export const everyLeafs: readonly string[] = [
 const contract: readonly string[] = ['openapi/', 'asyncapi/', 'generated/'];
 
 /** What the mock takes of the gateway. */
-const theMocks: readonly string[] = [
-  'server/http/',
-  'server/lib/',
-  'server/models/',
-  'server/telemetry/',
-];
+const theMocks: readonly string[] = ['server/http/', 'server/lib/', 'server/models/', 'server/telemetry/'];
 
 const aGateway = {
   'test/support/gateway.ts':
