@@ -574,25 +574,25 @@ export interface components {
         InferenceTaskId: string;
         /**
          * PronunciationFixes
-         * @description Readings and replacements applied to this text only.
+         * @description Pronunciations and replacements for this text only.
          */
         PronunciationFixes: {
-            /** @description A list of one-entry maps from a word to its reading. */
+            /** @description A list of objects with one key. The key is a word, the value its pronunciation. */
             pronunciation?: {
                 [key: string]: string;
             }[];
-            /** @description A list of one-entry maps from a text to what is spoken instead. */
+            /** @description A list of objects with one key. The key is a text, the value the text to synthesize instead. */
             replace?: {
                 [key: string]: string;
             }[];
         };
         /**
          * SynthesisOptions
-         * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
+         * @description Synthesis options of a voxa or alpha-audio model. The gateway preserves explicit zero and false values. It forwards unknown fields to the provider, unless they name a voice of another user.
          */
         SynthesisOptions: {
             /**
-             * @description Form of the audio.
+             * @description Audio format.
              * @default mp3
              * @enum {string}
              */
@@ -604,57 +604,57 @@ export interface components {
              */
             sample_rate?: 8000 | 16000 | 22050 | 24000 | 44100 | 48000;
             /**
-             * @description Loudness, 0 silent, 50 normal.
+             * @description Volume. 0 is silent, 50 is normal.
              * @default 50
              */
             volume?: number;
             /**
-             * @description Factor on the speaking rate.
+             * @description Factor of the speaking rate.
              * @default 1
              */
             rate?: number;
             /**
-             * @description Factor on the pitch.
+             * @description Factor of the pitch.
              * @default 1
              */
             pitch?: number;
             /**
-             * @description Bit rate in kbit/s; Opus only.
+             * @description Bit rate in kbit/s. Applies to Opus only.
              * @default 32
              */
             bit_rate?: number;
             /**
-             * @description True reads the text as SSML. Tags are not billed.
+             * @description True parses the text as SSML. Tags are not billed.
              * @default false
              */
             enable_ssml?: boolean;
             /**
-             * @description True adds the times of each word to the sentence events.
+             * @description True adds word timestamps to the sentence events.
              * @default false
              */
             word_timestamp_enabled?: boolean;
             /**
-             * @description Seed of the synthesis; the same seed repeats the same delivery.
+             * @description Seed of the synthesis. The same seed reproduces the same delivery.
              * @default 0
              */
             seed?: number;
-            /** @description The language of the text; only the first entry counts. */
+            /** @description Languages of the text. The provider uses the first entry only. */
             language_hints?: ("zh" | "en" | "fr" | "de" | "ja" | "ko" | "ru" | "pt" | "th" | "id" | "vi")[];
-            /** @description How to speak, in plain words. The provider limits its length. */
+            /** @description Speaking style in natural language. The provider limits its length. */
             instruction?: string;
             /**
-             * @description True leaves Markdown signs unspoken.
+             * @description True does not speak Markdown syntax.
              * @default false
              */
             enable_markdown_filter?: boolean;
             /**
-             * @description True marks the audio as generated.
+             * @description True labels the audio as AI-generated.
              * @default false
              */
             enable_aigc_tag?: boolean;
-            /** @description Who publishes the audio; goes into the mark. */
+            /** @description Name of the publisher, written to the label. */
             aigc_propagator?: string;
-            /** @description The publisher's own id of the audio; goes into the mark. */
+            /** @description The publisher's id of the audio, written to the label. */
             aigc_propagate_id?: string;
             hot_fix?: components["schemas"]["PronunciationFixes"];
         };
@@ -855,35 +855,35 @@ export interface components {
         };
         /**
          * SpeechUsage
-         * @description What the provider counted, in the model's own unit. Streams report it cumulatively; the last figure counts.
+         * @description Usage reported by the provider in the model's unit. Streams report cumulative usage; the last value counts.
          */
         SpeechUsage: {
             /**
-             * @description Billing characters. A CJK ideograph counts 2, anything else 1, SSML tags 0.
+             * @description Number of billing characters. A CJK ideograph counts as 2, any other character as 1, SSML tags as 0.
              * @example 26
              */
             characters?: number;
             /**
-             * @description Text tokens read; token models.
+             * @description Number of text tokens read. Token models only.
              * @example 12
              */
             input_tokens?: number;
             /**
-             * @description Audio tokens made; token models. One second of audio is 50.
+             * @description Number of audio tokens generated. Token models only. One second of audio is 50 tokens.
              * @example 94
              */
             output_tokens?: number;
             /**
-             * @description Sum of both; token models.
+             * @description Sum of `input_tokens` and `output_tokens`. Token models only.
              * @example 106
              */
             total_tokens?: number;
-            /** @description The tokens read, by kind. */
+            /** @description Input tokens by kind. */
             input_tokens_details?: {
                 /** @description Text tokens. */
                 text_tokens?: number;
             };
-            /** @description The tokens made, by kind. */
+            /** @description Output tokens by kind. */
             output_tokens_details?: {
                 /** @description Audio tokens. */
                 audio_tokens?: number;
@@ -1010,16 +1010,16 @@ export interface components {
         ProviderRequestId: string;
         /**
          * SpeechAudio
-         * @description Where the audio is, or a piece of it.
+         * @description URL or data of the audio.
          */
         SpeechAudio: {
             /**
-             * @description Signed address of the whole audio; it lives for 24 hours. Empty or absent while events run.
+             * @description Signed URL of the complete audio, valid for 24 hours. Empty or absent while streaming.
              * @example https://files.example/7c0f2a4e.wav?signature=9f2c
              */
             url?: string;
             /**
-             * @description Base64 audio of this event; empty in an answer that is not streamed and in the last event.
+             * @description Base64 audio of this event. Empty in the last event and in a response without streaming.
              * @example
              */
             data?: string;
@@ -1029,7 +1029,7 @@ export interface components {
              */
             id?: string;
             /**
-             * @description End of the life of the address, Unix time in seconds.
+             * @description Time at which the URL expires, Unix time in seconds.
              * @example 1925000000
              */
             expires_at?: number;
@@ -1192,7 +1192,7 @@ export interface components {
         };
         /**
          * BetaSpeechFacts
-         * @description Measured facts of the whole audio.
+         * @description Properties of the complete audio.
          */
         BetaSpeechFacts: {
             /** @description Duration in milliseconds. */
@@ -1201,15 +1201,15 @@ export interface components {
             audio_sample_rate?: number;
             /** @description Size in bytes. */
             audio_size?: number;
-            /** @description Form of the audio. */
+            /** @description Audio format. */
             audio_format?: string;
             /** @description Number of channels. */
             audio_channel?: number;
             /** @description Bit rate in bit/s. */
             bitrate?: number;
-            /** @description Words spoken. */
+            /** @description Number of spoken words. */
             word_count?: number;
-            /** @description Billing characters. */
+            /** @description Number of billing characters. */
             usage_characters?: number;
             /** @description Share of invisible characters in the text. */
             invisible_character_ratio?: number;

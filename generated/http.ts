@@ -11,15 +11,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Speak a text with any speech model and get the audio back.
-         * @description The gateway translates the request to the model's native route. Without `stream` the whole audio comes back
-         *     as bytes. With `stream` the bytes come as they are made. With `stream` and `stream_format: sse` the
-         *     provider's native events come unchanged: audio chunks, timestamps and, in the last event, the usage.
+         * Synthesize speech with any speech model.
+         * @description The gateway translates the request to the model's native route. Without `stream`, the response is the complete
+         *     audio. With `stream`, the gateway sends audio bytes as the provider generates them. With `stream` and
+         *     `stream_format: sse`, it forwards the provider's native events unchanged. The events carry audio chunks and
+         *     timestamps, and the last event carries the usage.
          *
-         *     The gateway never transcodes: a format that the model cannot produce is refused. An answer ends when the
-         *     provider's own does: one that breaks off, or that is no audio, is a 502, or a broken connection once bytes are
-         *     out, and costs nothing. The whole call, other providers that are tried and the client's reading included, may take
-         *     30 minutes, or what the operator sets; then it is a 504, or a broken connection.
+         *     The gateway does not transcode: it rejects a format that the model cannot produce. The response ends when the
+         *     provider's response ends. If the provider's response breaks off or is not audio, the gateway returns 502, or
+         *     aborts the connection if the response has started. Such a call is not charged.
+         *
+         *     A call may take at most 30 minutes, or the time that the operator sets. This includes attempts with other
+         *     providers and the time that the client takes to read the response. After this time the gateway returns 504, or
+         *     aborts the connection if the response has started.
          */
         post: operations["createSpeech"];
         delete?: never;
@@ -38,12 +42,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Speak a text on the native route of the voxa and alpha-audio models.
-         * @description Body and answer are the provider's own. Without the streaming header the answer is JSON with a signed URL of
-         *     the audio, which lives for 24 hours. With it, sentence events carry Base64 audio and the last event the usage.
+         * Synthesize speech with a voxa or alpha-audio model on the native route.
+         * @description The request and response have the provider's native format. Without the header `X-Native-SSE: enable`, the
+         *     response is JSON with a signed audio URL that expires after 24 hours. With the header, sentence events carry
+         *     Base64 audio, and the last event carries the usage.
          *
-         *     The whole call, other providers that are tried and the client's reading included, may take 30 minutes, or what the
-         *     operator sets; then it is a 504, or a broken connection once bytes are out.
+         *     A call may take at most 30 minutes, or the time that the operator sets. This includes attempts with other
+         *     providers and the time that the client takes to read the response. After this time the gateway returns 504, or
+         *     aborts the connection if the response has started.
          */
         post: operations["synthesizeSpeech"];
         delete?: never;
@@ -62,16 +68,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Speak a text on the native route of the alpha HTTP models and the beta models.
-         * @description Without the streaming header the answer is JSON: alpha models give a signed URL of a WAV that lives for 24
-         *     hours, beta models hexadecimal audio. With it, alpha events carry Base64 PCM in `output.audio.data`; the last
-         *     event has the usage. Base64 text and raw PCM are not WAV files.
+         * Synthesize speech with an alpha HTTP model or a beta model on the native route.
+         * @description Without the header `X-Native-SSE: enable`, the response is JSON. Alpha models return a signed WAV URL that expires
+         *     after 24 hours; beta models return hexadecimal audio. With the header, alpha events carry Base64 PCM in
+         *     `output.audio.data`, and the last event carries the usage. Base64 text and raw PCM are not WAV files.
          *
-         *     Instruct fields are refused on other models, VC and VD models refuse system voices, and realtime models are
-         *     refused here: they speak on the realtime socket.
+         *     The gateway rejects instruct fields on other models, system voices on VC and VD models, and all realtime models.
+         *     Use the realtime socket for realtime models.
          *
-         *     The whole call, other providers that are tried and the client's reading included, may take 30 minutes, or what the
-         *     operator sets; then it is a 504, or a broken connection once bytes are out.
+         *     A call may take at most 30 minutes, or the time that the operator sets. This includes attempts with other
+         *     providers and the time that the client takes to read the response. After this time the gateway returns 504, or
+         *     aborts the connection if the response has started.
          */
         post: operations["generateMultimodalSpeech"];
         delete?: never;
@@ -1974,21 +1981,21 @@ export interface components {
     schemas: {
         /**
          * SpeechRequest
-         * @description A text to speak, the model and voice to speak it with, and the form of the answer.
+         * @description The text to synthesize, the model, the voice and the format of the response.
          */
         SpeechRequest: {
             /**
-             * @description Id of a speech model; `GET /v1/models` lists those the key may use.
+             * @description Id of a speech model. `GET /v1/models` lists the models that the key may use.
              * @example voxa-v3-flash
              */
             model: string;
             /**
-             * @description The text to speak, in characters. Alpha3 models take 600 characters, legacy alpha models 512 tokens, beta models 9,999 characters, voxa and alpha-audio models 20,000 characters.
+             * @description The text to synthesize. Alpha3 models accept 600 characters, legacy alpha models 512 tokens, beta models 9,999 characters, voxa and alpha-audio models 20,000 characters.
              * @example Good morning from one key.
              */
             input: string;
             /**
-             * @description Id of a system voice of the model, or of a custom voice made for it. An object with `id` is taken too.
+             * @description Id of a system voice of the model, or of a custom voice created for it. An object with `id` is also accepted.
              * @example voxanna
              */
             voice: string | {
@@ -1996,34 +2003,34 @@ export interface components {
                 id: string;
             };
             /**
-             * @description Form of the audio. Voxa and alpha-audio: mp3, wav, pcm, opus (default mp3). Alpha multimodal models: wav, or pcm while streaming. Beta: mp3, wav, pcm, flac (default mp3); wav not while streaming.
+             * @description Audio format. Voxa and alpha-audio models: mp3, wav, pcm, opus (default mp3). Alpha multimodal models: wav, or pcm while streaming. Beta models: mp3, wav, pcm, flac (default mp3); wav is not available while streaming.
              * @example mp3
              * @enum {string}
              */
             response_format?: "mp3" | "wav" | "pcm" | "opus" | "flac";
             /**
-             * @description Factor on the speaking rate. The native routes take 0.5 to 2; a value outside that is refused for them. Alpha multimodal models have no speed and take only 1.
+             * @description Factor of the speaking rate. The native routes accept 0.5 to 2, and the gateway rejects other values for them. Alpha multimodal models have no speed option and accept only 1.
              * @default 1
              * @example 1
              */
             speed?: number;
-            /** @description How to speak, in plain words. Instruct models only, up to 1,600 tokens; alpha-audio and voxa models take it as their `instruction`. */
+            /** @description Speaking style in natural language. Instruct models only, up to 1,600 tokens. Alpha-audio and voxa models receive it as `instruction`. */
             instructions?: string;
             /**
-             * @description True returns the audio in chunks as it is made.
+             * @description True returns the audio in chunks as it is generated.
              * @default false
              */
             stream?: boolean;
             /**
-             * @description With `stream`: `audio` sends raw bytes, `sse` keeps the native events with timestamps and usage.
+             * @description Format of the stream. `audio` sends raw bytes, `sse` forwards the native events with timestamps and usage.
              * @default audio
              * @enum {string}
              */
             stream_format?: "audio" | "sse";
-            /** @description Native options, merged into the native request. They cannot replace the model or the text. Explicit zero and false values are kept. */
+            /** @description Native options, merged into the native request. They cannot replace the model or the text. The gateway preserves explicit zero and false values. */
             extra_body?: {
                 /**
-                 * @description Native input options, for example `sample_rate` (Hz) and `seed` of voxa and alpha-audio models, `language_type` and `optimize_instructions` of alpha models, `audio_setting` of beta models. Alpha multimodal models speak at 24000 Hz only.
+                 * @description Native input options. Voxa and alpha-audio models accept, for example, `sample_rate` (Hz) and `seed`; alpha models `language_type` and `optimize_instructions`; beta models `audio_setting`. Alpha multimodal models synthesize at 24000 Hz only.
                  * @example {
                  *       "sample_rate": 24000,
                  *       "seed": 0
@@ -2032,7 +2039,7 @@ export interface components {
                 input?: {
                     [key: string]: unknown;
                 };
-                /** @description Native parameter options. */
+                /** @description Native parameters. */
                 parameters?: {
                     [key: string]: unknown;
                 };
@@ -2046,9 +2053,9 @@ export interface components {
         AudioBytes: string;
         /**
          * NativeSpeechStream
-         * @description Server-sent events in the native line layout, without a blank after each colon: `id:<n>`, `event:result`, the
-         *     comment `:HTTP_STATUS/200`, `data:<one JSON object>` and an empty line. A failure is `event:error` with
-         *     `{code, message, request_id}`. The data objects are described in the AsyncAPI document.
+         * @description Server-sent events with the native lines, without a space after each colon: `id:<n>`, `event:result`, the comment
+         *     `:HTTP_STATUS/200`, `data:<one JSON object>` and an empty line. A failure is `event:error` with `{code, message,
+         *     request_id}`. The AsyncAPI document describes the data objects.
          */
         NativeSpeechStream: string;
         /**
@@ -2077,25 +2084,25 @@ export interface components {
         };
         /**
          * PronunciationFixes
-         * @description Readings and replacements applied to this text only.
+         * @description Pronunciations and replacements for this text only.
          */
         PronunciationFixes: {
-            /** @description A list of one-entry maps from a word to its reading. */
+            /** @description A list of objects with one key. The key is a word, the value its pronunciation. */
             pronunciation?: {
                 [key: string]: string;
             }[];
-            /** @description A list of one-entry maps from a text to what is spoken instead. */
+            /** @description A list of objects with one key. The key is a text, the value the text to synthesize instead. */
             replace?: {
                 [key: string]: string;
             }[];
         };
         /**
          * SynthesisOptions
-         * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
+         * @description Synthesis options of a voxa or alpha-audio model. The gateway preserves explicit zero and false values. It forwards unknown fields to the provider, unless they name a voice of another user.
          */
         SynthesisOptions: {
             /**
-             * @description Form of the audio.
+             * @description Audio format.
              * @default mp3
              * @enum {string}
              */
@@ -2107,83 +2114,83 @@ export interface components {
              */
             sample_rate?: 8000 | 16000 | 22050 | 24000 | 44100 | 48000;
             /**
-             * @description Loudness, 0 silent, 50 normal.
+             * @description Volume. 0 is silent, 50 is normal.
              * @default 50
              */
             volume?: number;
             /**
-             * @description Factor on the speaking rate.
+             * @description Factor of the speaking rate.
              * @default 1
              */
             rate?: number;
             /**
-             * @description Factor on the pitch.
+             * @description Factor of the pitch.
              * @default 1
              */
             pitch?: number;
             /**
-             * @description Bit rate in kbit/s; Opus only.
+             * @description Bit rate in kbit/s. Applies to Opus only.
              * @default 32
              */
             bit_rate?: number;
             /**
-             * @description True reads the text as SSML. Tags are not billed.
+             * @description True parses the text as SSML. Tags are not billed.
              * @default false
              */
             enable_ssml?: boolean;
             /**
-             * @description True adds the times of each word to the sentence events.
+             * @description True adds word timestamps to the sentence events.
              * @default false
              */
             word_timestamp_enabled?: boolean;
             /**
-             * @description Seed of the synthesis; the same seed repeats the same delivery.
+             * @description Seed of the synthesis. The same seed reproduces the same delivery.
              * @default 0
              */
             seed?: number;
-            /** @description The language of the text; only the first entry counts. */
+            /** @description Languages of the text. The provider uses the first entry only. */
             language_hints?: ("zh" | "en" | "fr" | "de" | "ja" | "ko" | "ru" | "pt" | "th" | "id" | "vi")[];
-            /** @description How to speak, in plain words. The provider limits its length. */
+            /** @description Speaking style in natural language. The provider limits its length. */
             instruction?: string;
             /**
-             * @description True leaves Markdown signs unspoken.
+             * @description True does not speak Markdown syntax.
              * @default false
              */
             enable_markdown_filter?: boolean;
             /**
-             * @description True marks the audio as generated.
+             * @description True labels the audio as AI-generated.
              * @default false
              */
             enable_aigc_tag?: boolean;
-            /** @description Who publishes the audio; goes into the mark. */
+            /** @description Name of the publisher, written to the label. */
             aigc_propagator?: string;
-            /** @description The publisher's own id of the audio; goes into the mark. */
+            /** @description The publisher's id of the audio, written to the label. */
             aigc_propagate_id?: string;
             hot_fix?: components["schemas"]["PronunciationFixes"];
         };
         /**
          * SynthesizerInput
-         * @description The text, the voice and how to speak. Unknown keys are passed to the provider, unless they name a voice of another user.
+         * @description The text, the voice and the synthesis options. The gateway forwards unknown fields to the provider, unless they name a voice of another user.
          */
         SynthesizerInput: {
             /**
-             * @description The text to speak, in characters; SSML when `enable_ssml` is true.
+             * @description The text to synthesize. SSML if `enable_ssml` is true.
              * @example Good morning from one key.
              */
             text: string;
             /**
-             * @description Id of a system voice of the model, or of a custom voice made for it.
+             * @description Id of a system voice of the model, or of a custom voice created for it.
              * @example voxanna
              */
             voice: string;
         } & components["schemas"]["SynthesisOptions"];
         /**
          * SynthesizerRequest
-         * @description The provider's own body for the voxa and alpha-audio models. Every option stands in `input`.
+         * @description The provider's native request body for voxa and alpha-audio models. All options are in `input`.
          */
         SynthesizerRequest: {
             /**
-             * @description A voxa or alpha-audio model with an HTTP route. voxa-v1 has none; use the standard speech route for it.
+             * @description Id of a voxa or alpha-audio model with an HTTP route. For voxa-v1, which has none, use the standard speech route.
              * @example voxa-v3-flash
              */
             model: string;
@@ -2191,16 +2198,16 @@ export interface components {
         };
         /**
          * SpeechAudio
-         * @description Where the audio is, or a piece of it.
+         * @description URL or data of the audio.
          */
         SpeechAudio: {
             /**
-             * @description Signed address of the whole audio; it lives for 24 hours. Empty or absent while events run.
+             * @description Signed URL of the complete audio, valid for 24 hours. Empty or absent while streaming.
              * @example https://files.example/7c0f2a4e.wav?signature=9f2c
              */
             url?: string;
             /**
-             * @description Base64 audio of this event; empty in an answer that is not streamed and in the last event.
+             * @description Base64 audio of this event. Empty in the last event and in a response without streaming.
              * @example
              */
             data?: string;
@@ -2210,42 +2217,42 @@ export interface components {
              */
             id?: string;
             /**
-             * @description End of the life of the address, Unix time in seconds.
+             * @description Time at which the URL expires, Unix time in seconds.
              * @example 1925000000
              */
             expires_at?: number;
         };
         /**
          * SpeechUsage
-         * @description What the provider counted, in the model's own unit. Streams report it cumulatively; the last figure counts.
+         * @description Usage reported by the provider in the model's unit. Streams report cumulative usage; the last value counts.
          */
         SpeechUsage: {
             /**
-             * @description Billing characters. A CJK ideograph counts 2, anything else 1, SSML tags 0.
+             * @description Number of billing characters. A CJK ideograph counts as 2, any other character as 1, SSML tags as 0.
              * @example 26
              */
             characters?: number;
             /**
-             * @description Text tokens read; token models.
+             * @description Number of text tokens read. Token models only.
              * @example 12
              */
             input_tokens?: number;
             /**
-             * @description Audio tokens made; token models. One second of audio is 50.
+             * @description Number of audio tokens generated. Token models only. One second of audio is 50 tokens.
              * @example 94
              */
             output_tokens?: number;
             /**
-             * @description Sum of both; token models.
+             * @description Sum of `input_tokens` and `output_tokens`. Token models only.
              * @example 106
              */
             total_tokens?: number;
-            /** @description The tokens read, by kind. */
+            /** @description Input tokens by kind. */
             input_tokens_details?: {
                 /** @description Text tokens. */
                 text_tokens?: number;
             };
-            /** @description The tokens made, by kind. */
+            /** @description Output tokens by kind. */
             output_tokens_details?: {
                 /** @description Audio tokens. */
                 audio_tokens?: number;
@@ -2255,25 +2262,25 @@ export interface components {
         };
         /**
          * NativeSpeechReply
-         * @description The provider's answer on both native speech routes, alpha, voxa and alpha-audio models.
+         * @description The provider's response for alpha, voxa and alpha-audio models on both native speech routes.
          */
         NativeSpeechReply: {
             /**
-             * @description The provider's id of the request.
+             * @description The provider's request id.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
-            /** @description The audio and how the synthesis ended. */
+            /** @description The audio and the finish reason. */
             output: {
                 /**
-                 * @description `stop` when the audio is whole; the text `null` while events run.
+                 * @description `stop` when the audio is complete. The string `null` while streaming.
                  * @example stop
                  */
                 finish_reason: string | null;
                 audio: components["schemas"]["SpeechAudio"];
-                /** @description Unused by speech; some models send null. */
+                /** @description Not used for speech. Some models send null. */
                 text?: string | null;
-                /** @description Unused by speech; some models send null. */
+                /** @description Not used for speech. Some models send null. */
                 choices?: {
                     [key: string]: unknown;
                 }[] | null;
@@ -2308,55 +2315,55 @@ export interface components {
         NativeRouteError: components["schemas"]["GenericError"] | components["schemas"]["NativeError"];
         /**
          * BetaSpeechRules
-         * @description Speech needs `voice_setting`; cloning needs the new voice's id and its audio.
+         * @description Synthesis requires `voice_setting`. Cloning requires the id of the new voice and its audio.
          */
         BetaSpeechRules: {
             [key: string]: unknown;
         };
         /**
          * BetaVoiceSetting
-         * @description Beta, required to speak. The voice and its manner.
+         * @description Beta models. Required for synthesis. The voice and its options.
          */
         BetaVoiceSetting: {
             /**
-             * @description Id of the voice; may be left empty when `timbre_weights` is used.
+             * @description Id of the voice. May be empty if `timbre_weights` is used.
              * @example beta_female_calm
              */
             voice_id?: string;
             /**
-             * @description Factor on the speaking rate.
+             * @description Factor of the speaking rate.
              * @default 1
              */
             speed?: number;
             /**
-             * @description Loudness factor, above 0.
+             * @description Factor of the volume. Must be greater than 0.
              * @default 1
              */
             vol?: number;
             /**
-             * @description Shift in semitones.
+             * @description Pitch shift in semitones.
              * @default 0
              */
             pitch?: number;
             /**
-             * @description Mood of the voice; `whisper` not on the 2.8 models.
+             * @description Emotion of the voice. The 2.8 models do not support `whisper`.
              * @enum {string}
              */
             emotion?: "happy" | "sad" | "angry" | "fearful" | "disgusted" | "surprised" | "calm" | "whisper";
             /**
-             * @description True reads numbers and dates out.
+             * @description True reads numbers and dates as words.
              * @default false
              */
             text_normalization?: boolean;
             /**
-             * @description True reads formulas out.
+             * @description True reads LaTeX formulas aloud.
              * @default false
              */
             latex_read?: boolean;
         };
         /**
          * BetaAudioSetting
-         * @description Beta. The form of the audio.
+         * @description Beta models. Format of the audio.
          */
         BetaAudioSetting: {
             /**
@@ -2366,13 +2373,13 @@ export interface components {
              */
             sample_rate?: 8000 | 16000 | 22050 | 24000 | 32000 | 44100;
             /**
-             * @description Bit rate in bit/s; MP3 only.
+             * @description Bit rate in bit/s. Applies to MP3 only.
              * @default 128000
              * @enum {integer}
              */
             bitrate?: 32000 | 64000 | 128000 | 256000;
             /**
-             * @description Form of the audio; wav not while streaming.
+             * @description Audio format. `wav` is not available while streaming.
              * @default mp3
              * @enum {string}
              */
@@ -2384,129 +2391,129 @@ export interface components {
              */
             channel?: 1 | 2;
             /**
-             * @description True keeps the bit rate constant; streamed MP3 only.
+             * @description True uses a constant bit rate. Applies to streamed MP3 only.
              * @default false
              */
             force_cbr?: boolean;
         };
         /**
          * BetaVoiceModify
-         * @description Beta. Effects on the finished voice.
+         * @description Beta models. Effects applied to the voice.
          */
         BetaVoiceModify: {
-            /** @description Lower or higher, relative. */
+            /** @description Relative pitch, lower or higher. */
             pitch?: number;
-            /** @description Softer or stronger, relative. */
+            /** @description Relative intensity, softer or stronger. */
             intensity?: number;
-            /** @description Fuller or clearer, relative. */
+            /** @description Relative timbre, fuller or clearer. */
             timbre?: number;
             /**
-             * @description An effect on the whole audio.
+             * @description Effect applied to the complete audio.
              * @enum {string}
              */
             sound_effects?: "spacious_echo" | "auditorium_echo" | "lofi_telephone" | "robotic";
         };
         /**
          * MultimodalSpeechInput
-         * @description The text and how to speak it. Alpha models read the fields down to `optimize_instructions`, beta models the rest. Unknown keys are passed to the provider, unless they name a voice of another user.
+         * @description The text and its synthesis options. Alpha models use the fields up to `optimize_instructions`, beta models use the remaining fields. The gateway forwards unknown fields to the provider, unless they name a voice of another user.
          */
         MultimodalSpeechInput: {
             /**
-             * @description The text to speak. Alpha3 models take 600 characters, legacy models 512 tokens, beta models 9,999 characters (cloning 1,000).
+             * @description The text to synthesize. Alpha3 models accept 600 characters, legacy models 512 tokens, beta models 9,999 characters (cloning 1,000).
              * @example Good morning from one key.
              */
             text: string;
             /**
-             * @description Alpha, required. A system voice; VC and VD models take only the voice that customization returned for them.
+             * @description Alpha models, required. A system voice. VC and VD models accept only a voice that customization returned for that model.
              * @example Aria
              */
             voice?: string;
             /**
-             * @description Alpha. The language of the text.
+             * @description Alpha models. Language of the text.
              * @default Auto
              * @enum {string}
              */
             language_type?: "Auto" | "Chinese" | "English" | "German" | "Italian" | "Portuguese" | "Spanish" | "Japanese" | "Korean" | "French" | "Russian";
-            /** @description Alpha instruct models only. Speaking style in plain words, up to 1,600 tokens. */
+            /** @description Alpha instruct models only. Speaking style in natural language, up to 1,600 tokens. */
             instructions?: string;
             /**
-             * @description Alpha instruct models only; needs `instructions`. True lets the provider rewrite them.
+             * @description Alpha instruct models only. True lets the provider rewrite `instructions`, which is then required.
              * @default false
              */
             optimize_instructions?: boolean;
             /**
-             * @description Beta. Clones a voice instead of speaking.
+             * @description Beta models. The value `voice_clone` clones a voice instead of synthesizing speech.
              * @constant
              */
             action?: "voice_clone";
             voice_setting?: components["schemas"]["BetaVoiceSetting"];
             audio_setting?: components["schemas"]["BetaAudioSetting"];
-            /** @description Beta. Readings of words. */
+            /** @description Beta models. Pronunciations of words. */
             pronunciation_dict?: {
-                /** @description Entries of the form word/reading. */
+                /** @description Entries in the form `word/pronunciation`. */
                 tone?: string[];
             };
-            /** @description Beta. A mix of up to four voices. */
+            /** @description Beta models. A mix of up to four voices. */
             timbre_weights?: {
                 /** @description Id of the voice. */
                 voice_id: string;
-                /** @description Share of the voice. */
+                /** @description Weight of the voice. */
                 weight: number;
             }[];
-            /** @description Beta. A language name or `auto`. */
+            /** @description Beta models. A language name or `auto`. */
             language_boost?: string | null;
             voice_modify?: components["schemas"]["BetaVoiceModify"];
             /**
-             * @description Beta. True adds a subtitle file; not while streaming.
+             * @description Beta models. True adds a subtitle file. Not available while streaming.
              * @default false
              */
             subtitle_enable?: boolean;
             /**
-             * @description Beta. How the answer carries the audio; `url` not while streaming.
+             * @description Beta models. Encoding of the audio in the response. `url` is not available while streaming.
              * @default hex
              * @enum {string}
              */
             output_format?: "hex" | "url";
-            /** @description Beta. Options of the events. */
+            /** @description Beta models. Streaming options. */
             stream_options?: {
                 /**
-                 * @description False repeats the whole audio in the last event.
+                 * @description False repeats the complete audio in the last event.
                  * @default false
                  */
                 exclude_aggregated_audio?: boolean;
             };
             /**
-             * @description Beta. True marks the audio; not while streaming.
+             * @description Beta models. True adds a watermark to the audio. Not available while streaming.
              * @default false
              */
             aigc_watermark?: boolean;
-            /** @description Beta cloning. The unused id of the new voice. */
+            /** @description Beta models, cloning only. Id of the new voice. The id must be unused. */
             voice_id?: string;
             /**
              * Format: uri
-             * @description Beta cloning. Address of an mp3, m4a or wav of 10 seconds to 5 minutes and at most 20 MB.
+             * @description Beta models, cloning only. URL of an mp3, m4a or wav file of 10 seconds to 5 minutes and at most 20 MB.
              */
             audio_url?: string;
         };
         /**
          * MultimodalSpeechRequest
-         * @description The provider's own body for alpha HTTP models and for beta models. Which fields of `input` apply depends on the model.
+         * @description The provider's native request body for alpha HTTP models and beta models. The model determines which fields of `input` apply.
          */
         MultimodalSpeechRequest: {
             /**
-             * @description An alpha HTTP model or a beta model; never a realtime model.
+             * @description Id of an alpha HTTP model or a beta model. Realtime models are rejected.
              * @example alpha3-tts-flash
              */
             model: string;
             input: components["schemas"]["MultimodalSpeechInput"];
-            /** @description Native parameter options, passed to the provider. */
+            /** @description Native parameters, forwarded to the provider. */
             parameters?: {
                 [key: string]: unknown;
             };
         } & (unknown & unknown & unknown & unknown);
         /**
          * BetaSpeechFacts
-         * @description Measured facts of the whole audio.
+         * @description Properties of the complete audio.
          */
         BetaSpeechFacts: {
             /** @description Duration in milliseconds. */
@@ -2515,63 +2522,63 @@ export interface components {
             audio_sample_rate?: number;
             /** @description Size in bytes. */
             audio_size?: number;
-            /** @description Form of the audio. */
+            /** @description Audio format. */
             audio_format?: string;
             /** @description Number of channels. */
             audio_channel?: number;
             /** @description Bit rate in bit/s. */
             bitrate?: number;
-            /** @description Words spoken. */
+            /** @description Number of spoken words. */
             word_count?: number;
-            /** @description Billing characters. */
+            /** @description Number of billing characters. */
             usage_characters?: number;
             /** @description Share of invisible characters in the text. */
             invisible_character_ratio?: number;
         } | null;
         /**
          * BetaSpeechReply
-         * @description The provider's answer for beta models. The audio is hexadecimal, and sits in `output.data.audio`.
+         * @description The provider's response for beta models. `output.data.audio` contains hexadecimal audio.
          */
         BetaSpeechReply: {
             /**
-             * @description The provider's id of the request.
+             * @description The provider's request id.
              * @example 0f3d
              */
             request_id: string;
-            /** @description The audio and facts about it. */
+            /** @description The audio and its properties. */
             output: {
-                /** @description The provider's verdict. */
+                /** @description The provider's status. */
                 base_resp: {
                     /** @description 0 on success. */
                     status_code: number;
-                    /** @description What went wrong. */
+                    /** @description Error message of the provider, if the request failed. */
                     status_msg: string;
                 };
-                /** @description The audio; null when the synthesis failed. */
+                /** @description The audio. Null if the synthesis failed. */
                 data?: {
-                    /** @description Hexadecimal audio, or its address with output_format url. */
+                    /** @description Hexadecimal audio, or its URL if `output_format` is `url`. */
                     audio?: string;
                     /**
-                     * @description 1 running, 2 ended.
+                     * @description 1 while running, 2 when ended.
                      * @enum {integer}
                      */
                     status?: 1 | 2;
-                    /** @description Address of the subtitle file. */
+                    /** @description URL of the subtitle file. */
                     subtitle_file?: string;
                 } | null;
                 extra_info?: components["schemas"]["BetaSpeechFacts"];
                 /** @description The provider's trace id. */
                 trace_id?: string;
-                /** @description Cloning: address of a sample of the new voice. */
+                /** @description Cloning only. URL of a sample of the new voice. */
                 demo_audio?: string;
-                /** @description Cloning: whether the audio was found objectionable. */
+                /** @description Cloning only. True if the provider flagged the audio as sensitive. */
                 input_sensitive?: boolean;
-                /** @description Cloning: why, by number. */
+                /** @description Cloning only. Numeric reason for the flag. */
                 input_sensitive_type?: number;
             };
-            /** @description What is billed. */
+            /** @description Billed usage. */
             usage?: {
-                /** @description Billing characters. */
+                /** @description Number of billing characters. */
                 characters?: number;
             };
         };
@@ -8864,14 +8871,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The text, the model and how to speak it. */
+        /** @description The text, the model, the voice and the audio format. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SpeechRequest"];
             };
         };
         responses: {
-            /** @description The audio, in the format asked for, or the event stream. */
+            /** @description The audio in the requested format, or the event stream. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8909,14 +8916,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The model, and everything else in `input`. */
+        /** @description The model, and all other fields in `input`. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SynthesizerRequest"];
             };
         };
         responses: {
-            /** @description The finished audio, or its events. */
+            /** @description The complete audio, or a stream of events. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8950,14 +8957,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The model, and everything about the text in `input`. */
+        /** @description The model, and the text with its options in `input`. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MultimodalSpeechRequest"];
             };
         };
         responses: {
-            /** @description The finished audio, or its events. */
+            /** @description The complete audio, or a stream of events. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

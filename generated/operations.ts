@@ -38,7 +38,7 @@ export const operations = {
     method: 'post',
     path: '/v1/audio/speech',
     area: 'speech',
-    summary: 'Speak a text with any speech model and get the audio back.',
+    summary: 'Synthesize speech with any speech model.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -67,7 +67,7 @@ export const operations = {
     method: 'post',
     path: '/api/v1/services/audio/tts/SpeechSynthesizer',
     area: 'speech',
-    summary: 'Speak a text on the native route of the voxa and alpha-audio models.',
+    summary: 'Synthesize speech with a voxa or alpha-audio model on the native route.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -96,7 +96,7 @@ export const operations = {
     method: 'post',
     path: '/api/v1/services/aigc/multimodal-generation/generation',
     area: 'speech',
-    summary: 'Speak a text on the native route of the alpha HTTP models and the beta models.',
+    summary: 'Synthesize speech with an alpha HTTP model or a beta model on the native route.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
