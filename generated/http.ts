@@ -98,12 +98,12 @@ export interface paths {
         put?: never;
         /**
          * Create and manage custom voices.
-         * @description Three services share this route, chosen by `model`: `voice-enrollment` clones and designs voices for the voxa
-         *     and alpha-audio models, `alpha-voice-enrollment` clones for the alpha VC models, `alpha-voice-design` designs
-         *     for the alpha VD models. `input.action` says what to do.
+         * @description `model` selects one of three services. `voice-enrollment` clones and designs voices for voxa and alpha-audio
+         *     models. `alpha-voice-enrollment` clones voices for alpha VC models, and `alpha-voice-design` designs voices for
+         *     alpha VD models. `input.action` selects the action.
          *
-         *     A voice speaks only with the target model it was created for. Creating and managing may be priced differently
-         *     from speaking.
+         *     A voice works only with the target model it was created for. Creation and management may have other prices than
+         *     synthesis.
          */
         post: operations["customizeVoice"];
         delete?: never;
@@ -2584,7 +2584,7 @@ export interface components {
         };
         /**
          * CreateVoiceInput
-         * @description Clones a voice from a recording at `url`, or designs one from the words of `voice_prompt`. Exactly one of the two.
+         * @description Clones a voice from the recording at `url`, or designs a voice from `voice_prompt`. Exactly one of the two is required.
          */
         CreateVoiceInput: {
             /**
@@ -2593,26 +2593,26 @@ export interface components {
              */
             action: "create_voice";
             /**
-             * @description The voxa or alpha-audio model that will speak with the voice. No other model can.
+             * @description The voxa or alpha-audio model that will use the voice. The voice does not work with other models.
              * @example voxa-v3.5-flash
              */
             target_model: string;
             /**
-             * @description A part of the new id, 1 to 10 letters and digits.
+             * @description Part of the id of the new voice, 1 to 10 letters and digits.
              * @example narrator
              */
             prefix: string;
             /**
              * Format: uri
-             * @description Clone. Public address of the recording.
+             * @description Cloning only. Public URL of the recording.
              */
             url?: string;
-            /** @description Design. The voice in words, up to 500 characters; needs `preview_text`. */
+            /** @description Design only. Description of the voice, up to 500 characters. Requires `preview_text`. */
             voice_prompt?: string;
-            /** @description Design. What the preview says, up to 200 characters. */
+            /** @description Design only. Text of the preview, up to 200 characters. */
             preview_text?: string;
             /**
-             * @description Languages of the voice. The first one counts.
+             * @description Languages of the voice. The provider uses the first entry only.
              * @default [
              *       "zh"
              *     ]
@@ -2622,12 +2622,12 @@ export interface components {
              */
             language_hints?: string[];
             /**
-             * @description Clone. Longest part of the recording that is used, in seconds.
+             * @description Cloning only. Maximum duration of the recording that is used, in seconds.
              * @default 10
              */
             max_prompt_audio_length?: number;
             /**
-             * @description Clone. True cleans the recording first.
+             * @description Cloning only. True cleans the recording before it is used.
              * @default false
              */
             enable_preprocess?: boolean;
@@ -2638,7 +2638,7 @@ export interface components {
         });
         /**
          * ListVoicesInput
-         * @description Lists the caller's voices, page by page.
+         * @description Lists the caller's voices in pages.
          */
         ListVoicesInput: {
             /**
@@ -2646,22 +2646,22 @@ export interface components {
              * @constant
              */
             action: "list_voice";
-            /** @description Only voices created with this prefix. */
+            /** @description Returns only voices created with this prefix. */
             prefix?: string;
             /**
-             * @description Number of the page, from 0.
+             * @description Page number, starting at 0.
              * @default 0
              */
             page_index?: number;
             /**
-             * @description Voices on a page.
+             * @description Number of voices per page.
              * @default 10
              */
             page_size?: number;
         };
         /**
          * QueryVoiceInput
-         * @description Reads the state of one voice. Poll it after `create_voice`, which returns before the voice is ready.
+         * @description Returns the state of one voice. Poll it after `create_voice`, which returns before the voice is ready.
          */
         QueryVoiceInput: {
             /**
@@ -2677,7 +2677,7 @@ export interface components {
         };
         /**
          * UpdateVoiceInput
-         * @description Clones an existing voice anew from another recording; its id stays.
+         * @description Clones an existing voice again from another recording. The voice id does not change.
          */
         UpdateVoiceInput: {
             /**
@@ -2692,13 +2692,13 @@ export interface components {
             voice_id: string;
             /**
              * Format: uri
-             * @description Public address of the new recording.
+             * @description Public URL of the new recording.
              */
             url: string;
         };
         /**
          * DeleteVoiceInput
-         * @description Deletes a voice for good.
+         * @description Deletes a voice permanently.
          */
         DeleteVoiceInput: {
             /**
@@ -2724,10 +2724,10 @@ export interface components {
             model: "voice-enrollment";
             /**
              * Voice enrollment input
-             * @description The action and what it works on.
+             * @description The action and its fields.
              */
             input: components["schemas"]["CreateVoiceInput"] | components["schemas"]["ListVoicesInput"] | components["schemas"]["QueryVoiceInput"] | components["schemas"]["UpdateVoiceInput"] | components["schemas"]["DeleteVoiceInput"];
-            /** @description The form of a designed voice's preview. Other actions ignore it. */
+            /** @description Format of the preview of a designed voice. Other actions ignore it. */
             parameters?: {
                 /**
                  * @description Sample rate of the preview in Hz.
@@ -2736,7 +2736,7 @@ export interface components {
                  */
                 sample_rate?: 16000 | 24000 | 48000;
                 /**
-                 * @description Form of the preview.
+                 * @description Audio format of the preview.
                  * @default wav
                  * @enum {string}
                  */
@@ -2745,7 +2745,7 @@ export interface components {
         };
         /**
          * AlphaVoiceName
-         * @description A part of the new voice's id: 1 to 16 letters, digits and underscores.
+         * @description Part of the id of the new voice: 1 to 16 letters, digits and underscores.
          * @example narrator_1
          */
         AlphaVoiceName: string;
@@ -2767,7 +2767,7 @@ export interface components {
              */
             action: "create";
             /**
-             * @description The alpha VC model that will speak with the voice. No other model can.
+             * @description The alpha VC model that will use the voice. The voice does not work with other models.
              * @example alpha3-tts-vc-2026-01-22
              */
             target_model: string;
@@ -2776,18 +2776,18 @@ export interface components {
             audio: {
                 /**
                  * Format: uri
-                 * @description A Base64 data URL of WAV, MPEG or MP4 audio, or a public http(s) address.
+                 * @description A Base64 data URL of WAV, MPEG or MP4 audio, or a public http(s) URL.
                  * @example https://files.example/narrator.wav
                  */
                 data: string;
             };
-            /** @description What the recording says. The provider checks the recording against it. */
+            /** @description Transcript of the recording. The provider compares it with the recording. */
             text?: string;
             language?: components["schemas"]["AlphaVoiceLanguage"];
         };
         /**
          * AlphaListVoicesInput
-         * @description Lists the caller's voices of this service, page by page.
+         * @description Lists the caller's voices of this service in pages.
          */
         AlphaListVoicesInput: {
             /**
@@ -2796,19 +2796,19 @@ export interface components {
              */
             action: "list";
             /**
-             * @description Number of the page, from 0.
+             * @description Page number, starting at 0.
              * @default 0
              */
             page_index?: number;
             /**
-             * @description Voices on a page.
+             * @description Number of voices per page.
              * @default 10
              */
             page_size?: number;
         };
         /**
          * AlphaDeleteVoiceInput
-         * @description Deletes a voice for good.
+         * @description Deletes a voice permanently.
          */
         AlphaDeleteVoiceInput: {
             /**
@@ -2821,7 +2821,7 @@ export interface components {
         };
         /**
          * AlphaVoiceEnrollmentRequest
-         * @description Clones and manages voices of the alpha VC models. A voice is usable as soon as it is created.
+         * @description Clones and manages voices of the alpha VC models. A voice can be used immediately after creation.
          */
         AlphaVoiceEnrollmentRequest: {
             /**
@@ -2831,13 +2831,13 @@ export interface components {
             model: "alpha-voice-enrollment";
             /**
              * Alpha voice enrollment input
-             * @description The action and what it works on.
+             * @description The action and its fields.
              */
             input: components["schemas"]["AlphaCloneVoiceInput"] | components["schemas"]["AlphaListVoicesInput"] | components["schemas"]["AlphaDeleteVoiceInput"];
         };
         /**
          * AlphaDesignVoiceInput
-         * @description Makes a voice from a description and returns a preview of it.
+         * @description Creates a voice from a description and returns a preview of it.
          */
         AlphaDesignVoiceInput: {
             /**
@@ -2846,20 +2846,20 @@ export interface components {
              */
             action: "create";
             /**
-             * @description The alpha VD model that will speak with the voice. No other model can.
+             * @description The alpha VD model that will use the voice. The voice does not work with other models.
              * @example alpha3-tts-vd-2026-01-26
              */
             target_model: string;
             preferred_name: components["schemas"]["AlphaVoiceName"];
-            /** @description The voice in words, up to 2,048 characters. */
+            /** @description Description of the voice, up to 2,048 characters. */
             voice_prompt: string;
-            /** @description What the preview says, up to 1,024 characters. */
+            /** @description Text of the preview, up to 1,024 characters. */
             preview_text: string;
             language?: components["schemas"]["AlphaVoiceLanguage"];
         };
         /**
          * AlphaQueryVoiceInput
-         * @description Reads one designed voice.
+         * @description Returns one designed voice.
          */
         AlphaQueryVoiceInput: {
             /**
@@ -2872,7 +2872,7 @@ export interface components {
         };
         /**
          * AlphaVoiceDesignRequest
-         * @description Designs and manages voices of the alpha VD models. A voice is usable as soon as it is created.
+         * @description Designs and manages voices of the alpha VD models. A voice can be used immediately after creation.
          */
         AlphaVoiceDesignRequest: {
             /**
@@ -2882,10 +2882,10 @@ export interface components {
             model: "alpha-voice-design";
             /**
              * Alpha voice design input
-             * @description The action and what it works on.
+             * @description The action and its fields.
              */
             input: components["schemas"]["AlphaDesignVoiceInput"] | components["schemas"]["AlphaListVoicesInput"] | components["schemas"]["AlphaQueryVoiceInput"] | components["schemas"]["AlphaDeleteVoiceInput"];
-            /** @description The form of the preview that `create` returns. Other actions ignore it. */
+            /** @description Format of the preview that `create` returns. Other actions ignore it. */
             parameters?: {
                 /**
                  * @description Sample rate of the preview in Hz.
@@ -2894,7 +2894,7 @@ export interface components {
                  */
                 sample_rate?: 8000 | 16000 | 24000 | 48000;
                 /**
-                 * @description Form of the preview.
+                 * @description Audio format of the preview.
                  * @default wav
                  * @enum {string}
                  */
@@ -2903,31 +2903,31 @@ export interface components {
         };
         /**
          * VoiceCustomizationRequest
-         * @description An action on custom voices. `model` selects the provider's service and `input.action` what it does.
+         * @description An action on custom voices. `model` selects the provider's service, and `input.action` selects the action.
          */
         VoiceCustomizationRequest: components["schemas"]["VoiceEnrollmentRequest"] | components["schemas"]["AlphaVoiceEnrollmentRequest"] | components["schemas"]["AlphaVoiceDesignRequest"];
         /**
          * VoiceReplyFacts
-         * @description What every answer about custom voices carries beside its output.
+         * @description Fields that every response about custom voices contains in addition to `output`.
          */
         VoiceReplyFacts: {
             /**
-             * @description The provider's id of the request; the gateway's own is in header `x-request-id`.
+             * @description The provider's request id. The header `x-request-id` contains the gateway's id.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
-            /** @description What the action is metered as. */
+            /** @description Metered usage of the action. */
             usage: {
-                /** @description 1 for an action that is counted, 0 for one that is not. */
+                /** @description 1 for a metered action, 0 for an action that is not metered. */
                 count: number;
             };
         };
         /**
          * VoicePreviewAudio
-         * @description A designed voice speaking the preview text.
+         * @description Audio of the preview text, synthesized with the designed voice.
          */
         VoicePreviewAudio: {
-            /** @description The audio as Base64. */
+            /** @description The audio in Base64. */
             data: string;
             /**
              * @description Sample rate in Hz.
@@ -2935,37 +2935,37 @@ export interface components {
              */
             sample_rate: number;
             /**
-             * @description Form of the audio.
+             * @description Audio format.
              * @enum {string}
              */
             response_format: "pcm" | "wav" | "mp3" | "opus";
         };
         /**
          * VoiceCreatedReply
-         * @description Answer to `create_voice`. The voice may still be in preparation; poll `query_voice`.
+         * @description Response to `create_voice`. The voice may not be ready yet; poll it with `query_voice`.
          */
         VoiceCreatedReply: {
             /** @description The new voice. */
             output: {
                 /**
-                 * @description Id to speak with: target model, then `vd` for a designed voice, prefix and a suffix, joined by hyphens.
+                 * @description Id to use as `voice` in synthesis requests. It consists of target model, `vd` for a designed voice, prefix and a suffix, joined by hyphens.
                  * @example voxa-v3.5-flash-narrator-8f3a1c
                  */
                 voice_id: string;
-                /** @description The model that the voice works with. */
+                /** @description Id of the model that the voice works with. */
                 target_model?: string;
                 preview_audio?: components["schemas"]["VoicePreviewAudio"];
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * VoiceTime
-         * @description When the voice was created or last changed, as `YYYY-MM-DD HH:MM:SS`, UTC.
+         * @description Time at which the voice was created or last changed, as `YYYY-MM-DD HH:MM:SS` in UTC.
          * @example 2026-02-01 09:30:00
          */
         VoiceTime: string;
         /**
          * VoiceStatus
-         * @description `DEPLOYING` until the voice is ready, then `OK`, or `UNDEPLOYED` when it was refused. Only `OK` can speak.
+         * @description `DEPLOYING` until the voice is ready, then `OK`, or `UNDEPLOYED` if the provider rejected the voice. Only a voice with status `OK` can be used.
          * @enum {string}
          */
         VoiceStatus: "DEPLOYING" | "OK" | "UNDEPLOYED";
@@ -2979,25 +2979,25 @@ export interface components {
             gmt_create: components["schemas"]["VoiceTime"];
             gmt_modified: components["schemas"]["VoiceTime"];
             status: components["schemas"]["VoiceStatus"];
-            /** @description The description that a designed voice was made from. */
+            /** @description Designed voices only. Description from which the voice was created. */
             voice_prompt?: string;
-            /** @description The text of a designed voice's preview. */
+            /** @description Designed voices only. Text of the preview. */
             preview_text?: string;
         };
         /**
          * VoiceListReply
-         * @description Answer to `list_voice`.
+         * @description Response to `list_voice`.
          */
         VoiceListReply: {
             /** @description One page of the caller's voices. */
             output: {
-                /** @description The voices of the page. */
+                /** @description Voices on this page. */
                 voice_list: components["schemas"]["VoiceListItem"][];
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * VoiceDetailsReply
-         * @description Answer to `query_voice`.
+         * @description Response to `query_voice`.
          */
         VoiceDetailsReply: {
             /** @description The voice. */
@@ -3005,21 +3005,21 @@ export interface components {
                 gmt_create: components["schemas"]["VoiceTime"];
                 gmt_modified: components["schemas"]["VoiceTime"];
                 status: components["schemas"]["VoiceStatus"];
-                /** @description The model that the voice works with. */
+                /** @description Id of the model that the voice works with. */
                 target_model: string;
-                /** @description Cloned voice. Address of the recording. */
+                /** @description Cloned voices only. URL of the recording. */
                 resource_link?: string;
-                /** @description Designed voice. Its id. */
+                /** @description Designed voices only. Id of the voice. */
                 voice_id?: string;
-                /** @description Designed voice. The description it was made from. */
+                /** @description Designed voices only. Description from which the voice was created. */
                 voice_prompt?: string;
-                /** @description Designed voice. The text of its preview. */
+                /** @description Designed voices only. Text of the preview. */
                 preview_text?: string;
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * VoiceChangedReply
-         * @description Answer to `update_voice` and `delete_voice`.
+         * @description Response to `update_voice` and `delete_voice`.
          */
         VoiceChangedReply: {
             /** @description Always empty. */
@@ -3027,19 +3027,19 @@ export interface components {
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * AlphaVoiceCreatedReply
-         * @description Answer to `create` of either alpha service. The voice can be used at once.
+         * @description Response to `create` of either alpha service. The voice can be used immediately.
          */
         AlphaVoiceCreatedReply: {
             /** @description The new voice. */
             output: {
-                /** @description Id to speak with. */
+                /** @description Id to use as `voice` in synthesis requests. */
                 voice: string;
-                /** @description The model that the voice works with. */
+                /** @description Id of the model that the voice works with. */
                 target_model: string;
-                /** @description Cloning. Present when the recording was used in a simpler way than asked. */
+                /** @description Cloning only. Present if the provider used the recording in a simpler mode than requested. */
                 fallback_mode?: string;
                 /**
-                 * @description Cloning. Why the simpler way was taken.
+                 * @description Cloning only. Reason for the simpler mode.
                  * @enum {string}
                  */
                 fallback_reason?: "no_merged_segments" | "no_valid_asr_segments";
@@ -3060,43 +3060,43 @@ export interface components {
              * @example zh
              */
             language: string;
-            /** @description The model that the voice works with. */
+            /** @description Id of the model that the voice works with. */
             target_model: string;
-            /** @description Designed voice. The description it was made from. */
+            /** @description Designed voices only. Description from which the voice was created. */
             voice_prompt?: string;
-            /** @description Designed voice. The text of its preview. */
+            /** @description Designed voices only. Text of the preview. */
             preview_text?: string;
         };
         /**
          * AlphaVoiceListReply
-         * @description Answer to `list` of either alpha service. It is not counted.
+         * @description Response to `list` of either alpha service. Listing is not metered.
          */
         AlphaVoiceListReply: {
             /** @description One page of the caller's voices. */
             output: {
-                /** @description Number of the page, from 0. */
+                /** @description Page number, starting at 0. */
                 page_index: number;
-                /** @description Voices on a page. */
+                /** @description Number of voices per page. */
                 page_size: number;
-                /** @description Voices on all pages. */
+                /** @description Number of voices on all pages. */
                 total_count: number;
-                /** @description The voices of the page. */
+                /** @description Voices on this page. */
                 voice_list: components["schemas"]["AlphaVoice"][];
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * AlphaVoiceDetailsReply
-         * @description Answer to `query` of the alpha design service.
+         * @description Response to `query` of the alpha design service.
          */
         AlphaVoiceDetailsReply: {
             output: components["schemas"]["AlphaVoice"];
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * AlphaVoiceDeletedReply
-         * @description Answer to `delete` of either alpha service.
+         * @description Response to `delete` of either alpha service.
          */
         AlphaVoiceDeletedReply: {
-            /** @description What was deleted. */
+            /** @description The deleted voice. */
             output: {
                 /** @description Id of the deleted voice. */
                 voice: string;
@@ -3104,7 +3104,7 @@ export interface components {
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * VoiceCustomizationReply
-         * @description The answer to an action. Its `output` has the fields of that action.
+         * @description Response to an action. `output` has the fields of that action.
          */
         VoiceCustomizationReply: components["schemas"]["VoiceCreatedReply"] | components["schemas"]["VoiceListReply"] | components["schemas"]["VoiceDetailsReply"] | components["schemas"]["VoiceChangedReply"] | components["schemas"]["AlphaVoiceCreatedReply"] | components["schemas"]["AlphaVoiceListReply"] | components["schemas"]["AlphaVoiceDetailsReply"] | components["schemas"]["AlphaVoiceDeletedReply"];
         /**
@@ -8995,14 +8995,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The service, the action and what it works on. */
+        /** @description The service, the action and the fields of the action. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VoiceCustomizationRequest"];
             };
         };
         responses: {
-            /** @description The action was carried out. */
+            /** @description The result of the action. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
