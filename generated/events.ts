@@ -1261,7 +1261,7 @@ export interface components {
         };
         /**
          * NativeError
-         * @description A provider's rejection on a native route, passed on unchanged, except that the provider's own host, private addresses and keys read `***`. Public https addresses of other hosts, such as help links, stay. A failure of the provider (502, 503, 504) has the same three fields.
+         * @description A provider's error on a native route. The gateway forwards it unchanged, except that it replaces the provider's host, private addresses and keys with `***`. Public https URLs of other hosts, such as help links, remain. Provider failures (502, 503, 504) have the same three fields.
          */
         NativeError: {
             /**
@@ -1270,12 +1270,12 @@ export interface components {
              */
             code: string;
             /**
-             * @description The provider's explanation.
+             * @description The provider's error message.
              * @example The voice does not exist.
              */
             message: string;
             /**
-             * @description The provider's id of the request, or the gateway's own when the provider sent none. The header `x-request-id` always holds the gateway's own.
+             * @description The provider's request id, or the gateway's id if the provider sent none. The header `x-request-id` always contains the gateway's id.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
@@ -1665,7 +1665,7 @@ export interface components {
         };
         /**
          * MessagesError
-         * @description The generic error body with the two keys that messages clients need beside it.
+         * @description The generic error body with two additional fields that messages clients require.
          */
         MessagesError: {
             /**
@@ -1673,31 +1673,31 @@ export interface components {
              * @constant
              */
             type: "error";
-            /** @description What went wrong. */
+            /** @description The error. */
             error: {
                 /**
-                 * @description The class of the error as messages clients know it.
+                 * @description Error class of the Messages API.
                  * @example invalid_request_error
                  */
                 type: string;
                 /**
-                 * @description A stable word for programs.
+                 * @description Stable error code.
                  * @example invalid_request
                  */
                 code: string;
                 /**
-                 * @description A sentence for people that names the field and the limit.
+                 * @description Human-readable message. It names the field and the limit.
                  * @example max_tokens: must be at least 1.
                  */
                 message: string;
                 /**
-                 * @description The id of the failed request.
+                 * @description Id of the failed request.
                  * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
                  */
                 request_id: string;
             };
             /**
-             * @description The id of the failed request, at the place where messages clients look for it.
+             * @description Id of the failed request, in the field that messages clients read.
              * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
              */
             request_id?: string;
@@ -1715,19 +1715,19 @@ export interface components {
         } & WithRequired<components["schemas"]["MessagesError"], "type">;
         /**
          * WebhookId
-         * @description Id of the delivery, the same in every try; a receiver that has seen it can drop the repeat.
+         * @description Id of the delivery. It is the same in every attempt, so a receiver can discard repeats.
          * @example msg_2f9c41d07b
          */
         WebhookId: string;
         /**
          * WebhookTimestamp
-         * @description When this try was made. Unix time in seconds.
+         * @description Time of this attempt. Unix time in seconds.
          * @example 1925000000
          */
         WebhookTimestamp: string;
         /**
          * WebhookSignature
-         * @description Present when the gateway has a callback secret: `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The key is the secret itself, or when it begins with `whsec_`, the bytes whose Base64 follows.
+         * @description Present if the gateway has a callback secret. The value is `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The HMAC key is the secret. If the secret begins with `whsec_`, the key is the Base64-decoded remainder.
          * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
          */
         WebhookSignature: string;
@@ -1918,11 +1918,11 @@ export interface components {
         } & (unknown & unknown);
         /**
          * OfficialTaskCallback
-         * @description The task as the official poll shows it.
+         * @description The task as the official poll returns it.
          */
         OfficialTaskCallback: components["schemas"]["OfficialTask"] & {
             /**
-             * @description The state just reached. A cancelled task is not reported; its owner cancelled it.
+             * @description The new state. A canceled task is not reported, because its owner canceled it.
              * @enum {string}
              */
             status?: "queued" | "running" | "succeeded" | "failed" | "expired";
@@ -2140,7 +2140,7 @@ export interface components {
         MusicTaskRecord: components["schemas"]["MusicTask"] | components["schemas"]["LyricsTask"];
         /**
          * MusicTaskCallback
-         * @description The record of the music or lyrics task, in its final state. `action` tells the two apart.
+         * @description Record of the music or lyrics task in its final state. `action` distinguishes the two kinds.
          */
         MusicTaskCallback: components["schemas"]["MusicTaskRecord"] & {
             /**

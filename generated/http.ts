@@ -120,9 +120,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open the duplex speech socket of the voxa and alpha-audio models.
-         * @description A WebSocket handshake. Key and model are checked before the switch of protocols, so a refusal is an ordinary
-         *     HTTP answer with a body. The events of the socket stand in the AsyncAPI document.
+         * Open the duplex speech socket for voxa and alpha-audio models.
+         * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
+         *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
+         *     socket.
          */
         get: operations["openInferenceSocket"];
         put?: never;
@@ -141,9 +142,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open the realtime speech socket of the alpha realtime models.
-         * @description A WebSocket handshake. Key and model are checked before the switch of protocols, so a refusal is an ordinary
-         *     HTTP answer with a body. The events of the socket stand in the AsyncAPI document.
+         * Open the realtime speech socket for alpha realtime models.
+         * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
+         *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
+         *     socket.
          */
         get: operations["openRealtimeSocket"];
         put?: never;
@@ -162,9 +164,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open the realtime speech socket of the alpha realtime models. (prefix /v1/realtime)
-         * @description A WebSocket handshake. Key and model are checked before the switch of protocols, so a refusal is an ordinary
-         *     HTTP answer with a body. The events of the socket stand in the AsyncAPI document.
+         * Open the realtime speech socket for alpha realtime models. (prefix /v1/realtime)
+         * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
+         *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
+         *     socket.
          */
         get: operations["openRealtimeSocketAlias"];
         put?: never;
@@ -256,7 +259,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -283,7 +286,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -404,7 +407,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -1320,9 +1323,9 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description What the link says of the file, sealed by the gateway. */
+                /** @description Encrypted token that identifies the file, issued by the gateway. */
                 token: components["parameters"]["FileToken"];
-                /** @description A name that tells what the file is. It decides nothing. */
+                /** @description Display name of the file. It does not affect the response. */
                 name: components["parameters"]["FileName"];
             };
             cookie?: never;
@@ -2060,23 +2063,23 @@ export interface components {
         NativeSpeechStream: string;
         /**
          * GenericError
-         * @description The error body of speech, video, embeddings, assets, music, image jobs and 3D.
+         * @description Error body of speech, video, embeddings, assets, music, image jobs and 3D.
          */
         GenericError: {
-            /** @description What went wrong. */
+            /** @description The error. */
             error: {
                 /**
-                 * @description A stable word for programs, for example `invalid_request` or `model_not_found`. A provider's own code is kept where the caller's content caused the error.
+                 * @description Stable error code, for example `invalid_request` or `model_not_found`. If the caller's content caused the error, this is the provider's code.
                  * @example invalid_request
                  */
                 code: string;
                 /**
-                 * @description A sentence for people. It names the field and the limit that the request broke.
+                 * @description Human-readable message. It names the field and the limit that the request violates.
                  * @example input.text: must have at most 600 characters.
                  */
                 message: string;
                 /**
-                 * @description The id of the failed request, the same as header `x-request-id`.
+                 * @description Id of the failed request, the same as in the header `x-request-id`.
                  * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
                  */
                 request_id: string;
@@ -2289,7 +2292,7 @@ export interface components {
         };
         /**
          * NativeError
-         * @description A provider's rejection on a native route, passed on unchanged, except that the provider's own host, private addresses and keys read `***`. Public https addresses of other hosts, such as help links, stay. A failure of the provider (502, 503, 504) has the same three fields.
+         * @description A provider's error on a native route. The gateway forwards it unchanged, except that it replaces the provider's host, private addresses and keys with `***`. Public https URLs of other hosts, such as help links, remain. Provider failures (502, 503, 504) have the same three fields.
          */
         NativeError: {
             /**
@@ -2298,19 +2301,19 @@ export interface components {
              */
             code: string;
             /**
-             * @description The provider's explanation.
+             * @description The provider's error message.
              * @example The voice does not exist.
              */
             message: string;
             /**
-             * @description The provider's id of the request, or the gateway's own when the provider sent none. The header `x-request-id` always holds the gateway's own.
+             * @description The provider's request id, or the gateway's id if the provider sent none. The header `x-request-id` always contains the gateway's id.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
         };
         /**
          * NativeRouteError
-         * @description The generic body when the gateway refused the request or could not reach the provider, the flat one when the provider rejected it or failed.
+         * @description The generic error body if the gateway rejected the request or could not reach the provider. The flat error body if the provider rejected the request or failed.
          */
         NativeRouteError: components["schemas"]["GenericError"] | components["schemas"]["NativeError"];
         /**
@@ -3939,19 +3942,19 @@ export interface components {
         } & (unknown & unknown);
         /**
          * WebhookId
-         * @description Id of the delivery, the same in every try; a receiver that has seen it can drop the repeat.
+         * @description Id of the delivery. It is the same in every attempt, so a receiver can discard repeats.
          * @example msg_2f9c41d07b
          */
         WebhookId: string;
         /**
          * WebhookTimestamp
-         * @description When this try was made. Unix time in seconds.
+         * @description Time of this attempt. Unix time in seconds.
          * @example 1925000000
          */
         WebhookTimestamp: string;
         /**
          * WebhookSignature
-         * @description Present when the gateway has a callback secret: `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The key is the secret itself, or when it begins with `whsec_`, the bytes whose Base64 follows.
+         * @description Present if the gateway has a callback secret. The value is `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The HMAC key is the secret. If the secret begins with `whsec_`, the key is the Base64-decoded remainder.
          * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
          */
         WebhookSignature: string;
@@ -4098,11 +4101,11 @@ export interface components {
         } & (unknown & unknown);
         /**
          * OfficialTaskCallback
-         * @description The task as the official poll shows it.
+         * @description The task as the official poll returns it.
          */
         OfficialTaskCallback: components["schemas"]["OfficialTask"] & {
             /**
-             * @description The state just reached. A cancelled task is not reported; its owner cancelled it.
+             * @description The new state. A canceled task is not reported, because its owner canceled it.
              * @enum {string}
              */
             status?: "queued" | "running" | "succeeded" | "failed" | "expired";
@@ -5150,7 +5153,7 @@ export interface components {
         MusicTaskRecord: components["schemas"]["MusicTask"] | components["schemas"]["LyricsTask"];
         /**
          * MusicTaskCallback
-         * @description The record of the music or lyrics task, in its final state. `action` tells the two apart.
+         * @description Record of the music or lyrics task in its final state. `action` distinguishes the two kinds.
          */
         MusicTaskCallback: components["schemas"]["MusicTaskRecord"] & {
             /**
@@ -6181,7 +6184,7 @@ export interface components {
         MessageStream: string;
         /**
          * MessagesError
-         * @description The generic error body with the two keys that messages clients need beside it.
+         * @description The generic error body with two additional fields that messages clients require.
          */
         MessagesError: {
             /**
@@ -6189,31 +6192,31 @@ export interface components {
              * @constant
              */
             type: "error";
-            /** @description What went wrong. */
+            /** @description The error. */
             error: {
                 /**
-                 * @description The class of the error as messages clients know it.
+                 * @description Error class of the Messages API.
                  * @example invalid_request_error
                  */
                 type: string;
                 /**
-                 * @description A stable word for programs.
+                 * @description Stable error code.
                  * @example invalid_request
                  */
                 code: string;
                 /**
-                 * @description A sentence for people that names the field and the limit.
+                 * @description Human-readable message. It names the field and the limit.
                  * @example max_tokens: must be at least 1.
                  */
                 message: string;
                 /**
-                 * @description The id of the failed request.
+                 * @description Id of the failed request.
                  * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
                  */
                 request_id: string;
             };
             /**
-             * @description The id of the failed request, at the place where messages clients look for it.
+             * @description Id of the failed request, in the field that messages clients read.
              * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
              */
             request_id?: string;
@@ -6324,7 +6327,7 @@ export interface components {
         };
         /**
          * ManagementError
-         * @description The error body of keys, request log and verification. The HTTP status tells the kind of failure.
+         * @description Error body of the management operations. The HTTP status indicates the kind of failure.
          */
         ManagementError: {
             /**
@@ -6333,7 +6336,7 @@ export interface components {
              */
             success: false;
             /**
-             * @description A sentence for people that names the field and the limit.
+             * @description Human-readable message. It names the field and the limit.
              * @example page_size: must be at most 1000.
              */
             message: string;
@@ -8137,7 +8140,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request breaks the contract: malformed JSON, a missing, unknown or out-of-range field. The message names the field and its limit. Mend the request; a repeat cannot succeed. Nothing was charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
         GenericBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8147,7 +8150,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description The API key is missing, unknown, disabled, expired or not allowed from this IP address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         GenericUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8157,7 +8160,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The key is valid but may not do this: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or raise its quota. */
+        /** @description The key is valid but not authorized: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or increase the quota. */
         GenericForbidden: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8167,7 +8170,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The model does not exist, or the operator has set no price for it. */
+        /** @description The model does not exist, or the operator has not set a price for it. */
         GenericModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8177,7 +8180,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The body is larger than this route accepts. The message names the limit. */
+        /** @description The body is larger than the operation allows. The message names the limit. */
         GenericPayloadTooLarge: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8187,7 +8190,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The body is not in a media type that this route reads. Send `Content-Type: application/json`. */
+        /** @description The operation does not accept the media type of the body. Send `Content-Type: application/json`. */
         GenericUnsupportedMediaType: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8197,7 +8200,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description A rate limit of this gateway or of the provider was reached. Wait for the number of seconds in `retry-after`, then repeat. */
+        /** @description A rate limit of the gateway or the provider is exceeded. Wait for the number of seconds in `retry-after`, then retry. */
         GenericTooManyRequests: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8208,7 +8211,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The gateway itself failed. Nothing was charged. Report the request id. */
+        /** @description The gateway failed. The request is not charged. Report the request id. */
         GenericInternalError: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8218,7 +8221,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The provider behind the model failed or answered with something unusable. Nothing was charged; a repeat may succeed. */
+        /** @description The provider failed or returned an invalid response. The request is not charged; a retry may succeed. */
         GenericBadGateway: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8228,7 +8231,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
+        /** @description No provider account can serve the model at the moment, or the gateway cannot access its database. The request is not charged. Retry after the number of seconds in `retry-after`. */
         GenericUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8239,7 +8242,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The provider did not answer in time. Nothing was charged; a repeat may succeed. */
+        /** @description The provider did not respond in time. The request is not charged; a retry may succeed. */
         GenericGatewayTimeout: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8249,7 +8252,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request breaks the contract: malformed JSON, a missing, unknown or out-of-range field. The message names the field and its limit. Mend the request; a repeat cannot succeed. Nothing was charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
         NativeBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8259,7 +8262,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description The API key is missing, unknown, disabled, expired or not allowed from this IP address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         NativeUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8269,7 +8272,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The key is valid but may not do this: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or raise its quota. */
+        /** @description The key is valid but not authorized: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or increase the quota. */
         NativeForbidden: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8279,7 +8282,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The model does not exist, or the operator has set no price for it. */
+        /** @description The model does not exist, or the operator has not set a price for it. */
         NativeModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8289,7 +8292,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The body is larger than this route accepts. The message names the limit. */
+        /** @description The body is larger than the operation allows. The message names the limit. */
         NativePayloadTooLarge: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8299,7 +8302,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The body is not in a media type that this route reads. Send `Content-Type: application/json`. */
+        /** @description The operation does not accept the media type of the body. Send `Content-Type: application/json`. */
         NativeUnsupportedMediaType: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8309,7 +8312,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description A rate limit of this gateway or of the provider was reached. Wait for the number of seconds in `retry-after`, then repeat. */
+        /** @description A rate limit of the gateway or the provider is exceeded. Wait for the number of seconds in `retry-after`, then retry. */
         NativeTooManyRequests: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8320,7 +8323,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The gateway itself failed. Nothing was charged. Report the request id. */
+        /** @description The gateway failed. The request is not charged. Report the request id. */
         NativeInternalError: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8330,7 +8333,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The provider behind the model failed or answered with something unusable. Nothing was charged; a repeat may succeed. */
+        /** @description The provider failed or returned an invalid response. The request is not charged; a retry may succeed. */
         NativeBadGateway: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8340,7 +8343,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
+        /** @description No provider account can serve the model at the moment, or the gateway cannot access its database. The request is not charged. Retry after the number of seconds in `retry-after`. */
         NativeUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8351,7 +8354,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The provider did not answer in time. Nothing was charged; a repeat may succeed. */
+        /** @description The provider did not respond in time. The request is not charged; a retry may succeed. */
         NativeGatewayTimeout: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8361,7 +8364,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The model does not exist, or the caller has no voice of this id. */
+        /** @description The model does not exist, or the caller has no voice with this id. */
         NativeVoiceNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8371,7 +8374,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description This path is a WebSocket and was called as plain HTTP. Repeat it as a WebSocket handshake. */
+        /** @description This path is a WebSocket endpoint, and the request is plain HTTP. Send a WebSocket handshake. */
         GenericUpgradeRequired: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8381,7 +8384,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request does not match the contract, or its media or lengths exclude each other. The message names the field and the limit. Send a corrected request. */
+        /** @description The request does not match the contract, or combines media or durations that exclude each other. The message names the field and the limit. Send a corrected request. */
         GenericMediaBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8391,7 +8394,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The id is unknown, or belongs to someone else. */
+        /** @description The id is unknown or belongs to another owner. */
         GenericNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8401,7 +8404,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description A parameter breaks the contract, or the task has not come to its end, which this call needs. The message says which. */
+        /** @description A parameter does not match the contract, or the task has not ended. The message names the reason. */
         GenericTaskBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8411,11 +8414,11 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The part that was asked for begins behind the end of the file. */
+        /** @description The requested range starts after the end of the file. */
         GenericRangeNotSatisfiable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
-                /** @description How long the file is, where the provider tells. */
+                /** @description Length of the file, if the provider reports it. */
                 "content-range"?: string;
                 [name: string]: unknown;
             };
@@ -8423,7 +8426,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request breaks the contract, or its media or lengths exclude each other, or its idempotency key belongs to another request. The message names the field and the limit. Nothing was charged. */
+        /** @description The request does not match the contract, combines media or durations that exclude each other, or has the idempotency key of another request. The message names the field and the limit. The request is not charged. */
         NativeMediaBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8433,7 +8436,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The id is malformed, or the task has begun or ended, so that it cannot be canceled any more. */
+        /** @description The id is malformed, or the task has started or ended and can no longer be canceled. */
         NativeCancelBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8443,7 +8446,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The id is unknown, or belongs to someone else. */
+        /** @description The id is unknown or belongs to another owner. */
         NativeNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8453,7 +8456,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The request does not match the contract, or its `Idempotency-Key` belongs to another one. The message names the field and the limit. Send a corrected request. */
+        /** @description The request does not match the contract, or its `Idempotency-Key` was used for another request. The message names the field and the limit. Send a corrected request. */
         GenericSubmitBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8463,7 +8466,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The song is still being made. Poll its task until the song is complete, then repeat. */
+        /** @description The clip is not complete. Poll its task until the clip is complete, then retry. */
         GenericConflict: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8473,7 +8476,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request breaks the contract, the job is not in the state that this call needs, or the provider refuses the prompt. The message says which. Nothing was charged. */
+        /** @description The request does not match the contract, the job is not in the required state, or the provider rejects the prompt. The message names the reason. The request is not charged. */
         GenericImageBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8483,7 +8486,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request breaks the contract: malformed JSON, a missing, unknown or out-of-range field. The message names the field and its limit. Mend the request; a repeat cannot succeed. Nothing was charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
         EmbeddingsBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8493,7 +8496,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request breaks the contract: malformed JSON, a missing, unknown or out-of-range field. The message names the field and its limit. Mend the request; a repeat cannot succeed. Nothing was charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
         MessagesBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8504,7 +8507,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description The API key is missing, unknown, disabled, expired or not allowed from this IP address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         MessagesUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8515,7 +8518,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The key is valid but may not do this: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or raise its quota. */
+        /** @description The key is valid but not authorized: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or increase the quota. */
         MessagesForbidden: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8526,7 +8529,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description What the request names does not exist for this caller: an unknown model, or an id that is unknown or belongs to someone else. */
+        /** @description The model is unknown, or an id in the request is unknown or belongs to another owner. */
         MessagesNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8537,7 +8540,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The body is larger than this route accepts. The message names the limit. */
+        /** @description The body is larger than the operation allows. The message names the limit. */
         MessagesPayloadTooLarge: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8548,7 +8551,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The body is not in a media type that this route reads. Send `Content-Type: application/json`. */
+        /** @description The operation does not accept the media type of the body. Send `Content-Type: application/json`. */
         MessagesUnsupportedMediaType: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8559,7 +8562,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description A rate limit of this gateway or of the provider was reached. Wait for the number of seconds in `retry-after`, then repeat. */
+        /** @description A rate limit of the gateway or the provider is exceeded. Wait for the number of seconds in `retry-after`, then retry. */
         MessagesTooManyRequests: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8571,7 +8574,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The gateway itself failed. Nothing was charged. Report the request id. */
+        /** @description The gateway failed. The request is not charged. Report the request id. */
         MessagesInternalError: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8582,7 +8585,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The provider behind the model failed or answered with something unusable. Nothing was charged; a repeat may succeed. */
+        /** @description The provider failed or returned an invalid response. The request is not charged; a retry may succeed. */
         MessagesBadGateway: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8593,7 +8596,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
+        /** @description No provider account can serve the model at the moment, or the gateway cannot access its database. The request is not charged. Retry after the number of seconds in `retry-after`. */
         MessagesUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8605,7 +8608,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The provider did not answer in time. Nothing was charged; a repeat may succeed. */
+        /** @description The provider did not respond in time. The request is not charged; a retry may succeed. */
         MessagesGatewayTimeout: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8616,7 +8619,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The request breaks the contract: malformed JSON, a missing, unknown or out-of-range field. The message names the field and its limit. Mend the request; a repeat cannot succeed. Nothing was charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
         ManagementBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8626,7 +8629,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description The API key is missing, unknown, disabled, expired or not allowed from this IP address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         ManagementUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8636,7 +8639,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description A rate limit of this gateway or of the provider was reached. Wait for the number of seconds in `retry-after`, then repeat. */
+        /** @description A rate limit of the gateway or the provider is exceeded. Wait for the number of seconds in `retry-after`, then retry. */
         ManagementTooManyRequests: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8647,7 +8650,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The gateway itself failed. Nothing was charged. Report the request id. */
+        /** @description The gateway failed. The request is not charged. Report the request id. */
         ManagementInternalError: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8657,7 +8660,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
+        /** @description No provider account can serve the model at the moment, or the gateway cannot access its database. The request is not charged. Retry after the number of seconds in `retry-after`. */
         ManagementUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8668,7 +8671,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The key is valid but may not do this: it goes beyond its own limits, its group does not allow it, or its quota does not cover it. The message names the field. Use another key or raise its quota. */
+        /** @description The key is valid but not authorized: the request exceeds the key's limits, its group does not allow it, or its quota does not cover it. The message names the field. Use another key or increase the quota. */
         ManagementForbidden: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8678,7 +8681,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The body is larger than this route accepts. The message names the limit. */
+        /** @description The body is larger than the operation allows. The message names the limit. */
         ManagementPayloadTooLarge: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8688,7 +8691,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The body is not in a media type that this route reads. Send `Content-Type: application/json`. */
+        /** @description The operation does not accept the media type of the body. Send `Content-Type: application/json`. */
         ManagementUnsupportedMediaType: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8698,7 +8701,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The id is unknown, or belongs to someone else. */
+        /** @description The id is unknown or belongs to another owner. */
         ManagementNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8708,7 +8711,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The operator has set no price for identity verification. */
+        /** @description The operator has not set a price for identity verification. */
         ManagementModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8718,7 +8721,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The provider behind the model failed or answered with something unusable. Nothing was charged; a repeat may succeed. */
+        /** @description The provider failed or returned an invalid response. The request is not charged; a retry may succeed. */
         ManagementBadGateway: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8728,7 +8731,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The provider did not answer in time. Nothing was charged; a repeat may succeed. */
+        /** @description The provider did not respond in time. The request is not charged; a retry may succeed. */
         ManagementGatewayTimeout: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8740,110 +8743,115 @@ export interface components {
         };
     };
     parameters: {
-        /** @description `enable` streams the answer as server-sent events in the native line layout. */
+        /** @description `enable` streams the response as server-sent events in the native line format. */
         NativeSse: "enable" | "disable";
-        /** @description Id of a voxa or alpha-audio model; it holds for the whole connection. Another model needs another connection. */
+        /** @description Id of a voxa or alpha-audio model. It applies to the whole connection; use a new connection for another model. */
         InferenceModel: string;
-        /** @description Id of a realtime model; it holds for the whole connection. Another model needs another connection. */
+        /** @description Id of a realtime model. It applies to the whole connection; use a new connection for another model. */
         RealtimeModel: string;
         /**
-         * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-         *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-         *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-         *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-         *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+         * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+         *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+         *
+         *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+         *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+         *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+         *
+         *     An API key with limits has separate idempotency keys and never receives the task of another API key.
          */
         IdempotencyKey: string;
-        /** @description Id of the delivery, the same in every try. */
+        /** @description Id of the delivery. It is the same in every attempt. */
         WebhookId: components["schemas"]["WebhookId"];
-        /** @description When this try was made. */
+        /** @description Time of this attempt. */
         WebhookTimestamp: components["schemas"]["WebhookTimestamp"];
-        /** @description Signature of id, timestamp and body, when the gateway has a callback secret. */
+        /** @description Signature of id, timestamp and body. Present if the gateway has a callback secret. */
         WebhookSignature: components["schemas"]["WebhookSignature"];
-        /** @description The public task id that the create call of the same path family returned. */
+        /** @description Public task id that the create operation of the same path family returned. */
         TaskId: string;
-        /** @description The part wanted, for example `bytes=0-1023`. */
+        /** @description Requested byte range, for example `bytes=0-1023`. */
         Range: string;
-        /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
+        /** @description `enable` requests an asynchronous task. If the header is missing, the gateway adds it to the provider request. */
         NativeAsync: "enable";
-        /** @description Only for assets of this overseas model; leave it out for all others. */
+        /** @description Required only for assets of this overseas model. Omit it for all other models. */
         AssetModel: "zeta-delta-2-0-fast-260128";
-        /** @description The asset id that the upload returned. */
+        /** @description Asset id that the upload returned. */
         AssetId: string;
-        /** @description Id of a music or lyrics task, as the submit call returned it. */
+        /** @description Id of a music or lyrics task that the submit operation returned. */
         MusicTaskId: string;
-        /** @description Id of a song, or up to 100 of them separated by commas. */
+        /** @description A clip id, or up to 100 clip ids separated by commas. */
         ClipIds: string;
-        /** @description Id of a song, its `id` in the task record. */
+        /** @description Clip id, the `id` of a song in the task record. */
         ClipId: string;
-        /** @description Id of an image job, the `result` of its submit answer. */
+        /** @description Id of an image job, the `result` of the submit response. */
         ImageJobId: string;
-        /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
+        /** @description Version of the messages protocol. If this header is missing, the gateway reads `anthropic-version`, which SDKs of the Messages API send. */
         CompatVersion: string;
-        /** @description Names of unfinished features that the request uses, separated by commas; passed to the provider. Where this header is missing, the header `anthropic-beta` is taken in its place, which public messages clients send by themselves. */
+        /** @description Comma-separated names of beta features that the request uses, forwarded to the provider. If this header is missing, the gateway reads `anthropic-beta`, which SDKs of the Messages API send. */
         CompatBeta: string;
-        /** @description Number of the page, from 1. */
+        /** @description Page number, starting at 1. */
         PageNumber: number;
-        /** @description Items on a page, 1 to 1000. */
+        /** @description Number of items per page, 1 to 1000. */
         PageSize: number;
-        /** @description Number of the API key. */
+        /** @description Id of the API key. */
         TokenId: number;
-        /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more; or the whole id of a task. Every sign stands for itself. Without it every entry is found. */
+        /** @description Search text. An entry matches if its key name or model id contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
         LogKeyword: string;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
-        /** @description `resultCode` that the end user's browser brought to the callback address; 10000 means passed. */
+        /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
         VerificationResultCode: number;
-        /** @description Id of a model. A slash in it is sent as `%2F` or as it is. */
+        /** @description Id of a model. A slash in the id may be sent as `%2F` or unescaped. */
         ModelId: string;
-        /** @description What the link says of the file, sealed by the gateway. */
+        /** @description Encrypted token that identifies the file, issued by the gateway. */
         FileToken: string;
-        /** @description A name that tells what the file is. It decides nothing. */
+        /** @description Display name of the file. It does not affect the response. */
         FileName: string;
-        /** @description Text that the name has, whether in upper or lower case. Every sign stands for itself. */
+        /** @description Returns only items whose name contains this text, regardless of case. All characters are literal. */
         NamePart: string;
-        /** @description The group that it has; every one when left out. */
+        /** @description Returns only items of this group. */
         OfGroup: string;
-        /** @description Number of the user. */
+        /** @description Id of the user. */
         UserId: number;
-        /** @description Number of the user that it is about; all users when left out. */
+        /** @description Returns only items of the user with this id. */
         OfUser: number;
-        /** @description 1: enabled, 2: disabled, 3: expired, 4: no quota left, as they are at the moment; all when left out. */
+        /** @description Returns only keys with this current status. 1 is enabled, 2 is disabled, 3 is expired, 4 is exhausted. */
         OfStatus: 1 | 2 | 3 | 4;
         /**
-         * @description Your own name for this grant. A repeat under the same name, with the same key and body, gives the grant that was made
-         *     before and grants nothing more; anything else under it answers 400. Each admin has names of its own, for ever.
+         * @description Client-generated key for this grant. A repeat with the same idempotency key, API key and body returns the earlier
+         *     grant and adds no quota. Any other request with the same idempotency key returns 400. Each admin has separate
+         *     idempotency keys, which do not expire.
          */
         GrantIdempotencyKey: string;
-        /** @description The operation that made the change, or `changePrices`; every one when left out. */
+        /** @description Returns only changes made by this operation, or by `changePrices`. */
         ChangeAction: string;
-        /** @description What was changed, as it is told in the list; everything when left out. */
+        /** @description Returns only changes of this subject, in the form used in the list. */
         ChangeSubject: string;
-        /** @description Only what came at this time or later. Unix time in seconds. */
+        /** @description Start of the range, inclusive. Unix time in seconds. */
         Since: number;
-        /** @description Only what came before this time. Unix time in seconds. */
+        /** @description End of the range, exclusive. Unix time in seconds. */
         Until: number;
-        /** @description Name of the channel, as the configuration has it. */
+        /** @description Name of the channel in the configuration. */
         ChannelName: string;
-        /** @description Number of the key that it was made with; all keys when left out. */
+        /** @description Returns only items created with the key with this id. */
         OfToken: number;
-        /** @description The public id of a task, whoever owns it. */
+        /** @description Public id of a task of any user. */
         AdminTaskId: string;
-        /** @description Public id of the task that it is about; all tasks when left out. */
+        /** @description Returns only items of the task with this public id. */
         OfTask: string;
-        /** @description Number of the delivery. */
+        /** @description Id of the delivery. */
         DeliveryId: number;
-        /** @description Only requests of the model of this name. */
+        /** @description Returns only requests for the model with this id. */
         OfModel: string;
-        /** @description Only requests of the channel of this name. */
+        /** @description Counts only requests to the channel with this name. */
         OfChannel: string;
-        /** @description Only requests of the operation of this name. */
+        /** @description Counts only requests of this operation. */
         OfOperation: string;
-        /** @description The request id of a call or task, or the public id of a task, whoever owns it. */
+        /** @description Request id of a call or task, or public id of a task, of any user. */
         ChargeId: string;
         /**
-         * @description Your own name for this refund. A repeat under the same name, with the same call and body, returns the refund that was made
-         *     before; anything else under it answers 400. Each admin has names of its own, for ever.
+         * @description Client-generated key for this refund. A repeat with the same idempotency key, call and body returns the earlier
+         *     refund. Any other request with the same idempotency key returns 400. Each admin has separate idempotency keys, which
+         *     do not expire.
          */
         RefundIdempotencyKey: string;
         /** @description Name of the file. */
@@ -8851,13 +8859,13 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description The id of this request. Quote it when you report a problem; it also stands in the request log. */
+        /** @description Id of this request. Quote it when you report a problem. The request log contains the same id. */
         RequestId: string;
-        /** @description How long to wait before a repeat, in whole seconds. */
+        /** @description Time to wait before a retry, in whole seconds. */
         RetryAfter: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
-        /** @description What the page may load and do; nothing of another host. */
+        /** @description Content security policy of the page. It allows no resources of other hosts. */
         PagePolicy: string;
     };
     pathItems: never;
@@ -8910,7 +8918,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `enable` streams the answer as server-sent events in the native line layout. */
+                /** @description `enable` streams the response as server-sent events in the native line format. */
                 "X-Native-SSE"?: components["parameters"]["NativeSse"];
             };
             path?: never;
@@ -8951,7 +8959,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `enable` streams the answer as server-sent events in the native line layout. */
+                /** @description `enable` streams the response as server-sent events in the native line format. */
                 "X-Native-SSE"?: components["parameters"]["NativeSse"];
             };
             path?: never;
@@ -9028,7 +9036,7 @@ export interface operations {
     openInferenceSocket: {
         parameters: {
             query: {
-                /** @description Id of a voxa or alpha-audio model; it holds for the whole connection. Another model needs another connection. */
+                /** @description Id of a voxa or alpha-audio model. It applies to the whole connection; use a new connection for another model. */
                 model: components["parameters"]["InferenceModel"];
             };
             header?: never;
@@ -9037,7 +9045,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The connection is a WebSocket from here on. */
+            /** @description The connection is now a WebSocket. */
             101: {
                 headers: {
                     [name: string]: unknown;
@@ -9057,7 +9065,7 @@ export interface operations {
     openRealtimeSocket: {
         parameters: {
             query: {
-                /** @description Id of a realtime model; it holds for the whole connection. Another model needs another connection. */
+                /** @description Id of a realtime model. It applies to the whole connection; use a new connection for another model. */
                 model: components["parameters"]["RealtimeModel"];
             };
             header?: never;
@@ -9066,7 +9074,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The connection is a WebSocket from here on. */
+            /** @description The connection is now a WebSocket. */
             101: {
                 headers: {
                     [name: string]: unknown;
@@ -9086,7 +9094,7 @@ export interface operations {
     openRealtimeSocketAlias: {
         parameters: {
             query: {
-                /** @description Id of a realtime model; it holds for the whole connection. Another model needs another connection. */
+                /** @description Id of a realtime model. It applies to the whole connection; use a new connection for another model. */
                 model: components["parameters"]["RealtimeModel"];
             };
             header?: never;
@@ -9095,7 +9103,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The connection is a WebSocket from here on. */
+            /** @description The connection is now a WebSocket. */
             101: {
                 headers: {
                     [name: string]: unknown;
@@ -9117,11 +9125,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9164,7 +9175,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9227,11 +9238,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9274,7 +9288,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9304,7 +9318,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9336,11 +9350,11 @@ export interface operations {
                 variant?: "video" | "thumbnail";
             };
             header?: {
-                /** @description The part wanted, for example `bytes=0-1023`. */
+                /** @description Requested byte range, for example `bytes=0-1023`. */
                 Range?: components["parameters"]["Range"];
             };
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9396,14 +9410,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
+                /** @description `enable` requests an asynchronous task. If the header is missing, the gateway adds it to the provider request. */
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9445,7 +9462,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9474,7 +9491,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9545,11 +9562,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9591,7 +9611,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9621,7 +9641,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public task id that the create call of the same path family returned. */
+                /** @description Public task id that the create operation of the same path family returned. */
                 task_id: components["parameters"]["TaskId"];
             };
             cookie?: never;
@@ -9650,14 +9670,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
+                /** @description `enable` requests an asynchronous task. If the header is missing, the gateway adds it to the provider request. */
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9697,7 +9720,7 @@ export interface operations {
     uploadAsset: {
         parameters: {
             query?: {
-                /** @description Only for assets of this overseas model; leave it out for all others. */
+                /** @description Required only for assets of this overseas model. Omit it for all other models. */
                 model?: components["parameters"]["AssetModel"];
             };
             header?: never;
@@ -9737,12 +9760,12 @@ export interface operations {
     getAsset: {
         parameters: {
             query?: {
-                /** @description Only for assets of this overseas model; leave it out for all others. */
+                /** @description Required only for assets of this overseas model. Omit it for all other models. */
                 model?: components["parameters"]["AssetModel"];
             };
             header?: never;
             path: {
-                /** @description The asset id that the upload returned. */
+                /** @description Asset id that the upload returned. */
                 id: components["parameters"]["AssetId"];
             };
             cookie?: never;
@@ -9772,11 +9795,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9819,11 +9845,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9866,11 +9895,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9913,11 +9945,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9959,11 +9994,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10005,11 +10043,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10051,7 +10092,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a music or lyrics task, as the submit call returned it. */
+                /** @description Id of a music or lyrics task that the submit operation returned. */
                 task_id: components["parameters"]["MusicTaskId"];
             };
             cookie?: never;
@@ -10081,7 +10122,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a music or lyrics task, as the submit call returned it. */
+                /** @description Id of a music or lyrics task that the submit operation returned. */
                 task_id: components["parameters"]["MusicTaskId"];
             };
             cookie?: never;
@@ -10111,7 +10152,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a music or lyrics task, as the submit call returned it. */
+                /** @description Id of a music or lyrics task that the submit operation returned. */
                 task_id: components["parameters"]["MusicTaskId"];
             };
             cookie?: never;
@@ -10240,7 +10281,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, or up to 100 of them separated by commas. */
+                /** @description A clip id, or up to 100 clip ids separated by commas. */
                 clip_id: components["parameters"]["ClipIds"];
             };
             cookie?: never;
@@ -10270,7 +10311,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, or up to 100 of them separated by commas. */
+                /** @description A clip id, or up to 100 clip ids separated by commas. */
                 clip_id: components["parameters"]["ClipIds"];
             };
             cookie?: never;
@@ -10300,7 +10341,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, or up to 100 of them separated by commas. */
+                /** @description A clip id, or up to 100 clip ids separated by commas. */
                 clip_id: components["parameters"]["ClipIds"];
             };
             cookie?: never;
@@ -10330,7 +10371,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, its `id` in the task record. */
+                /** @description Clip id, the `id` of a song in the task record. */
                 clip_id: components["parameters"]["ClipId"];
             };
             cookie?: never;
@@ -10363,7 +10404,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, its `id` in the task record. */
+                /** @description Clip id, the `id` of a song in the task record. */
                 clip_id: components["parameters"]["ClipId"];
             };
             cookie?: never;
@@ -10396,7 +10437,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, its `id` in the task record. */
+                /** @description Clip id, the `id` of a song in the task record. */
                 clip_id: components["parameters"]["ClipId"];
             };
             cookie?: never;
@@ -10429,7 +10470,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, its `id` in the task record. */
+                /** @description Clip id, the `id` of a song in the task record. */
                 clip_id: components["parameters"]["ClipId"];
             };
             cookie?: never;
@@ -10462,7 +10503,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, its `id` in the task record. */
+                /** @description Clip id, the `id` of a song in the task record. */
                 clip_id: components["parameters"]["ClipId"];
             };
             cookie?: never;
@@ -10495,7 +10536,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a song, its `id` in the task record. */
+                /** @description Clip id, the `id` of a song in the task record. */
                 clip_id: components["parameters"]["ClipId"];
             };
             cookie?: never;
@@ -10528,11 +10569,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10575,11 +10619,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10622,7 +10669,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a music or lyrics task, as the submit call returned it. */
+                /** @description Id of a music or lyrics task that the submit operation returned. */
                 task_id: components["parameters"]["MusicTaskId"];
             };
             cookie?: never;
@@ -10652,7 +10699,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a music or lyrics task, as the submit call returned it. */
+                /** @description Id of a music or lyrics task that the submit operation returned. */
                 task_id: components["parameters"]["MusicTaskId"];
             };
             cookie?: never;
@@ -10682,11 +10729,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10764,11 +10814,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
-                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
+                 * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *
+                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
+                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
+                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *
+                 *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10810,7 +10863,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of an image job, the `result` of its submit answer. */
+                /** @description Id of an image job, the `result` of the submit response. */
                 id: components["parameters"]["ImageJobId"];
             };
             cookie?: never;
@@ -10909,9 +10962,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
+                /** @description Version of the messages protocol. If this header is missing, the gateway reads `anthropic-version`, which SDKs of the Messages API send. */
                 "compat-version": components["parameters"]["CompatVersion"];
-                /** @description Names of unfinished features that the request uses, separated by commas; passed to the provider. Where this header is missing, the header `anthropic-beta` is taken in its place, which public messages clients send by themselves. */
+                /** @description Comma-separated names of beta features that the request uses, forwarded to the provider. If this header is missing, the gateway reads `anthropic-beta`, which SDKs of the Messages API send. */
                 "compat-beta"?: components["parameters"]["CompatBeta"];
             };
             path?: never;
@@ -10953,9 +11006,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
+                /** @description Version of the messages protocol. If this header is missing, the gateway reads `anthropic-version`, which SDKs of the Messages API send. */
                 "compat-version": components["parameters"]["CompatVersion"];
-                /** @description Names of unfinished features that the request uses, separated by commas; passed to the provider. Where this header is missing, the header `anthropic-beta` is taken in its place, which public messages clients send by themselves. */
+                /** @description Comma-separated names of beta features that the request uses, forwarded to the provider. If this header is missing, the gateway reads `anthropic-beta`, which SDKs of the Messages API send. */
                 "compat-beta"?: components["parameters"]["CompatBeta"];
             };
             path?: never;
@@ -10995,9 +11048,9 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11062,7 +11115,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the API key. */
+                /** @description Id of the API key. */
                 id: components["parameters"]["TokenId"];
             };
             cookie?: never;
@@ -11091,15 +11144,15 @@ export interface operations {
     searchLogs: {
         parameters: {
             query?: {
-                /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more; or the whole id of a task. Every sign stands for itself. Without it every entry is found. */
+                /** @description Search text. An entry matches if its key name or model id contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
                 keyword?: components["parameters"]["LogKeyword"];
                 /** @description Only requests that ended at this time or later. Unix time in seconds. */
                 start?: number;
                 /** @description Only requests that ended before this time. It must be later than `start`. Unix time in seconds. */
                 end?: number;
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11165,7 +11218,7 @@ export interface operations {
     getVerificationSession: {
         parameters: {
             query?: {
-                /** @description `resultCode` that the end user's browser brought to the callback address; 10000 means passed. */
+                /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
                 result_code?: components["parameters"]["VerificationResultCode"];
             };
             header?: never;
@@ -11227,7 +11280,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a model. A slash in it is sent as `%2F` or as it is. */
+                /** @description Id of a model. A slash in the id may be sent as `%2F` or unescaped. */
                 model: components["parameters"]["ModelId"];
             };
             cookie?: never;
@@ -11256,13 +11309,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The part wanted, for example `bytes=0-1023`. */
+                /** @description Requested byte range, for example `bytes=0-1023`. */
                 Range?: components["parameters"]["Range"];
             };
             path: {
-                /** @description What the link says of the file, sealed by the gateway. */
+                /** @description Encrypted token that identifies the file, issued by the gateway. */
                 token: components["parameters"]["FileToken"];
-                /** @description A name that tells what the file is. It decides nothing. */
+                /** @description Display name of the file. It does not affect the response. */
                 name: components["parameters"]["FileName"];
             };
             cookie?: never;
@@ -11341,13 +11394,13 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Text that the name has, whether in upper or lower case. Every sign stands for itself. */
+                /** @description Returns only items whose name contains this text, regardless of case. All characters are literal. */
                 name?: components["parameters"]["NamePart"];
-                /** @description The group that it has; every one when left out. */
+                /** @description Returns only items of this group. */
                 group?: components["parameters"]["OfGroup"];
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11413,7 +11466,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the user. */
+                /** @description Id of the user. */
                 id: components["parameters"]["UserId"];
             };
             cookie?: never;
@@ -11451,7 +11504,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the user. */
+                /** @description Id of the user. */
                 id: components["parameters"]["UserId"];
             };
             cookie?: never;
@@ -11487,9 +11540,9 @@ export interface operations {
     listGroups: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11519,17 +11572,17 @@ export interface operations {
     searchTokens: {
         parameters: {
             query?: {
-                /** @description Number of the user that it is about; all users when left out. */
+                /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
-                /** @description Text that the name has, whether in upper or lower case. Every sign stands for itself. */
+                /** @description Returns only items whose name contains this text, regardless of case. All characters are literal. */
                 name?: components["parameters"]["NamePart"];
-                /** @description 1: enabled, 2: disabled, 3: expired, 4: no quota left, as they are at the moment; all when left out. */
+                /** @description Returns only keys with this current status. 1 is enabled, 2 is disabled, 3 is expired, 4 is exhausted. */
                 status?: components["parameters"]["OfStatus"];
-                /** @description The group that it has; every one when left out. */
+                /** @description Returns only items of this group. */
                 group?: components["parameters"]["OfGroup"];
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11564,7 +11617,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Number of the API key. */
+                /** @description Id of the API key. */
                 id: components["parameters"]["TokenId"];
             };
             cookie?: never;
@@ -11595,7 +11648,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the API key. */
+                /** @description Id of the API key. */
                 id: components["parameters"]["TokenId"];
             };
             cookie?: never;
@@ -11633,13 +11686,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this grant. A repeat under the same name, with the same key and body, gives the grant that was made
-                 *     before and grants nothing more; anything else under it answers 400. Each admin has names of its own, for ever.
+                 * @description Client-generated key for this grant. A repeat with the same idempotency key, API key and body returns the earlier
+                 *     grant and adds no quota. Any other request with the same idempotency key returns 400. Each admin has separate
+                 *     idempotency keys, which do not expire.
                  */
                 "Idempotency-Key"?: components["parameters"]["GrantIdempotencyKey"];
             };
             path: {
-                /** @description Number of the API key. */
+                /** @description Id of the API key. */
                 id: components["parameters"]["TokenId"];
             };
             cookie?: never;
@@ -11675,19 +11729,19 @@ export interface operations {
     listChanges: {
         parameters: {
             query?: {
-                /** @description The operation that made the change, or `changePrices`; every one when left out. */
+                /** @description Returns only changes made by this operation, or by `changePrices`. */
                 action?: components["parameters"]["ChangeAction"];
-                /** @description What was changed, as it is told in the list; everything when left out. */
+                /** @description Returns only changes of this subject, in the form used in the list. */
                 subject?: components["parameters"]["ChangeSubject"];
-                /** @description Number of the user that it is about; all users when left out. */
+                /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
-                /** @description Only what came at this time or later. Unix time in seconds. */
+                /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
-                /** @description Only what came before this time. Unix time in seconds. */
+                /** @description End of the range, exclusive. Unix time in seconds. */
                 until?: components["parameters"]["Until"];
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11756,9 +11810,9 @@ export interface operations {
     listChannels: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11790,7 +11844,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the channel, as the configuration has it. */
+                /** @description Name of the channel in the configuration. */
                 name: components["parameters"]["ChannelName"];
             };
             cookie?: never;
@@ -11821,7 +11875,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the channel, as the configuration has it. */
+                /** @description Name of the channel in the configuration. */
                 name: components["parameters"]["ChannelName"];
             };
             cookie?: never;
@@ -11852,7 +11906,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the channel, as the configuration has it. */
+                /** @description Name of the channel in the configuration. */
                 name: components["parameters"]["ChannelName"];
             };
             cookie?: never;
@@ -11890,9 +11944,9 @@ export interface operations {
             query?: {
                 /** @description Public id of a task. */
                 id?: string;
-                /** @description Number of the user that it is about; all users when left out. */
+                /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
-                /** @description Number of the key that it was made with; all keys when left out. */
+                /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
                 /** @description State that the task is in. */
                 state?: "queued" | "in_progress" | "completed" | "failed";
@@ -11908,13 +11962,13 @@ export interface operations {
                 error_code?: string;
                 /** @description Whether a provider is known to have the task. */
                 upstream?: "known" | "unknown";
-                /** @description Only what came at this time or later. Unix time in seconds. */
+                /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
-                /** @description Only what came before this time. Unix time in seconds. */
+                /** @description End of the range, exclusive. Unix time in seconds. */
                 until?: components["parameters"]["Until"];
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -11946,7 +12000,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public id of a task, whoever owns it. */
+                /** @description Public id of a task of any user. */
                 id: components["parameters"]["AdminTaskId"];
             };
             cookie?: never;
@@ -11979,7 +12033,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The public id of a task, whoever owns it. */
+                /** @description Public id of a task of any user. */
                 id: components["parameters"]["AdminTaskId"];
             };
             cookie?: never;
@@ -12017,15 +12071,15 @@ export interface operations {
             query?: {
                 /** @description `open` are those that are still to be made. */
                 state?: "open" | "delivered" | "given_up";
-                /** @description Public id of the task that it is about; all tasks when left out. */
+                /** @description Returns only items of the task with this public id. */
                 task_id?: components["parameters"]["OfTask"];
                 /** @description Host of the callback address, with its port where the address names one. */
                 host?: string;
-                /** @description Number of the user that it is about; all users when left out. */
+                /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
-                /** @description Number of the page, from 1. */
+                /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
-                /** @description Items on a page, 1 to 1000. */
+                /** @description Number of items per page, 1 to 1000. */
                 page_size?: components["parameters"]["PageSize"];
             };
             header?: never;
@@ -12057,7 +12111,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the delivery. */
+                /** @description Id of the delivery. */
                 id: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
@@ -12116,19 +12170,19 @@ export interface operations {
                 format?: "csv" | "jsonl";
                 /** @description Only entries whose `id` is larger: to go on behind an earlier export. */
                 after?: number;
-                /** @description Only what came at this time or later. Unix time in seconds. */
+                /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
-                /** @description Only what came before this time. Unix time in seconds. */
+                /** @description End of the range, exclusive. Unix time in seconds. */
                 until?: components["parameters"]["Until"];
-                /** @description Number of the user that it is about; all users when left out. */
+                /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
-                /** @description Number of the key that it was made with; all keys when left out. */
+                /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
-                /** @description Only requests of the model of this name. */
+                /** @description Returns only requests for the model with this id. */
                 model?: components["parameters"]["OfModel"];
-                /** @description Only requests of the channel of this name. */
+                /** @description Counts only requests to the channel with this name. */
                 channel?: components["parameters"]["OfChannel"];
-                /** @description Only requests of the operation of this name. */
+                /** @description Counts only requests of this operation. */
                 operation?: components["parameters"]["OfOperation"];
                 /** @description Only requests that ended with this status. */
                 status?: number;
@@ -12171,7 +12225,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The request id of a call or task, or the public id of a task, whoever owns it. */
+                /** @description Request id of a call or task, or public id of a task, of any user. */
                 id: components["parameters"]["ChargeId"];
             };
             cookie?: never;
@@ -12202,13 +12256,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this refund. A repeat under the same name, with the same call and body, returns the refund that was made
-                 *     before; anything else under it answers 400. Each admin has names of its own, for ever.
+                 * @description Client-generated key for this refund. A repeat with the same idempotency key, call and body returns the earlier
+                 *     refund. Any other request with the same idempotency key returns 400. Each admin has separate idempotency keys, which
+                 *     do not expire.
                  */
                 "Idempotency-Key"?: components["parameters"]["RefundIdempotencyKey"];
             };
             path: {
-                /** @description The request id of a call or task, or the public id of a task, whoever owns it. */
+                /** @description Request id of a call or task, or public id of a task, of any user. */
                 id: components["parameters"]["ChargeId"];
             };
             cookie?: never;
@@ -12246,17 +12301,17 @@ export interface operations {
             query?: {
                 /** @description What to group by; the parameter is repeated for groups of both, in that order. Left out, everything is one group. */
                 by?: ("hour" | "day" | "model" | "channel" | "operation" | "user")[];
-                /** @description Only what came at this time or later. Unix time in seconds. */
+                /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
-                /** @description Only what came before this time. Unix time in seconds. */
+                /** @description End of the range, exclusive. Unix time in seconds. */
                 until?: components["parameters"]["Until"];
-                /** @description Number of the user that it is about; all users when left out. */
+                /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
-                /** @description Only requests of the model of this name. */
+                /** @description Returns only requests for the model with this id. */
                 model?: components["parameters"]["OfModel"];
-                /** @description Only requests of the channel of this name. */
+                /** @description Counts only requests to the channel with this name. */
                 channel?: components["parameters"]["OfChannel"];
-                /** @description Only requests of the operation of this name. */
+                /** @description Counts only requests of this operation. */
                 operation?: components["parameters"]["OfOperation"];
             };
             header?: never;
