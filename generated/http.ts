@@ -1287,7 +1287,7 @@ export interface paths {
         };
         /**
          * List the models that the caller's key may use.
-         * @description A model that is documented is not thereby enabled. The list holds what the key's group and the key itself allow and some channel serves. Those of the catalogue are there, and those of embeddings, messages and video that channels name beyond it.
+         * @description A documented model is not necessarily enabled. The list contains the models that the key's group and the key itself allow and that at least one channel serves. It contains models of the catalog, and additional models for embeddings, messages and video that channels name.
          */
         get: operations["listModels"];
         put?: never;
@@ -1306,8 +1306,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a model that the caller's key may use.
-         * @description A model that the key may not use, or that no channel serves to it, is not found. A speech model shows the caller's own voices beside the system's.
+         * Get a model that the caller's key may use.
+         * @description A model that the key may not use, or that no channel serves for the key, gives 404. A speech model lists the caller's own voices in addition to the system voices.
          */
         get: operations["getModel"];
         put?: never;
@@ -1331,12 +1331,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a file that a result names.
-         * @description Where the operator lets a channel relay its files, every address in a result or a callback leads here: in all
-         *     families and formats, and in the events of native speech. The link needs no key, since it is the permission
-         *     itself, as a provider's signed address is; it runs out with the task's result, or else after a day, and answers
-         *     404 then. The bytes are passed on as the provider has them. HEAD tells the headers of the whole file. A link can
-         *     be given back as an input wherever an address is taken: the provider that made the file gets its own address.
+         * Download a result file.
+         * @description If the operator lets a channel relay its files, every URL in a result or callback points to this operation. This
+         *     applies to all families and formats, and to the events of native speech. The link itself authorizes the request,
+         *     like a signed URL of a provider, so no API key is required. A link expires with the task's result, or otherwise
+         *     after one day, and then returns 404.
+         *
+         *     The gateway forwards the bytes unchanged. HEAD returns the headers of the complete file. A link is also valid as
+         *     an input wherever the contract accepts a URL: the provider that created the file receives its own URL.
          */
         get: operations["getFile"];
         put?: never;
@@ -1842,8 +1844,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show people where they have come to.
-         * @description A page with the first call and the way to the documentation. Needs no key.
+         * Get the home page.
+         * @description A page with a first API call and a link to the documentation. Does not require an API key.
          */
         get: operations["getHomePage"];
         put?: never;
@@ -1862,8 +1864,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the first page of the documentation.
-         * @description Needs no key.
+         * Get the home page of the documentation.
+         * @description Does not require an API key.
          */
         get: operations["getDocs"];
         put?: never;
@@ -1886,8 +1888,9 @@ export interface paths {
         };
         /**
          * Get a file of the documentation.
-         * @description The reference of both documents, which can send requests to this gateway, the guides, the catalogue of errors and
-         *     the list of decisions; the same that `npm run docs` writes into a folder. Needs no key.
+         * @description The documentation contains the API reference of both documents, the guides, the error catalog and the list of
+         *     decisions. The reference can send requests to this gateway. `npm run docs` writes the same files to a folder. Does
+         *     not require an API key.
          */
         get: operations["getDocsFile"];
         put?: never;
@@ -1906,8 +1909,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tell whether the process answers.
-         * @description Needs no key and touches no database.
+         * Check that the process is alive.
+         * @description Does not require an API key and does not access the database.
          */
         get: operations["getHealth"];
         put?: never;
@@ -1926,8 +1929,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tell whether the gateway can take traffic.
-         * @description Needs no key. Not ready while the store is out of reach or the process is about to stop. With several workers, ready while any of them is.
+         * Check that the gateway accepts traffic.
+         * @description Does not require an API key. The gateway is not ready while its database is unavailable or while it shuts down. With several workers, it is ready if at least one worker is ready.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1947,7 +1950,7 @@ export interface paths {
         };
         /**
          * Get this contract as one OpenAPI document.
-         * @description The bundle that the server itself validates against. Needs no key.
+         * @description The bundle with which the server validates requests. Does not require an API key.
          */
         get: operations["getOpenApiDocument"];
         put?: never;
@@ -1966,8 +1969,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the socket, stream and callback events as one AsyncAPI document.
-         * @description Needs no key.
+         * Get the events of sockets, streams and callbacks as one AsyncAPI document.
+         * @description Does not require an API key.
          */
         get: operations["getAsyncApiDocument"];
         put?: never;
@@ -6584,29 +6587,29 @@ export interface components {
         };
         /**
          * ModelVoice
-         * @description A system voice, or one of the caller's own.
+         * @description A system voice, or a voice of the caller.
          */
         ModelVoice: {
-            /** @description The id to send as voice. */
+            /** @description Id to use as `voice` in requests. */
             id: string;
-            /** @description A name for people. */
+            /** @description Display name. */
             name?: string;
-            /** @description True for a voice of the caller's own. */
+            /** @description True for a voice of the caller. */
             custom?: boolean;
             /** @description Perceived gender: female, male or neutral. */
             gender?: string;
-            /** @description Language codes, the strongest first. */
+            /** @description Language codes, best supported first. */
             languages?: string[];
-            /** @description What it sounds like. */
+            /** @description Description of the sound. */
             description?: string;
         };
         /**
          * Model
-         * @description A model and how it is reached and metered.
+         * @description A model with its protocols and its unit of usage.
          */
         Model: {
             /**
-             * @description The id to send in a request.
+             * @description Id to use as `model` in requests.
              * @example alpha3-tts-flash
              */
             id: string;
@@ -6616,40 +6619,40 @@ export interface components {
              */
             object: "model";
             /**
-             * @description Always `model`, where messages clients look for it.
+             * @description Always `model`. Messages clients read this field.
              * @constant
              */
             type: "model";
-            /** @description A name for people. */
+            /** @description Display name. */
             display_name: string;
             /**
              * Format: date-time
-             * @description The same as `created`, as messages clients read it.
+             * @description The same time as `created`, in the format of the Messages API.
              */
             created_at: string;
             /**
-             * @description Since when the catalogue has the model. Unix time in seconds.
+             * @description Time at which the model was added to the catalog. Unix time in seconds.
              * @example 1795219200
              */
             created: number;
             /**
-             * @description The family's owner.
+             * @description Owner of the model family.
              * @example alpha
              */
             owned_by: string;
-            /** @description The ways to reach it. */
+            /** @description Protocols of the model. */
             protocols: string[];
             /**
-             * @description What usage is counted in.
+             * @description Unit of usage.
              * @enum {string}
              */
             unit: "characters" | "tokens" | "actions" | "seconds" | "tracks";
-            /** @description The system voices of a speech model, and up to 1,000 of the caller's own for it, newest first. A channel may know more. */
+            /** @description System voices of a speech model, and up to 1,000 of the caller's voices for it, newest first. A channel may support more voices. */
             voices?: components["schemas"]["ModelVoice"][];
         };
         /**
          * ModelListReply
-         * @description The models a key may use.
+         * @description The models that a key may use.
          */
         ModelListReply: {
             /**
@@ -6660,19 +6663,19 @@ export interface components {
             /** @description The models, sorted by id. */
             data: components["schemas"]["Model"][];
             /**
-             * @description Always false; the list is whole.
+             * @description Always false. The list is complete.
              * @constant
              */
             has_more: false;
-            /** @description Id of the first one; null when there is none. */
+            /** @description Id of the first model. Null if the list is empty. */
             first_id: string | null;
-            /** @description Id of the last one; null when there is none. */
+            /** @description Id of the last model. Null if the list is empty. */
             last_id: string | null;
         };
         /**
          * FileBytes
          * Format: binary
-         * @description The file as the provider made it; the gateway does not transcode.
+         * @description The file as the provider generated it. The gateway does not transcode.
          */
         FileBytes: string;
         /**
@@ -8105,7 +8108,7 @@ export interface components {
         };
         /**
          * DocsFile
-         * @description A page of the documentation, or what it needs. A browser asks for nothing of another host.
+         * @description A page of the documentation, or a file that the page needs. Pages load no resources of other hosts.
          */
         DocsFile: string;
         /**
@@ -8113,9 +8116,9 @@ export interface components {
          * @description An OpenAPI or AsyncAPI document.
          */
         ContractDocument: {
-            /** @description Version of the OpenAPI form. */
+            /** @description Version of the OpenAPI specification. */
             openapi?: string;
-            /** @description Version of the AsyncAPI form. */
+            /** @description Version of the AsyncAPI specification. */
             asyncapi?: string;
             /** @description Title and version of the contract. */
             info: {
@@ -8133,7 +8136,7 @@ export interface components {
          */
         HealthReply: {
             /**
-             * @description Always `ok` in a 200.
+             * @description Always `ok` with status 200.
              * @constant
              */
             status: "ok";
@@ -11259,7 +11262,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The models, by id. */
+            /** @description The models, sorted by id. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11322,17 +11325,17 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
+            /** @description The complete file. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
-                    /** @description The unit in which parts can be asked for. */
+                    /** @description Unit of ranges. */
                     "accept-ranges"?: "bytes";
-                    /** @description The file is for whoever has the link, and for no shared cache. */
+                    /** @description The file is available to any holder of the link. Shared caches must not store it. */
                     "cache-control"?: "private";
-                    /** @description A name for the file. */
+                    /** @description File name. */
                     "content-disposition"?: string;
-                    /** @description No browser takes the file for anything else. */
+                    /** @description Browsers must not guess another media type. */
                     "x-content-type-options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -11351,19 +11354,19 @@ export interface operations {
                     "application/octet-stream": components["schemas"]["FileBytes"];
                 };
             };
-            /** @description The part asked for. */
+            /** @description The requested range. */
             206: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
-                    /** @description The unit in which parts can be asked for. */
+                    /** @description Unit of ranges. */
                     "accept-ranges"?: "bytes";
-                    /** @description The file is for whoever has the link, and for no shared cache. */
+                    /** @description The file is available to any holder of the link. Shared caches must not store it. */
                     "cache-control"?: "private";
-                    /** @description A name for the file. */
+                    /** @description File name. */
                     "content-disposition"?: string;
-                    /** @description No browser takes the file for anything else. */
+                    /** @description Browsers must not guess another media type. */
                     "x-content-type-options"?: "nosniff";
-                    /** @description Which bytes of the file the body holds, and how long the file is. */
+                    /** @description Byte range in the body, and length of the file. */
                     "content-range"?: string;
                     [name: string]: unknown;
                 };
@@ -12424,7 +12427,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The process answers. */
+            /** @description The process is alive. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12446,7 +12449,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Traffic is welcome. */
+            /** @description The gateway accepts traffic. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

@@ -1278,7 +1278,7 @@ export const operations = {
     method: 'get',
     path: '/v1/models/{model}',
     area: 'models',
-    summary: 'Show a model that the caller\'s key may use.',
+    summary: 'Get a model that the caller\'s key may use.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -1302,7 +1302,7 @@ export const operations = {
     method: 'get',
     path: '/v1/files/{token}/{name}',
     area: 'service',
-    summary: 'Download a file that a result names.',
+    summary: 'Download a result file.',
     aliases: [],
     statuses: [200, 206, 400, 404, 416, 500, 502, 503, 504],
     mediaTypes: {
@@ -1965,7 +1965,7 @@ export const operations = {
     method: 'get',
     path: '/',
     area: 'service',
-    summary: 'Show people where they have come to.',
+    summary: 'Get the home page.',
     aliases: [],
     statuses: [200, 500],
     mediaTypes: {
@@ -1983,7 +1983,7 @@ export const operations = {
     method: 'get',
     path: '/docs',
     area: 'service',
-    summary: 'Get the first page of the documentation.',
+    summary: 'Get the home page of the documentation.',
     aliases: [],
     statuses: [200, 500],
     mediaTypes: {
@@ -2021,7 +2021,7 @@ export const operations = {
     method: 'get',
     path: '/healthz',
     area: 'service',
-    summary: 'Tell whether the process answers.',
+    summary: 'Check that the process is alive.',
     aliases: [],
     statuses: [200, 500],
     mediaTypes: {
@@ -2039,7 +2039,7 @@ export const operations = {
     method: 'get',
     path: '/readyz',
     area: 'service',
-    summary: 'Tell whether the gateway can take traffic.',
+    summary: 'Check that the gateway accepts traffic.',
     aliases: [],
     statuses: [200, 500, 503],
     mediaTypes: {
@@ -2076,7 +2076,7 @@ export const operations = {
     method: 'get',
     path: '/asyncapi.json',
     area: 'service',
-    summary: 'Get the socket, stream and callback events as one AsyncAPI document.',
+    summary: 'Get the events of sockets, streams and callbacks as one AsyncAPI document.',
     aliases: [],
     statuses: [200, 500],
     mediaTypes: {
