@@ -1742,13 +1742,13 @@ export interface components {
         };
         /**
          * OfficialTaskStatus
-         * @description `queued`, `running`, then `succeeded`, `failed` or `expired`; a queued task can become `cancelled`.
+         * @description `queued`, `running`, then `succeeded`, `failed` or `expired`. A queued task can become `cancelled`.
          * @enum {string}
          */
         OfficialTaskStatus: "queued" | "running" | "succeeded" | "failed" | "expired" | "cancelled";
         /**
          * OfficialTaskError
-         * @description Why the task failed.
+         * @description Reason of the failure.
          */
         OfficialTaskError: {
             /**
@@ -1757,52 +1757,52 @@ export interface components {
              */
             code: string;
             /**
-             * @description What went wrong.
+             * @description Error message.
              * @example The output may contain sensitive content.
              */
             message: string;
         };
         /**
          * OfficialTaskContent
-         * @description Signed addresses of the result, good for 24 hours.
+         * @description Signed URLs of the result, valid for 24 hours.
          */
         OfficialTaskContent: {
             /**
              * Format: uri
-             * @description The video.
+             * @description URL of the video.
              * @example https://files.example/cat.mp4?signature=9f2c
              */
             video_url?: string;
             /**
              * Format: uri
-             * @description The last frame, when `return_last_frame` was true.
+             * @description URL of the last frame. Present if `return_last_frame` was true.
              */
             last_frame_url?: string;
             /**
              * Format: uri
-             * @description The file, for results that are not a video.
+             * @description URL of the file, for results other than a video.
              */
             file_url?: string;
         };
         /**
          * OfficialUsage
-         * @description Tokens that a Seedance task used.
+         * @description Token usage of a Seedance task.
          */
         OfficialUsage: {
             /**
-             * @description Tokens of the output.
+             * @description Number of output tokens.
              * @example 108900
              */
             completion_tokens?: number;
             /**
-             * @description All tokens.
+             * @description Total number of tokens.
              * @example 108900
              */
             total_tokens?: number;
-            /** @description Calls of tools. */
+            /** @description Number of tool calls. */
             tool_usage?: {
                 /**
-                 * @description Web searches.
+                 * @description Number of web searches.
                  * @example 1
                  */
                 web_search?: number;
@@ -1810,18 +1810,18 @@ export interface components {
         };
         /**
          * OfficialTool
-         * @description A tool the model may use while it plans the video.
+         * @description A tool that the model may use to plan the video.
          */
         OfficialTool: {
             /**
-             * @description Searches the web.
+             * @description Always `web_search`. Lets the model search the web.
              * @enum {string}
              */
             type: "web_search";
         };
         /**
          * OfficialTask
-         * @description A Seedance task as the official poll shows it. The callback body is the same object.
+         * @description A Seedance task as the official poll returns it. The callback body is the same object.
          */
         OfficialTask: {
             /**
@@ -1835,7 +1835,7 @@ export interface components {
              */
             model: string;
             status: components["schemas"]["OfficialTaskStatus"];
-            /** @description Why the task failed; null or absent otherwise. */
+            /** @description Reason of the failure. Null or absent if the task did not fail. */
             error?: components["schemas"]["OfficialTaskError"] | null;
             content?: components["schemas"]["OfficialTaskContent"];
             /**
@@ -1843,7 +1843,7 @@ export interface components {
              * @description A copy of `content.video_url`.
              */
             video_url?: string;
-            /** @description The addresses of the videos; the first is a copy of `content.video_url`. */
+            /** @description URLs of the videos. The first is a copy of `content.video_url`. */
             outputs?: string[];
             usage?: components["schemas"]["OfficialUsage"];
             /**
@@ -1857,14 +1857,14 @@ export interface components {
              */
             updated_at: number;
             /**
-             * @description Length of the video in seconds.
+             * @description Duration of the video in seconds.
              * @example 5
              */
             duration?: number;
-            /** @description Length in frames, when the request gave frames. */
+            /** @description Duration in frames, if the request used `frames`. */
             frames?: number;
             /**
-             * @description Frames a second.
+             * @description Frames per second.
              * @example 24
              */
             framespersecond?: number;
@@ -1874,44 +1874,44 @@ export interface components {
              */
             resolution?: string;
             /**
-             * @description Width to height.
+             * @description Aspect ratio.
              * @example 16:9
              */
             ratio?: string;
             /**
-             * @description Seed that was used.
+             * @description Seed of the video.
              * @example 42
              */
             seed?: number;
             /**
-             * @description Tier that was used.
+             * @description Service tier of the task.
              * @example default
              */
             service_tier?: string;
             /**
-             * @description Seconds until an unfinished task expires.
+             * @description Time in seconds after which an unfinished task expires.
              * @example 172800
              */
             execution_expires_after?: number;
-            /** @description Whether the video has an audio track. */
+            /** @description True if the video has an audio track. */
             generate_audio?: boolean;
-            /** @description Whether this is a draft. */
+            /** @description True if the task is a draft. */
             draft?: boolean;
-            /** @description Public id of the draft this task finished. */
+            /** @description Public id of the draft from which the video was generated. */
             draft_task_id?: string;
             /**
              * @description Priority of the task.
              * @example 0
              */
             priority?: number;
-            /** @description The prompt as the model rewrote it. */
+            /** @description The prompt as rewritten by the model. */
             revised_prompt?: string;
-            /** @description Tools the model was allowed. */
+            /** @description Tools that the model was allowed to use. */
             tools?: components["schemas"]["OfficialTool"][];
             /** @description Your id of the end user. */
             safety_identifier?: string;
             /**
-             * @description Container of the video.
+             * @description Container format of the video.
              * @example mp4
              */
             output_format?: string;

@@ -188,14 +188,15 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a video task with any video model in the generic format.
-         * @description The gateway translates the request, sent as JSON or as a form, to the model's own protocol and answers at once.
-         *     Poll the task at `GET /v1/video/generations/{task_id}`, gamma tasks about every 15 seconds, and keep to that pair
-         *     of paths.
+         * Create a video task in the generic format.
+         * @description The gateway translates the request, a JSON or form body, to the model's protocol and returns immediately. Poll the
+         *     task with `GET /v1/video/generations/{task_id}`, gamma tasks about every 15 seconds. Create and poll a task with
+         *     the same path family.
          *
-         *     Media that cannot go together, for example `image` and `reference_images` on gamma, and `seconds` and
-         *     `duration` that disagree on other models than gamma, answer 400 with code `invalid_media_combination`. An asset
-         *     that is not active and an option that the model does not have answer 400 as well. Nothing is charged for a failed task.
+         *     Media that exclude each other, for example `image` and `reference_images` on gamma, return 400
+         *     `invalid_media_combination`. The same applies to `seconds` and `duration` with different values, except on gamma.
+         *     An asset that is not active, or an option that the model does not support, also returns 400. A failed task is not
+         *     charged.
          */
         post: operations["createGenericVideo"];
         delete?: never;
@@ -212,9 +213,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a task that was started at the generic route.
-         * @description Most models show the generic task object; Seedance models show the family record. Tasks started at another
-         *     route are not found here. The video's address works for a limited time: download it promptly.
+         * Get a task that was created with the generic route.
+         * @description Most models return the generic task object; Seedance models return the family record. Tasks created with another
+         *     route are not found. The video URL is valid for a limited time: download the video promptly.
          */
         get: operations["getGenericVideo"];
         put?: never;
@@ -233,19 +234,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the tasks that were started in the videos format.
-         * @description Shows the caller's own tasks by time of creation. An unknown `after` answers 400.
+         * List tasks that were created in the videos format.
+         * @description Returns the caller's tasks, sorted by creation time. An unknown `after` returns 400.
          */
         get: operations["listVideos"];
         put?: never;
         /**
-         * Start a video task with any video model in the videos format.
-         * @description Takes the generic request and the eta fields, as JSON or as the form that the public SDK sends. Poll the task at
-         *     `GET /v1/videos/{task_id}`, gamma tasks about every 15 seconds, and keep to that pair of paths.
+         * Create a video task in the videos format.
+         * @description Accepts the generic request and the eta fields, as JSON or as the form that the OpenAI SDK sends. Poll the task
+         *     with `GET /v1/videos/{task_id}`, gamma tasks about every 15 seconds. Create and poll a task with the same path
+         *     family.
          *
-         *     Media that cannot go together, for example a single image and reference images, a video on the eta 1.5 model,
-         *     and `seconds` and `duration` that disagree on other models than gamma, answer 400 with code
-         *     `invalid_media_combination`. An option that the model does not have answers 400 as well.
+         *     Media that exclude each other, for example a single image and reference images, or a video on the eta 1.5 model,
+         *     return 400 `invalid_media_combination`. The same applies to `seconds` and `duration` with different values, except
+         *     on gamma. An option that the model does not support also returns 400.
          */
         post: operations["createVideo"];
         delete?: never;
@@ -265,15 +267,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a task that was started in the videos format.
-         * @description Every model shows the generic task object here. Tasks started at another route are not found.
+         * Get a task that was created in the videos format.
+         * @description All models return the generic task object. Tasks created with another route are not found.
          */
         get: operations["getVideo"];
         put?: never;
         post?: never;
         /**
-         * Delete a task that has ended.
-         * @description The task leaves the list and can no longer be polled. A task that has not ended answers 400 with code `task_not_completed`.
+         * Delete an ended task.
+         * @description The task is removed from the list and can no longer be polled. A task that has not ended returns 400 `task_not_completed`.
          */
         delete: operations["deleteVideo"];
         options?: never;
@@ -293,10 +295,10 @@ export interface paths {
         };
         /**
          * Download the video of a completed task.
-         * @description Sends the bytes as the provider has them; its address stays with the gateway. Before completion the answer is
-         *     400 with code `task_not_completed`; for a failed task, after the file has expired, and for a thumbnail that the
-         *     model does not make, 404 with code `resource_not_found`. The thumbnail is the last frame of a Seedance video that
-         *     was made with `return_last_frame`. Tasks of both generic routes have their file here: it is their `content_url`.
+         * @description Returns the provider's bytes unchanged, without exposing the provider's URL. Before completion the response is 400
+         *     `task_not_completed`. It is 404 `resource_not_found` for a failed task, for an expired file, and for a thumbnail
+         *     that the model does not generate. The thumbnail is the last frame of a Seedance video created with
+         *     `return_last_frame`. The `content_url` of tasks of both generic routes points to this operation.
          */
         get: operations["downloadVideoContent"];
         put?: never;
@@ -317,13 +319,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a gamma video task on its native route.
-         * @description Body and answer are the provider's own, with a public task id. Poll the task at `GET /api/v1/tasks/{task_id}`
-         *     about every 15 seconds; task and video stay available for 24 hours.
+         * Create a gamma video task on the native route.
+         * @description The request and response have the provider's native format, with a public task id. Poll the task with `GET
+         *     /api/v1/tasks/{task_id}` about every 15 seconds. The task and its video are available for 24 hours.
          *
-         *     First and last frames cannot go with reference media, file or link, nor file with link: such a request answers
-         *     400 with the gateway's code `invalid_media_combination`. A rejection by the
-         *     provider is passed through unchanged.
+         *     First and last frames cannot be combined with reference media, file or link, and file cannot be combined with
+         *     link. Such a request returns 400 with the gateway's code `invalid_media_combination`. The gateway forwards a
+         *     rejection by the provider unchanged.
          */
         post: operations["createNativeVideo"];
         delete?: never;
@@ -340,9 +342,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a native video task or a 3D task.
-         * @description For tasks of the native video route and the 3D route. An id that does not exist for this caller, or is older
-         *     than 24 hours, shows as `UNKNOWN` with status 200. A task that the provider has lost shows as `FAILED` with code
+         * Get a native video task or a 3D task.
+         * @description Applies to tasks of the native video route and the 3D route. An id that does not exist for this caller, or that is
+         *     older than 24 hours, returns `UNKNOWN` with status 200. A task that the provider lost returns `FAILED` with code
          *     `task_lost`.
          */
         get: operations["getNativeTask"];
@@ -364,8 +366,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a native video task or a 3D task that still waits.
-         * @description Only a pending task can be canceled; it is then not charged. Any other state answers 400 with code `UnsupportedOperation`.
+         * Cancel a pending native video task or 3D task.
+         * @description Only a pending task can be canceled. A canceled task is not charged. A task in any other state returns 400 `UnsupportedOperation`.
          */
         post: operations["cancelNativeTask"];
         delete?: never;
@@ -382,18 +384,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the Seedance tasks that were started in the official format.
-         * @description Shows the caller's own tasks of the last seven days, newest first: the latest 50,000 of them, which is what the pages
-         *     can show. Filters narrow the list together.
+         * List Seedance tasks that were created in the official format.
+         * @description Returns the caller's tasks of the last seven days, newest first. The list covers the latest 50,000 tasks, the
+         *     maximum that the pages can show. A task must match all filters.
          */
         get: operations["listOfficialVideos"];
         put?: never;
         /**
-         * Start a Seedance video task in the official format.
-         * @description Poll the task at `GET /api/v3/contents/generations/tasks/{task_id}`, or give a `callback_url`, which receives
-         *     the same object with the public id at every change of state. An asset that is not active answers 400.
-         *     Combinations of inputs that no model takes answer 400 with code `invalid_media_combination`; what an explicit task
-         *     type rules out answers 400 with the provider's code `InvalidParameter.TaskTypeConstraint`.
+         * Create a Seedance video task in the official format.
+         * @description Poll the task with `GET /api/v3/contents/generations/tasks/{task_id}`, or send a `callback_url`. It receives the
+         *     same object with the public id at every state change.
+         *
+         *     An asset that is not active returns 400. Inputs that no model can combine return 400 `invalid_media_combination`.
+         *     Inputs that contradict an explicit task type return 400 with the provider's code
+         *     `InvalidParameter.TaskTypeConstraint`.
          */
         post: operations["createOfficialVideo"];
         delete?: never;
@@ -413,16 +417,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a Seedance task that was started in the official format.
-         * @description A task is known for seven days, its video for 24 hours. Tasks started at another route are not found.
+         * Get a Seedance task that was created in the official format.
+         * @description A task is available for seven days, its video for 24 hours. Tasks created with another route are not found.
          */
         get: operations["getOfficialVideo"];
         put?: never;
         post?: never;
         /**
-         * Cancel a queued Seedance task or delete an ended one.
-         * @description A queued task becomes `cancelled` and is not charged; a succeeded, failed or expired task is removed. A running
-         *     task answers 400 with code `task_not_completed`, a cancelled one 400 with code `invalid_request`.
+         * Cancel a queued Seedance task, or delete an ended one.
+         * @description A queued task becomes `cancelled` and is not charged. A succeeded, failed or expired task is deleted. A running
+         *     task returns 400 `task_not_completed`, a canceled task 400 `invalid_request`.
          */
         delete: operations["deleteOfficialVideo"];
         options?: never;
@@ -3116,31 +3120,31 @@ export interface components {
         /**
          * MediaReference
          * Format: uri
-         * @description An http or https URL, the address of an object store (`oss://`, gamma), an asset reference of the form `asset://<asset_id>`, for which a provider other than that of Seedance models receives the link of the asset's file, or a Base64 data URL.
+         * @description An http or https URL, an object store URL (`oss://`, gamma), an asset reference `asset://<asset_id>`, or a Base64 data URL. Providers other than that of the Seedance models receive the URL of the asset's file.
          * @example https://files.example/cat.png
          * @example asset://asset-20260301120000-k3v9q
          */
         MediaReference: string;
         /**
          * ReferenceImage
-         * @description An image whose people, things or style the video should keep.
+         * @description An image whose people, objects or style the video should keep.
          */
         ReferenceImage: {
             url: components["schemas"]["MediaReference"];
         };
         /**
          * GammaShortcuts
-         * @description The media fields of a generic gamma request. A first frame, with a last frame after it in `images`; or up to 10 reference images and a reference video. Frames and references exclude each other.
+         * @description Media fields of a generic gamma request. Either a first frame, with an optional last frame after it in `images`, or up to 10 reference images and a reference video. Frames and references exclude each other.
          */
         GammaShortcuts: {
-            /** @description Up to 2. */
+            /** @description At most 2 images. */
             images?: components["schemas"]["MediaReference"][];
-            /** @description Up to 10. */
+            /** @description At most 10 images. */
             reference_images?: components["schemas"]["ReferenceImage"][];
         } & (unknown & unknown);
         /**
          * GammaVideoLimits
-         * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case; media fields as the gamma shortcuts allow, unless native media replace them; no option that only other models have.
+         * @description Limits of gamma models. The duration is 2 to 30 seconds or -1; together with input video it is at most 30 seconds. The resolution is 480P, 720P or 1080P, case-insensitive. Media fields follow the gamma shortcuts, unless native media replace them. Options of other models are rejected.
          */
         GammaVideoLimits: {
             /** @description Id of the model. */
@@ -3148,24 +3152,24 @@ export interface components {
         };
         /**
          * SeedanceShortcuts20
-         * @description The media fields of a generic Seedance 2.0 request, as long as no official content replaces them. Up to 9 images, 3 videos and 3 audios.
+         * @description Media fields of a generic Seedance 2.0 request, unless official content replaces them. At most 9 images, 3 videos and 3 audios.
          */
         SeedanceShortcuts20: {
-            /** @description Up to 9. */
+            /** @description At most 9 images. */
             images?: components["schemas"]["MediaReference"][];
-            /** @description Up to 9. */
+            /** @description At most 9 images. */
             reference_images?: components["schemas"]["ReferenceImage"][];
-            /** @description Videos and audios. */
+            /** @description Reference videos and audios. */
             metadata?: {
-                /** @description Up to 3 addresses. */
+                /** @description At most 3 URLs. */
                 video_url?: string | string[];
-                /** @description Up to 3 addresses. */
+                /** @description At most 3 URLs. */
                 audio_url?: string | string[];
             };
         };
         /**
          * Seedance20Duration
-         * @description 4 to 15 seconds, or -1 to let the model choose.
+         * @description Duration of 4 to 15 seconds. -1 lets the model choose.
          */
         Seedance20Duration: number;
         /**
@@ -3179,7 +3183,7 @@ export interface components {
              */
             type: "text";
             /**
-             * @description What the video shows.
+             * @description Description of the video.
              * @example The cat walks through the door.
              */
             text: string;
@@ -3187,14 +3191,14 @@ export interface components {
         /**
          * OfficialMedia
          * Format: uri
-         * @description An http or https URL, an asset reference of the form `asset://<asset_id>`, or a Base64 data URL.
+         * @description An http or https URL, an asset reference `asset://<asset_id>`, or a Base64 data URL.
          * @example https://files.example/cat.png
          * @example asset://asset-20260301120000-k3v9q
          */
         OfficialMedia: string;
         /**
          * OfficialImageItem
-         * @description An image and what it is for. The size limits of uploaded assets hold.
+         * @description An image and its role. The size limits of uploaded assets apply.
          */
         OfficialImageItem: {
             /**
@@ -3202,12 +3206,12 @@ export interface components {
              * @constant
              */
             type: "image_url";
-            /** @description Where the image is. */
+            /** @description The image. */
             image_url: {
                 url: components["schemas"]["OfficialMedia"];
             };
             /**
-             * @description What the image is for. Without a role the provider decides.
+             * @description Purpose of the image. Without a role, the provider decides.
              * @enum {string}
              */
             role?: "first_frame" | "last_frame" | "reference_image";
@@ -3215,13 +3219,13 @@ export interface components {
         /**
          * OfficialVideo
          * Format: uri
-         * @description An http or https URL, or an asset reference of the form `asset://<asset_id>`. Base64 is not taken for videos.
+         * @description An http or https URL, or an asset reference `asset://<asset_id>`. Base64 is not supported for videos.
          * @example https://files.example/walk.mp4
          */
         OfficialVideo: string;
         /**
          * OfficialVideoItem
-         * @description A reference video. The size limits of uploaded assets hold.
+         * @description A reference video. The size limits of uploaded assets apply.
          */
         OfficialVideoItem: {
             /**
@@ -3229,19 +3233,19 @@ export interface components {
              * @constant
              */
             type: "video_url";
-            /** @description Where the video is. */
+            /** @description The video. */
             video_url: {
                 url: components["schemas"]["OfficialVideo"];
             };
             /**
-             * @description What the video is for.
+             * @description Purpose of the video.
              * @enum {string}
              */
             role?: "reference_video";
         };
         /**
          * OfficialAudioItem
-         * @description A reference audio. The size limits of uploaded assets hold.
+         * @description A reference audio. The size limits of uploaded assets apply.
          */
         OfficialAudioItem: {
             /**
@@ -3249,19 +3253,19 @@ export interface components {
              * @constant
              */
             type: "audio_url";
-            /** @description Where the audio is. */
+            /** @description The audio. */
             audio_url: {
                 url: components["schemas"]["OfficialMedia"];
             };
             /**
-             * @description What the audio is for.
+             * @description Purpose of the audio.
              * @enum {string}
              */
             role?: "reference_audio";
         };
         /**
          * OfficialDraftItem
-         * @description A finished draft task to make the full video from.
+         * @description A finished draft task from which the full video is generated.
          */
         OfficialDraftItem: {
             /**
@@ -3277,63 +3281,63 @@ export interface components {
         };
         /**
          * OfficialContentItem
-         * @description One text, image, video, audio or draft.
+         * @description A text, image, video, audio or draft.
          */
         OfficialContentItem: components["schemas"]["OfficialTextItem"] | components["schemas"]["OfficialImageItem"] | components["schemas"]["OfficialVideoItem"] | components["schemas"]["OfficialAudioItem"] | components["schemas"]["OfficialDraftItem"];
         /**
          * OfficialLimits20
-         * @description The content and options that 2.0 models take.
+         * @description Content and options of Seedance 2.0 models.
          */
         OfficialLimits20: {
-            /** @description At most 15 seconds of them. */
+            /** @description At most 15 seconds of frames. */
             frames?: number;
             /**
-             * @description No flex tier.
+             * @description `flex` is not supported.
              * @enum {string}
              */
             service_tier?: "default";
             /**
-             * @description No mov.
+             * @description `mov` is not supported.
              * @enum {string}
              */
             output_format?: "mp4";
             /**
-             * @description No task types.
+             * @description Task types are not supported.
              * @enum {string}
              */
             omni_reference_task_type?: "auto";
-            /** @description Up to 9 images, 3 videos and 3 audios, 12 files in all; audio needs an image or a video. */
+            /** @description At most 9 images, 3 videos and 3 audios, 12 files in total. Audio requires an image or a video. */
             content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         };
         /**
          * Seedance25Duration
-         * @description 4 to 30 seconds, or -1 to let the model choose.
+         * @description Duration of 4 to 30 seconds. -1 lets the model choose.
          */
         Seedance25Duration: number;
         /**
          * OfficialLimits25
-         * @description Edits, extensions and first frames force ratio
-         *     adaptive, edits also duration -1. What an explicit task type rules out answers 400
-         *     `InvalidParameter.TaskTypeConstraint`; otherwise the task fails later with that code.
+         * @description Edits, extensions and first frames require `ratio: adaptive`; edits also require `duration: -1`. A violation with an
+         *     explicit task type returns 400 `InvalidParameter.TaskTypeConstraint`. Without an explicit task type, the task fails
+         *     later with that code.
          */
         OfficialLimits25: {
             /**
-             * @description No 4k.
+             * @description `4k` is not supported.
              * @enum {string}
              */
             resolution?: "480p" | "720p" | "1080p";
-            /** @description Up to 30 images, 10 videos and 10 audios. */
+            /** @description At most 30 images, 10 videos and 10 audios. */
             content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         };
         /**
          * OfficialRatio
-         * @description Width to height; `adaptive` follows the input. On 2.5, first frames, `edit` and `extend` take only `adaptive`.
+         * @description Aspect ratio. `adaptive` follows the input. On 2.5, first frames, `edit` and `extend` support only `adaptive`.
          * @enum {string}
          */
         OfficialRatio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
         /**
          * SeedanceVideoLimits
-         * @description Length 4 to 15 seconds on 2.0 and 4 to 30 on 2.5, or -1; resolution 480p or 720p on 2.0 fast, 1080p too on the others, 4k on 2.0 only; as many references as the model takes; no tier, container or task type that the model lacks; frames or a length; no option that only other models have.
+         * @description Limits of Seedance models. The duration is 4 to 15 seconds on 2.0, 4 to 30 seconds on 2.5, or -1. The resolution is 480p or 720p on 2.0 fast, also 1080p on the other models, and 4k on 2.0 only. The number of references depends on the model. A service tier, container format or task type must be supported by the model. `frames` and a duration exclude each other. Options of other models are rejected.
          */
         SeedanceVideoLimits: {
             /** @description Id of the model. */
@@ -3342,42 +3346,42 @@ export interface components {
         /**
          * VideoReference
          * Format: uri
-         * @description An http or https URL, the address of an object store (`oss://`, gamma), or an asset reference of the form `asset://<asset_id>`, for which a provider other than that of Seedance models receives the link of the asset's file. Base64 is not taken for videos.
+         * @description An http or https URL, an object store URL (`oss://`, gamma), or an asset reference `asset://<asset_id>`. Providers other than that of the Seedance models receive the URL of the asset's file. Base64 is not supported for videos.
          * @example https://files.example/walk.mp4
          */
         VideoReference: string;
         /**
          * SourceVideo
-         * @description A video to refer to. Gamma and Seedance: a reference; eta: the video to edit.
+         * @description An input video. Gamma and Seedance use it as a reference, eta edits it.
          */
         SourceVideo: {
             url: components["schemas"]["VideoReference"];
         };
         /**
          * OmniReferenceTaskType
-         * @description What a Seedance 2.5 task does with its references: `auto` lets the model decide, `edit` changes the source video, `extend` goes on from it.
+         * @description Use of the references in a Seedance 2.5 task. `auto` lets the model decide, `edit` changes the source video, `extend` continues it.
          * @enum {string}
          */
         OmniReferenceTaskType: "auto" | "reference" | "edit" | "extend";
         /**
          * OfficialTool
-         * @description A tool the model may use while it plans the video.
+         * @description A tool that the model may use to plan the video.
          */
         OfficialTool: {
             /**
-             * @description Searches the web.
+             * @description Always `web_search`. Lets the model search the web.
              * @enum {string}
              */
             type: "web_search";
         };
         /**
          * OfficialOptions
-         * @description Options of the official request; a generic request takes the same keys in `metadata`.
+         * @description Options of the official request. A generic request accepts the same keys in `metadata`.
          */
         OfficialOptions: {
             ratio?: components["schemas"]["OfficialRatio"];
             /**
-             * @description True puts a watermark on the video.
+             * @description True adds a watermark to the video.
              * @default false
              */
             watermark?: boolean;
@@ -3387,34 +3391,34 @@ export interface components {
              */
             return_last_frame?: boolean;
             /**
-             * @description Seed; -1 for a random one.
+             * @description Seed. -1 selects a random seed.
              * @default -1
              * @example 0
              */
             seed?: number;
             /**
-             * @description True asks for a camera that stands still.
+             * @description True requests a fixed camera.
              * @default false
              */
             camera_fixed?: boolean;
             /**
-             * @description True makes a draft; a later task can name it in `draft_task`.
+             * @description True generates a draft. A later task can refer to it in `draft_task`.
              * @default false
              */
             draft?: boolean;
             /**
-             * @description Service tier; `flex` is not on 2.0 models.
+             * @description Service tier. `flex` is not available on 2.0 models.
              * @default default
              * @enum {string}
              */
             service_tier?: "default" | "flex";
             /**
-             * @description Seconds after creation at which an unfinished task expires.
+             * @description Time in seconds after creation at which an unfinished task expires.
              * @default 172800
              */
             execution_expires_after?: number;
             /**
-             * @description Priority.
+             * @description Priority of the task.
              * @default 0
              */
             priority?: number;
@@ -3422,22 +3426,22 @@ export interface components {
             safety_identifier?: string;
             /**
              * Format: uri
-             * @description Address that receives the official task object by POST at every change of state.
+             * @description URL that receives the official task object by POST at every state change.
              * @example https://app.example/hooks/video
              */
             callback_url?: string;
             /**
-             * @description Container of the video; mov on 2.5 only.
+             * @description Container format of the video. `mov` is available on 2.5 only.
              * @default mp4
              * @enum {string}
              */
             output_format?: "mp4" | "mov";
-            /** @description Tools the model may use. */
+            /** @description Tools that the model may use. */
             tools?: components["schemas"]["OfficialTool"][];
-            /** @description Length in frames instead of seconds, 24 a second, on models that allow it; not together with a duration. */
+            /** @description Duration in frames instead of seconds, at 24 frames per second, on models that allow it. Cannot be combined with a duration. */
             frames?: number;
             /**
-             * @description False makes a silent video.
+             * @description False generates a video without audio.
              * @default true
              */
             generate_audio?: boolean;
@@ -3446,40 +3450,44 @@ export interface components {
         /**
          * StoredMedia
          * Format: uri
-         * @description An http or https URL, or the address of an object store (`oss://`).
+         * @description An http or https URL, or an object store URL (`oss://`).
          * @example https://files.example/horse.png
          */
         StoredMedia: string;
         /**
          * GammaMedia
-         * @description Images: JPEG, JPG, PNG without transparency, BMP or WEBP; sides 240 to 8,000 px, at most 8:1, at most 20 MB.
-         *     Reference video: MP4 or MOV; sides 240 to 4,096 px, at most 8:1, at most 100 MB. Reference audio: WAV or MP3, at
-         *     most 15 MB. File: DOCX, DOC, XLSX, XLS, PPTX, PPT, PDF, TXT, KEY, PAGES, NUMBERS or MD, at most 100 MB, documents
-         *     at most 50 pages.
+         * @description Limits by type:
+         *
+         *     - Images: JPEG, JPG, PNG without transparency, BMP or WEBP; sides 240 to 8,000 px; aspect ratio at most 8:1; at most
+         *       20 MB.
+         *     - Reference video: MP4 or MOV; sides 240 to 4,096 px; aspect ratio at most 8:1; at most 100 MB.
+         *     - Reference audio: WAV or MP3; at most 15 MB.
+         *     - File: DOCX, DOC, XLSX, XLS, PPTX, PPT, PDF, TXT, KEY, PAGES, NUMBERS or MD; at most 100 MB; documents at most 50
+         *       pages.
          */
         GammaMedia: {
             /**
-             * @description What the item is for.
+             * @description Purpose of the item.
              * @enum {string}
              */
             type: "first_frame" | "last_frame" | "reference_image" | "reference_video" | "reference_audio" | "file" | "link";
             /**
              * Format: uri
-             * @description Images: public or temporary object-storage URL, or Base64 data URL. Video, audio and file: public or temporary object-storage URL. Link: a public HTTP or HTTPS page that needs no login.
+             * @description URL of the item. Images: public or temporary object-storage URL, or Base64 data URL. Video, audio and file: public or temporary object-storage URL. Link: a public HTTP or HTTPS page without a login.
              * @example https://files.example/cat.png
              */
             url: string;
         };
         /**
          * GammaMediaList
-         * @description Up to one first frame, one last frame, ten reference images, five reference videos, five reference audios, and one
-         *     of file and link. First and last frames stand alone or together, never with the other kinds. Reference videos, and
-         *     likewise reference audios, last 1 to 15 seconds each and 15 seconds together.
+         * @description At most one first frame, one last frame, ten reference images, five reference videos, five reference audios, and one
+         *     file or link. First and last frames cannot be combined with the other types. Reference videos last 1 to 15 seconds
+         *     each and at most 15 seconds in total; the same applies to reference audios.
          */
         GammaMediaList: components["schemas"]["GammaMedia"][] & (components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][]);
         /**
          * GammaParameters
-         * @description How the video is made. Output has 30 frames a second. Explicit zero and false are kept; unknown keys pass.
+         * @description Generation options. The output has 30 frames per second. The gateway preserves explicit zero and false values, and forwards unknown fields.
          */
         GammaParameters: {
             /**
@@ -3489,142 +3497,146 @@ export interface components {
              */
             resolution?: "480P" | "720P" | "1080P";
             /**
-             * @description Width to height; `adaptive` follows the input.
+             * @description Aspect ratio. `adaptive` follows the input.
              * @default adaptive
              * @enum {string}
              */
             ratio?: "adaptive" | "16:9" | "4:3" | "1:1" | "3:4" | "9:16";
             /**
-             * @description Length in seconds, 2 to 30; input video and output together at most 30; -1 lets the model choose.
+             * @description Duration in seconds, 2 to 30. The input video and the output have at most 30 seconds together. -1 lets the model choose.
              * @default 5
              */
             duration?: number;
             /**
-             * @description Whether the output has an audio track.
+             * @description True adds an audio track to the output.
              * @default true
              */
             audio?: boolean;
             /**
-             * @description Seed; random when left out.
+             * @description Seed. Random by default.
              * @example 0
              */
             seed?: number;
             /**
-             * @description Whether the provider rewrites the prompt.
+             * @description True lets the provider rewrite the prompt.
              * @default true
              */
             prompt_extend?: boolean;
             /**
-             * @description Whether the output carries a watermark.
+             * @description True adds a watermark to the output.
              * @default false
              */
             watermark?: boolean;
         };
         /**
          * OfficialContent
-         * @description Texts, images, videos, audios and at most one draft. At most one first frame and one last frame; a last frame needs
-         *     a first frame; frames exclude references (400 `invalid_media_combination`). Media: 9 images, 3 videos and 3 audios,
-         *     12 files in all, on 2.0; 30, 10 and 10 on 2.5. Clips last 2 to 15 seconds each, on 2.0 15 seconds in all; audio
-         *     cannot stand alone on 2.0. Inline images have at most 30 MB, inline audios 15 MB.
+         * @description Texts, images, videos, audios and at most one draft. At most one first frame and one last frame are allowed, and a
+         *     last frame requires a first frame. Frames and references exclude each other (400 `invalid_media_combination`).
+         *
+         *     Seedance 2.0 accepts 9 images, 3 videos and 3 audios, 12 files in total; 2.5 accepts 30, 10 and 10. Clips last 2 to
+         *     15 seconds each, and on 2.0 at most 15 seconds in total. On 2.0, audio requires an image or a video. Inline images
+         *     have at most 30 MB, inline audios at most 15 MB.
          */
         OfficialContent: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & unknown & unknown);
         /**
          * VideoRequestMetadata
-         * @description Options that only some models have. Gamma: `input.media`, `input`, `parameters`, `ratio`, `aspect_ratio`, `seed`, `watermark` and
-         *     `generate_audio`. Eta: `ratio` and `aspect_ratio`. Seedance: all but `input.media`, `input` and `parameters`. An option
-         *     that the model does not have answers 400, unless it is an empty list or object. Two fields that mean the same and
-         *     disagree answer 400, where no precedence is described. Unknown keys pass.
+         * @description Options that only some models support. Gamma: `input.media`, `input`, `parameters`, `ratio`, `aspect_ratio`, `seed`,
+         *     `watermark` and `generate_audio`. Eta: `ratio` and `aspect_ratio`. Seedance: all options except `input.media`,
+         *     `input` and `parameters`.
+         *
+         *     An option that the model does not support returns 400, unless it is an empty list or object. Two fields with the
+         *     same meaning and different values return 400, unless a precedence is described. The gateway accepts unknown keys.
          */
         VideoRequestMetadata: {
-            /** @description Gamma: native media. When not empty it replaces `image`, `images`, `reference_images` and `video`; nothing is merged. */
+            /** @description Gamma models only. Native media. If not empty, it replaces `image`, `images`, `reference_images` and `video`; the gateway does not merge them. */
             "input.media"?: components["schemas"]["GammaMediaList"];
-            /** @description Gamma: native input. */
+            /** @description Gamma models only. Native input. */
             input?: {
-                /** @description Gamma: the same as the key `input.media`. */
+                /** @description Gamma models only. The same as the key `input.media`. */
                 media?: components["schemas"]["GammaMediaList"];
             };
-            /** @description Gamma: native parameters. `seconds` and `duration` take precedence over `duration` here. A `resolution`, `ratio`, `seed`, `watermark` or `audio` here must not disagree with a field outside. */
+            /** @description Gamma models only. Native parameters. `seconds` and `duration` take precedence over `duration` in this object. `resolution`, `ratio`, `seed`, `watermark` and `audio` must not differ from a field outside this object. */
             parameters?: components["schemas"]["GammaParameters"];
-            /** @description Seedance: official content. When not empty it replaces the prompt and all media fields. */
+            /** @description Seedance models only. Official content. If not empty, it replaces the prompt and all media fields. */
             content?: components["schemas"]["OfficialContent"];
-            /** @description Another name of `ratio`. */
+            /** @description Alias of `ratio`. */
             aspect_ratio?: components["schemas"]["OfficialRatio"];
-            /** @description Seedance: one reference video or several; a URL or asset reference each. */
+            /** @description Seedance models only. One or several reference videos, each a URL or asset reference. */
             video_url?: components["schemas"]["OfficialVideo"] | components["schemas"]["OfficialVideo"][];
-            /** @description Seedance: one reference audio or several; a URL, asset reference or Base64 data URL each. */
+            /** @description Seedance models only. One or several reference audios, each a URL, asset reference or Base64 data URL. */
             audio_url?: components["schemas"]["OfficialMedia"] | components["schemas"]["OfficialMedia"][];
         } & components["schemas"]["OfficialOptions"];
         /**
          * VideoRequestFields
-         * @description The fields that both generic video routes take. Unknown fields pass.
+         * @description Fields of both generic video routes. The gateway accepts unknown fields.
          */
         VideoRequestFields: {
             /**
-             * @description Id of a video model; `GET /v1/models` lists those the key may use.
+             * @description Id of a video model. `GET /v1/models` lists the models that the key may use.
              * @example gamma3.0-video-prime
              */
             model: string;
             /**
-             * @description What the video shows. Gamma reads the first 20,000 characters; the provider cuts the rest.
+             * @description Description of the video. Gamma reads the first 20,000 characters; the provider ignores the rest.
              * @example A paper boat sails down a rainy street.
              */
             prompt?: string;
-            /** @description A single image: URL, asset reference or Base64 data URL. Gamma takes it as the first frame, Seedance as a reference image. */
+            /** @description A single image: URL, asset reference or Base64 data URL. Gamma uses it as the first frame, Seedance as a reference image. */
             image?: components["schemas"]["MediaReference"];
-            /** @description Images. Gamma: the first is the first frame, the second the last frame, more are refused. Seedance: reference images. */
+            /** @description Images. Gamma: the first item is the first frame, the second item the last frame; more items are rejected. Seedance: reference images. */
             images?: components["schemas"]["MediaReference"][];
             /** @description Reference images: up to 10 for gamma, 30 for Seedance 2.5, 9 for Seedance 2.0, 7 for eta. */
             reference_images?: components["schemas"]["ReferenceImage"][];
             video?: components["schemas"]["SourceVideo"];
-            /** @description The public form of `image`; not together with `image`. */
+            /** @description Alias of `image`. Cannot be combined with `image`. */
             input_reference?: {
                 image_url: components["schemas"]["MediaReference"];
             };
             /**
-             * @description Resolution. Gamma: 480P, 720P or 1080P. Seedance: 480p, 720p, 1080p or 4k, by model. Eta: 480p, 720p or 1080p, or a width and height such as 1280x720, which also give the aspect ratio. Letter case does not matter.
+             * @description Resolution, case-insensitive. Gamma: 480P, 720P or 1080P. Seedance: 480p, 720p, 1080p or 4k, depending on the model. Eta: 480p, 720p or 1080p, or a width and height such as 1280x720, which also sets the aspect ratio.
              * @example 720P
              */
             size?: string;
             /**
-             * @description Length in seconds, kept and returned as a string; -1 for edit tasks, and where the model may choose. `duration` means the same. On gamma `seconds` takes precedence over it; on other models two values that disagree answer 400 `invalid_media_combination`.
+             * @description Duration in seconds, returned as a string. -1 for edit tasks, and where the model may choose. `duration` has the same meaning. On gamma, `seconds` takes precedence; on other models, different values return 400 `invalid_media_combination`.
              * @example 5
              */
             seconds?: string | number;
             /**
-             * @description The same as `seconds`, as a number. On other models than gamma it must not disagree with `seconds`.
+             * @description The same as `seconds`, as a number. Except on gamma, the two values must be equal.
              * @example 5
              */
             duration?: number;
-            /** @description Seedance 2.5 task type. Wins over the copy in `metadata`. Other families answer 400. */
+            /** @description Seedance 2.5 task type. Takes precedence over the copy in `metadata`. Other families return 400. */
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
             metadata?: components["schemas"]["VideoRequestMetadata"];
         } & (WithRequired<components["schemas"]["GammaVideoLimits"], "model"> & WithRequired<components["schemas"]["SeedanceVideoLimits"], "model"> & unknown);
         /**
          * EtaVideoFields
-         * @description What eta models take beside the fields of the generic request. Gamma and Seedance models take `resolution` and `aspect_ratio` as well.
+         * @description Fields of eta models in addition to those of the generic request. Gamma and Seedance models also accept `resolution` and `aspect_ratio`.
          */
         EtaVideoFields: {
             /**
-             * @description Resolution, in either letter case. Eta: 480p, 720p or 1080p; 1080p on the 1.5 model without reference images. Gamma and Seedance: another name of `size`. A `size` that disagrees answers 400. The default is that of eta models.
+             * @description Resolution, case-insensitive. Eta: 480p, 720p or 1080p; 1080p on the 1.5 model without reference images only. Gamma and Seedance: alias of `size`; a different `size` returns 400. The default applies to eta models.
              * @default 480p
              * @example 720p
              */
             resolution?: string;
             /**
-             * @description Width to height. Eta: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3; image to video follows the image. Gamma and Seedance: another name of `metadata.ratio`. A value of `metadata` that disagrees answers 400. The default is that of eta models.
+             * @description Aspect ratio. Eta: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3; a video from an image has the aspect ratio of the image. Gamma and Seedance: alias of `metadata.ratio`; a different value in `metadata` returns 400. The default applies to eta models.
              * @default 16:9
              * @example 16:9
              */
             aspect_ratio?: string;
             /**
-             * @description Eta. Host name for the returned `video_url`, used where the operator has allowed it. Other models answer 400.
+             * @description Eta models only. Host name of the returned `video_url`, used if the operator allows it. Other models return 400.
              * @example media.files.example
              */
             custom_domain?: string;
         };
         /**
          * EtaVideoLimits
-         * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; one kind of media: a start image, up to 7 reference images, or a video, which the 1.5 model does not edit; 1080p on the 1.5 model only, and at most 720p with reference images; no option that only other models have.
+         * @description Limits of eta models. The prompt has at most 4,096 characters. The duration is 1 to 15 seconds, or -1 for an edit, which keeps the duration of its video. Only one kind of media is allowed: a start image, up to 7 reference images, or a video to edit. The 1.5 model does not edit videos. 1080p requires the 1.5 model; with reference images the maximum is 720p. Options of other models are rejected.
          */
         EtaVideoLimits: {
             /** @description Id of the model. */
@@ -3632,20 +3644,21 @@ export interface components {
         };
         /**
          * VideoGenerationRequest
-         * @description A prompt, a model and, where the model takes them, images, videos and provider options.
+         * @description A model, a prompt, and the images, videos and provider options that the model supports.
          */
         VideoGenerationRequest: {
-            /** @description What the video shows. Required on this route. */
+            /** @description Description of the video. Required on this route. */
             prompt: string;
         } & (WithRequired<components["schemas"]["VideoRequestFields"], "model" | "prompt"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model">);
         /**
          * VideoForm
-         * @description A generic video request as a form. Every value is a string; a nested field is written with brackets and means the
-         *     JSON field of that path, for example `metadata[parameters][seed]`, `metadata[ratio]` or `video[url]`. Numbers and
-         *     `true` or `false` become JSON values where the JSON request has them. Items of a list come as `images[]`, as
-         *     `images[0]`, or under the plain name again and again. A field that holds an object or a list in JSON may also come
-         *     whole, as JSON text under its plain name, for example `metadata`. The limits of the JSON request hold; a form has at most 500
-         *     parts, and names nest at most 8 levels.
+         * @description A generic video request as a form. Every value is a string. A nested field is written with brackets, for example
+         *     `metadata[parameters][seed]`, `metadata[ratio]` or `video[url]`, and sets the JSON field with that path. Numbers,
+         *     `true` and `false` become JSON values where the JSON request has them.
+         *
+         *     List items are named `images[]` or `images[0]`, or repeat the plain name. A field that is an object or a list in
+         *     JSON may also be sent as JSON text under its plain name, for example `metadata`. The limits of the JSON request
+         *     apply. A form has at most 500 parts, and names have at most 8 levels.
          */
         VideoForm: {
             /**
@@ -3654,91 +3667,91 @@ export interface components {
              */
             model: string;
             /**
-             * @description What the video shows. Required at `/v1/video/generations`.
+             * @description Description of the video. Required at `/v1/video/generations`.
              * @example A paper boat sails down a rainy street.
              */
             prompt?: string;
             /**
-             * @description Length in seconds.
+             * @description Duration in seconds.
              * @example 5
              */
             seconds?: string;
-            /** @description Length in seconds. `seconds` takes precedence on gamma; on other models the two must not disagree. */
+            /** @description Duration in seconds. On gamma, `seconds` takes precedence; on other models, the two values must be equal. */
             duration?: string;
             /** @description Resolution. */
             size?: string;
-            /** @description Resolution; another name of `size`. */
+            /** @description Resolution. Alias of `size`. */
             resolution?: string;
-            /** @description Width to height. */
+            /** @description Aspect ratio. */
             aspect_ratio?: string;
-            /** @description Eta: host name for the returned video. */
+            /** @description Eta models only. Host name of the returned video URL. */
             custom_domain?: string;
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
             image?: components["schemas"]["MediaReference"];
-            /** @description Images; one part each. A single part may be read as a string. */
+            /** @description Images, one per part. A single part may be parsed as a string. */
             "images[]"?: components["schemas"]["MediaReference"] | components["schemas"]["MediaReference"][];
-            /** @description Reference images; one part each. A single part may be read as a string. */
+            /** @description Reference images, one per part. A single part may be parsed as a string. */
             "reference_images[][url]"?: components["schemas"]["MediaReference"] | components["schemas"]["MediaReference"][];
             "video[url]"?: components["schemas"]["VideoReference"];
             /**
              * Format: binary
-             * @description The start image as a file (JPEG, PNG, WEBP or BMP by its content, at most 20 MB, else 413). Not together with `image`.
+             * @description The start image as a file: JPEG, PNG, WEBP or BMP, detected by content, at most 20 MB. A larger file returns 413. Cannot be combined with `image`.
              */
             input_reference?: string;
             "input_reference[image_url]"?: components["schemas"]["MediaReference"];
             /**
-             * @description The `metadata` object of the JSON request as JSON text. Not together with parts that name its fields one by one.
+             * @description The `metadata` object of the JSON request as JSON text. Cannot be combined with parts for single fields of it.
              * @example {"parameters":{"seed":0}}
              */
             metadata?: string;
             /**
-             * @description Gamma: the seed, 0 to 2147483647. Every other `metadata` key is sent in the same way.
+             * @description Gamma models only. Seed, 0 to 2147483647. Other `metadata` keys are sent in the same way.
              * @example 0
              */
             "metadata[parameters][seed]"?: string;
         };
         /**
          * VideoTaskStatus
-         * @description `queued`, `in_progress`, then `completed` or `failed`; a queued task can fail at once. A final state never changes.
+         * @description `queued`, `in_progress`, then `completed` or `failed`. A queued task can fail directly. A final state never changes.
          * @enum {string}
          */
         VideoTaskStatus: "queued" | "in_progress" | "completed" | "failed";
         /**
          * VideoTaskOutput
-         * @description One file that the task made.
+         * @description A file of the task.
          */
         VideoTaskOutput: {
             /**
-             * @description What the file is.
+             * @description Type of the file.
              * @enum {string}
              */
             type: "video" | "last_frame";
             /**
              * Format: uri
-             * @description Signed address of the file.
+             * @description Signed URL of the file.
              * @example https://files.example/boat.mp4?signature=9f2c
              */
             url: string;
         };
         /**
          * OfficialUsage
-         * @description Tokens that a Seedance task used.
+         * @description Token usage of a Seedance task.
          */
         OfficialUsage: {
             /**
-             * @description Tokens of the output.
+             * @description Number of output tokens.
              * @example 108900
              */
             completion_tokens?: number;
             /**
-             * @description All tokens.
+             * @description Total number of tokens.
              * @example 108900
              */
             total_tokens?: number;
-            /** @description Calls of tools. */
+            /** @description Number of tool calls. */
             tool_usage?: {
                 /**
-                 * @description Web searches.
+                 * @description Number of web searches.
                  * @example 1
                  */
                 web_search?: number;
@@ -3746,16 +3759,16 @@ export interface components {
         };
         /**
          * GammaUsage
-         * @description What a gamma task made and used.
+         * @description Output and usage of a gamma task.
          */
         GammaUsage: {
             /**
-             * @description Videos made.
+             * @description Number of generated videos.
              * @example 1
              */
             video_count?: number;
             /**
-             * @description Seconds of video that the provider counted.
+             * @description Seconds of video that the provider metered.
              * @example 5
              */
             duration?: number;
@@ -3770,53 +3783,53 @@ export interface components {
              */
             output_video_duration?: number;
             /**
-             * @description Frames a second.
+             * @description Frames per second.
              * @example 30
              */
             fps?: number;
             /**
-             * @description Lines of the resolution.
+             * @description Resolution in lines.
              * @example 1080
              */
             SR?: number;
             /**
-             * @description Width to height; under `adaptive` it may be unusual.
+             * @description Aspect ratio. With `adaptive` it can be an unusual value.
              * @example 16:9
              */
             ratio?: string;
         };
         /**
          * VideoTaskUsage
-         * @description Seedance: tokens and tools. Gamma: videos, seconds and form of the output.
+         * @description Seedance: tokens and tool calls. Gamma: videos, seconds and output format.
          */
         VideoTaskUsage: components["schemas"]["OfficialUsage"] & components["schemas"]["GammaUsage"];
         /**
          * VideoTaskMetadata
-         * @description What else is known about the task; which keys stand here depends on the model.
+         * @description Additional fields of the task. The model determines which fields are present.
          */
         VideoTaskMetadata: {
             /**
              * Format: uri
-             * @description Gamma: a copy of `video_url`.
+             * @description Gamma models only. A copy of `video_url`.
              */
             url?: string;
-            /** @description Gamma: the provider's id of the request. */
+            /** @description Gamma models only. The provider's request id. */
             request_id?: string;
-            /** @description The prompt as it was sent. */
+            /** @description The prompt of the request. */
             orig_prompt?: string;
             usage?: components["schemas"]["VideoTaskUsage"];
             /**
              * Format: uri
-             * @description Seedance: the last frame, when `return_last_frame` was true.
+             * @description Seedance models only. URL of the last frame, if `return_last_frame` was true.
              */
             last_frame_url?: string;
             /**
-             * @description Container of the video.
+             * @description Container format of the video.
              * @example mp4
              */
             output_format?: string;
             /**
-             * @description Length of the video in seconds.
+             * @description Duration of the video in seconds.
              * @example 5
              */
             duration?: number;
@@ -3831,37 +3844,37 @@ export interface components {
              */
             resolution?: string;
             /**
-             * @description Width to height.
+             * @description Aspect ratio.
              * @example 16:9
              */
             ratio?: string;
             /**
-             * @description Seed that was used.
+             * @description Seed of the video.
              * @example 0
              */
             seed?: number;
-            /** @description Whether the video has an audio track. */
+            /** @description True if the video has an audio track. */
             generate_audio?: boolean;
         };
         /**
          * VideoTaskError
-         * @description Why the task failed.
+         * @description Reason of the failure.
          */
         VideoTaskError: {
             /**
-             * @description The provider's code, else `video_generation_failed`, `content_moderated` or `task_expired`.
+             * @description The provider's code, otherwise `video_generation_failed`, `content_moderated` or `task_expired`.
              * @example content_moderated
              */
             code: string;
             /**
-             * @description What went wrong.
+             * @description Error message.
              * @example The video was held back by moderation.
              */
             message: string;
         };
         /**
          * VideoTask
-         * @description A video task in the generic form. Fields that are not known yet are left out.
+         * @description A video task in the generic format. Fields without a value yet are omitted.
          */
         VideoTask: {
             /**
@@ -3886,7 +3899,7 @@ export interface components {
              */
             model: string;
             /**
-             * @description Percent done. Never falls; 100 when completed. Gamma and Seedance do not tell it; their tasks show 50 while they are worked on.
+             * @description Progress in percent. It never decreases, and is 100 when the task is completed. Gamma and Seedance do not report progress; their tasks return 50 while in progress.
              * @example 30
              */
             progress: number;
@@ -3901,17 +3914,17 @@ export interface components {
              */
             updated_at?: number;
             /**
-             * @description Unix time of the end, in seconds.
+             * @description Unix time at which the task ended, in seconds.
              * @example 1924990090
              */
             completed_at?: number;
             /**
-             * @description Unix time in seconds at which the video's address stops working.
+             * @description Unix time at which the video URL expires, in seconds.
              * @example 1925076490
              */
             expires_at?: number;
             /**
-             * @description Length in seconds, as a string.
+             * @description Duration in seconds, as a string.
              * @example 5
              */
             seconds?: string;
@@ -3927,20 +3940,20 @@ export interface components {
             url?: string;
             /**
              * Format: uri
-             * @description Signed address of the video. Download it promptly.
+             * @description Signed URL of the video. Download the video promptly.
              */
             video_url?: string;
             /**
              * Format: uri
-             * @description Address of the video at this gateway; needs the API key.
+             * @description URL of the video at this gateway. Requires the API key.
              */
             content_url?: string;
-            /** @description Public id of the video this one was made from. */
+            /** @description Public id of the video from which this video was generated. */
             remixed_from_video_id?: string;
-            /** @description All files that the task made. */
+            /** @description All files of the task. */
             output?: components["schemas"]["VideoTaskOutput"][];
             metadata?: components["schemas"]["VideoTaskMetadata"];
-            /** @description Why the task failed; null or absent otherwise. */
+            /** @description Reason of the failure. Null or absent if the task did not fail. */
             error?: components["schemas"]["VideoTaskError"] | null;
         } & (unknown & unknown);
         /**
@@ -3963,13 +3976,13 @@ export interface components {
         WebhookSignature: string;
         /**
          * OfficialTaskStatus
-         * @description `queued`, `running`, then `succeeded`, `failed` or `expired`; a queued task can become `cancelled`.
+         * @description `queued`, `running`, then `succeeded`, `failed` or `expired`. A queued task can become `cancelled`.
          * @enum {string}
          */
         OfficialTaskStatus: "queued" | "running" | "succeeded" | "failed" | "expired" | "cancelled";
         /**
          * OfficialTaskError
-         * @description Why the task failed.
+         * @description Reason of the failure.
          */
         OfficialTaskError: {
             /**
@@ -3978,36 +3991,36 @@ export interface components {
              */
             code: string;
             /**
-             * @description What went wrong.
+             * @description Error message.
              * @example The output may contain sensitive content.
              */
             message: string;
         };
         /**
          * OfficialTaskContent
-         * @description Signed addresses of the result, good for 24 hours.
+         * @description Signed URLs of the result, valid for 24 hours.
          */
         OfficialTaskContent: {
             /**
              * Format: uri
-             * @description The video.
+             * @description URL of the video.
              * @example https://files.example/cat.mp4?signature=9f2c
              */
             video_url?: string;
             /**
              * Format: uri
-             * @description The last frame, when `return_last_frame` was true.
+             * @description URL of the last frame. Present if `return_last_frame` was true.
              */
             last_frame_url?: string;
             /**
              * Format: uri
-             * @description The file, for results that are not a video.
+             * @description URL of the file, for results other than a video.
              */
             file_url?: string;
         };
         /**
          * OfficialTask
-         * @description A Seedance task as the official poll shows it. The callback body is the same object.
+         * @description A Seedance task as the official poll returns it. The callback body is the same object.
          */
         OfficialTask: {
             /**
@@ -4021,7 +4034,7 @@ export interface components {
              */
             model: string;
             status: components["schemas"]["OfficialTaskStatus"];
-            /** @description Why the task failed; null or absent otherwise. */
+            /** @description Reason of the failure. Null or absent if the task did not fail. */
             error?: components["schemas"]["OfficialTaskError"] | null;
             content?: components["schemas"]["OfficialTaskContent"];
             /**
@@ -4029,7 +4042,7 @@ export interface components {
              * @description A copy of `content.video_url`.
              */
             video_url?: string;
-            /** @description The addresses of the videos; the first is a copy of `content.video_url`. */
+            /** @description URLs of the videos. The first is a copy of `content.video_url`. */
             outputs?: string[];
             usage?: components["schemas"]["OfficialUsage"];
             /**
@@ -4043,14 +4056,14 @@ export interface components {
              */
             updated_at: number;
             /**
-             * @description Length of the video in seconds.
+             * @description Duration of the video in seconds.
              * @example 5
              */
             duration?: number;
-            /** @description Length in frames, when the request gave frames. */
+            /** @description Duration in frames, if the request used `frames`. */
             frames?: number;
             /**
-             * @description Frames a second.
+             * @description Frames per second.
              * @example 24
              */
             framespersecond?: number;
@@ -4060,44 +4073,44 @@ export interface components {
              */
             resolution?: string;
             /**
-             * @description Width to height.
+             * @description Aspect ratio.
              * @example 16:9
              */
             ratio?: string;
             /**
-             * @description Seed that was used.
+             * @description Seed of the video.
              * @example 42
              */
             seed?: number;
             /**
-             * @description Tier that was used.
+             * @description Service tier of the task.
              * @example default
              */
             service_tier?: string;
             /**
-             * @description Seconds until an unfinished task expires.
+             * @description Time in seconds after which an unfinished task expires.
              * @example 172800
              */
             execution_expires_after?: number;
-            /** @description Whether the video has an audio track. */
+            /** @description True if the video has an audio track. */
             generate_audio?: boolean;
-            /** @description Whether this is a draft. */
+            /** @description True if the task is a draft. */
             draft?: boolean;
-            /** @description Public id of the draft this task finished. */
+            /** @description Public id of the draft from which the video was generated. */
             draft_task_id?: string;
             /**
              * @description Priority of the task.
              * @example 0
              */
             priority?: number;
-            /** @description The prompt as the model rewrote it. */
+            /** @description The prompt as rewritten by the model. */
             revised_prompt?: string;
-            /** @description Tools the model was allowed. */
+            /** @description Tools that the model was allowed to use. */
             tools?: components["schemas"]["OfficialTool"][];
             /** @description Your id of the end user. */
             safety_identifier?: string;
             /**
-             * @description Container of the video.
+             * @description Container format of the video.
              * @example mp4
              */
             output_format?: string;
@@ -4115,13 +4128,13 @@ export interface components {
         };
         /**
          * FamilyRecordStatus
-         * @description Goes forward only; `SUCCESS` and `FAILURE` are final.
+         * @description Status of the task. It only moves forward; `SUCCESS` and `FAILURE` are final.
          * @enum {string}
          */
         FamilyRecordStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
         /**
          * FamilyRecordData
-         * @description The task of the record.
+         * @description The task.
          */
         FamilyRecordData: {
             /**
@@ -4132,31 +4145,31 @@ export interface components {
             status: components["schemas"]["FamilyRecordStatus"];
             /**
              * Format: uri
-             * @description The video, after success.
+             * @description URL of the video. Present after success.
              * @example https://files.example/cat.mp4?signature=9f2c
              */
             result_url?: string;
-            /** @description Snapshot of the task as the provider last showed it, with the public id. */
+            /** @description The task as the provider last returned it, with the public id. */
             data?: components["schemas"]["OfficialTask"];
-            /** @description Why the task failed, after a failure. */
+            /** @description Reason of the failure. Present after a failure. */
             fail_reason?: string;
             /**
-             * @description Percent done.
+             * @description Progress in percent.
              * @example 50%
              */
             progress?: string;
             /** @description Unix time of submission, in seconds. */
             submit_time?: number;
-            /** @description Unix time at which work began, in seconds; 0 before. */
+            /** @description Unix time at which the generation started, in seconds. 0 before the start. */
             start_time?: number;
-            /** @description Unix time of the end, in seconds; 0 before. */
+            /** @description Unix time at which the task ended, in seconds. 0 before the end. */
             finish_time?: number;
             /** @description Unix time of creation, in seconds. */
             created_at?: number;
             /** @description Unix time of the last change, in seconds. */
             updated_at?: number;
             /**
-             * @description What kind of task it is.
+             * @description Kind of the task.
              * @example generate
              */
             action?: string;
@@ -4165,7 +4178,7 @@ export interface components {
              * @example seedance
              */
             platform?: string;
-            /** @description What the task was made from. */
+            /** @description Input of the task. */
             properties?: {
                 /** @description The prompt. */
                 input?: string;
@@ -4173,16 +4186,16 @@ export interface components {
         } & (unknown & unknown);
         /**
          * FamilyRecord
-         * @description How the generic poll shows a task of a Seedance model.
+         * @description A task of a Seedance model as the generic poll returns it.
          */
         FamilyRecord: {
             /**
-             * @description Always `success`; failures of the call itself use the error body.
+             * @description Always `success`. Failures of the request use the error body.
              * @constant
              */
             code: "success";
             /**
-             * @description Text for people; may be empty.
+             * @description Human-readable message. May be empty.
              * @example
              */
             message: string;
@@ -4190,7 +4203,7 @@ export interface components {
         };
         /**
          * VideoGenerationReply
-         * @description The generic task object, or for Seedance models the family record.
+         * @description The generic task object. For Seedance models, the family record.
          */
         VideoGenerationReply: components["schemas"]["VideoTask"] | components["schemas"]["FamilyRecord"];
         /**
@@ -4203,23 +4216,23 @@ export interface components {
              * @constant
              */
             object: "list";
-            /** @description The tasks of the page. */
+            /** @description Tasks on this page. */
             data: components["schemas"]["VideoTask"][];
-            /** @description Id of the first task of the page; null when it is empty. */
+            /** @description Id of the first task on this page. Null if the page is empty. */
             first_id: string | null;
-            /** @description Id of the last task of the page, to send as `after`; null when it is empty. */
+            /** @description Id of the last task on this page, to send as `after`. Null if the page is empty. */
             last_id: string | null;
-            /** @description Whether another page follows. */
+            /** @description True if another page follows. */
             has_more: boolean;
         };
         /**
          * CreateVideoRequest
-         * @description The generic video request with the eta fields. At least a prompt or some media is needed.
+         * @description The generic video request with the eta fields. A prompt or media is required.
          */
         CreateVideoRequest: WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model"> & unknown;
         /**
          * VideoDeletedReply
-         * @description The task is gone from the list and from polling.
+         * @description The task is removed from the list and can no longer be polled.
          */
         VideoDeletedReply: {
             /**
@@ -4241,13 +4254,13 @@ export interface components {
         /**
          * VideoBytes
          * Format: binary
-         * @description The video file as the provider made it; the gateway does not transcode.
+         * @description The video file as the provider generated it. The gateway does not transcode.
          */
         VideoBytes: string;
         /**
          * ThumbnailBytes
          * Format: binary
-         * @description The image file as the provider made it.
+         * @description The image file as the provider generated it.
          */
         ThumbnailBytes: string;
         /**
@@ -4256,7 +4269,7 @@ export interface components {
          */
         GammaVideoInput: {
             /**
-             * @description What the video shows. The provider reads the first 20,000 characters and cuts the rest.
+             * @description Description of the video. The provider reads the first 20,000 characters and ignores the rest.
              * @example A paper boat sails down a rainy street.
              */
             prompt?: string;
@@ -4268,7 +4281,7 @@ export interface components {
         });
         /**
          * GammaVideoRequest
-         * @description The provider's own body. At least one of `input.prompt` and `input.media` is needed.
+         * @description The provider's native request body. At least one of `input.prompt` and `input.media` is required.
          */
         GammaVideoRequest: {
             /**
@@ -4281,7 +4294,7 @@ export interface components {
         };
         /**
          * NativeTaskSubmittedReply
-         * @description The answer of the native video route and of the 3D route. The task is polled at `/api/v1/tasks/{task_id}`.
+         * @description Response of the native video route and the 3D route. Poll the task with `GET /api/v1/tasks/{task_id}`.
          */
         NativeTaskSubmittedReply: {
             /** @description The new task. */
@@ -4292,7 +4305,7 @@ export interface components {
                  */
                 task_id: string;
                 /**
-                 * @description Always `PENDING` here.
+                 * @description Always `PENDING` in this response.
                  * @constant
                  */
                 task_status: "PENDING";
@@ -4305,13 +4318,13 @@ export interface components {
         };
         /**
          * NativeTime
-         * @description A time as `YYYY-MM-DD HH:MM:SS.mmm`, UTC.
+         * @description A time as `YYYY-MM-DD HH:MM:SS.mmm` in UTC.
          * @example 2026-03-01 12:00:00.000
          */
         NativeTime: string;
         /**
          * NativeTaskPending
-         * @description The task waits for its turn and can still be canceled.
+         * @description The task has not started and can still be canceled.
          */
         NativeTaskPending: {
             /**
@@ -4324,14 +4337,14 @@ export interface components {
              * @constant
              */
             task_status: "PENDING";
-            /** @description When the task was submitted. */
+            /** @description Time of submission. */
             submit_time: components["schemas"]["NativeTime"];
-            /** @description When the task was given its turn. */
+            /** @description Time at which the task was scheduled. */
             scheduled_time?: components["schemas"]["NativeTime"];
         };
         /**
          * NativeTaskRunning
-         * @description The task is being worked on.
+         * @description The task is running.
          */
         NativeTaskRunning: {
             /**
@@ -4344,9 +4357,9 @@ export interface components {
              * @constant
              */
             task_status: "RUNNING";
-            /** @description When the task was submitted. */
+            /** @description Time of submission. */
             submit_time: components["schemas"]["NativeTime"];
-            /** @description When the work began. */
+            /** @description Time at which the task started. */
             scheduled_time?: components["schemas"]["NativeTime"];
         };
         /**
@@ -4376,7 +4389,7 @@ export interface components {
         });
         /**
          * NativeTaskSucceeded
-         * @description The result is ready: a video in `video_url`, or 3D files in `results`. The task is known for 24 hours.
+         * @description The result is ready: a video in `video_url`, or 3D files in `results`. The task is available for 24 hours.
          */
         NativeTaskSucceeded: {
             /**
@@ -4389,19 +4402,19 @@ export interface components {
              * @constant
              */
             task_status: "SUCCEEDED";
-            /** @description When the task was submitted. */
+            /** @description Time of submission. */
             submit_time: components["schemas"]["NativeTime"];
-            /** @description When the work began. */
+            /** @description Time at which the task started. */
             scheduled_time?: components["schemas"]["NativeTime"];
-            /** @description When the work ended. */
+            /** @description Time at which the task ended. */
             end_time: components["schemas"]["NativeTime"];
-            /** @description The prompt as it was sent. */
+            /** @description The prompt of the request. */
             orig_prompt?: string;
-            /** @description The prompt as it was rewritten, where the model tells it. */
+            /** @description The rewritten prompt, if the model reports it. */
             actual_prompt?: string;
             /**
              * Format: uri
-             * @description Video tasks: the video, for 24 hours. Download it promptly.
+             * @description Video tasks only. URL of the video, valid for 24 hours. Download the video promptly.
              * @example https://files.example/boat.mp4?signature=9f2c
              */
             video_url?: string;
@@ -4413,7 +4426,7 @@ export interface components {
         });
         /**
          * NativeTaskFailed
-         * @description The task ended without a result and is not charged.
+         * @description The task ended without a result. It is not charged.
          */
         NativeTaskFailed: {
             /**
@@ -4426,11 +4439,11 @@ export interface components {
              * @constant
              */
             task_status: "FAILED";
-            /** @description When the task was submitted. */
+            /** @description Time of submission. */
             submit_time: components["schemas"]["NativeTime"];
-            /** @description When the work began. */
+            /** @description Time at which the task started. */
             scheduled_time?: components["schemas"]["NativeTime"];
-            /** @description When the work ended. */
+            /** @description Time at which the task ended. */
             end_time: components["schemas"]["NativeTime"];
             /**
              * @description The provider's error code.
@@ -4438,14 +4451,14 @@ export interface components {
              */
             code: string;
             /**
-             * @description What went wrong.
+             * @description Error message.
              * @example The output may contain unsuitable content.
              */
             message: string;
         };
         /**
          * NativeTaskCanceled
-         * @description The task was canceled before its turn and is not charged.
+         * @description The task was canceled before it started. It is not charged.
          */
         NativeTaskCanceled: {
             /**
@@ -4458,15 +4471,15 @@ export interface components {
              * @constant
              */
             task_status: "CANCELED";
-            /** @description When the task was submitted. */
+            /** @description Time of submission. */
             submit_time: components["schemas"]["NativeTime"];
-            /** @description When the task was given its turn. */
+            /** @description Time at which the task was scheduled. */
             scheduled_time?: components["schemas"]["NativeTime"];
-            /** @description When the task was canceled. */
+            /** @description Time of cancellation. */
             end_time?: components["schemas"]["NativeTime"];
-            /** @description The provider's code, where it gives one. */
+            /** @description The provider's code, if it sends one. */
             code?: string;
-            /** @description The reason, where the provider gives one. */
+            /** @description The reason, if the provider sends one. */
             message?: string;
         };
         /**
@@ -4487,12 +4500,12 @@ export interface components {
         };
         /**
          * NativeTaskOutput
-         * @description The state of the task and what belongs to it. PENDING, RUNNING, then SUCCEEDED or FAILED; PENDING can become CANCELED.
+         * @description State of the task. PENDING and RUNNING are followed by SUCCEEDED or FAILED. A PENDING task can become CANCELED.
          */
         NativeTaskOutput: components["schemas"]["NativeTaskPending"] | components["schemas"]["NativeTaskRunning"] | components["schemas"]["NativeTaskSucceeded"] | components["schemas"]["NativeTaskFailed"] | components["schemas"]["NativeTaskCanceled"] | components["schemas"]["NativeTaskUnknown"];
         /**
          * NativeTask
-         * @description A gamma video task or a 3D task as the native poll shows it.
+         * @description A gamma video task or a 3D task as the native poll returns it.
          */
         NativeTask: {
             /**
@@ -4501,7 +4514,7 @@ export interface components {
              */
             request_id: string;
             output: components["schemas"]["NativeTaskOutput"];
-            /** @description What the task made and used; only after a gamma task has succeeded. */
+            /** @description Output and usage of the task. Present after a gamma task has succeeded. */
             usage?: components["schemas"]["GammaUsage"];
         };
         /**
@@ -4520,17 +4533,17 @@ export interface components {
          * @description A page of tasks, newest first.
          */
         OfficialTaskListReply: {
-            /** @description The tasks of the page. */
+            /** @description Tasks on this page. */
             items: components["schemas"]["OfficialTask"][];
             /**
-             * @description How many tasks match in all, among the latest 50,000.
+             * @description Number of matching tasks among the latest 50,000.
              * @example 1
              */
             total: number;
         };
         /**
          * OfficialModelLimits
-         * @description Length, resolution, options and numbers of references that each model takes.
+         * @description Duration, resolution, options and number of references by model.
          */
         OfficialModelLimits: {
             /** @description Id of the model. */
@@ -4538,8 +4551,8 @@ export interface components {
         } & (unknown & unknown & unknown & unknown);
         /**
          * OfficialTaskRequest
-         * @description What to make the video from, and how. Three kinds of input exclude one another: a first frame; a first and a last
-         *     frame; references. The whole body may have 64 MB.
+         * @description Inputs and options of the video. Three kinds of input exclude each other: a first frame; a first and a last frame;
+         *     references. The body may have up to 64 MB.
          */
         OfficialTaskRequest: {
             /**
@@ -4547,16 +4560,16 @@ export interface components {
              * @example epsilon-delta-2-0-260128
              */
             model: string;
-            /** @description What the video is made from: texts, images, videos and audios, at least one item. */
+            /** @description Inputs of the video: texts, images, videos and audios. At least one item is required. */
             content: components["schemas"]["OfficialContent"];
             /**
-             * @description Resolution of the output: 480p or 720p on 2.0 fast, 1080p too on 2.0 and 2.5, 4k on 2.0 where it is enabled.
+             * @description Resolution of the output. 480p and 720p on all models, 1080p on 2.0 and 2.5 but not on 2.0 fast, 4k on 2.0 if it is enabled.
              * @example 720p
              * @enum {string}
              */
             resolution?: "480p" | "720p" | "1080p" | "4k";
             /**
-             * @description Length in seconds: 4 to 15 on 2.0 (default 5), 4 to 30 on 2.5; -1 lets the model choose. State it: on 2.5 the default may be -1.
+             * @description Duration in seconds: 4 to 15 on 2.0 (default 5), 4 to 30 on 2.5. -1 lets the model choose. Always send it, because the default on 2.5 may be -1.
              * @example 5
              */
             duration?: number;
@@ -4571,7 +4584,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
-            /** @description Your id of the end user, when sent. */
+            /** @description Your id of the end user, if the request contained one. */
             safety_identifier?: string;
         };
         /**
@@ -9142,7 +9155,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The model, the prompt and, where the model takes them, media and options. */
+        /** @description The model, the prompt, and the media and options that the model supports. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VideoGenerationRequest"];
@@ -9185,7 +9198,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The task as it stands. */
+            /** @description The current state of the task. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9206,11 +9219,11 @@ export interface operations {
     listVideos: {
         parameters: {
             query?: {
-                /** @description Id of the last task of the page before: `last_id`. */
+                /** @description Id of the last task of the previous page (`last_id`). */
                 after?: string;
-                /** @description Tasks on a page. */
+                /** @description Number of tasks per page. */
                 limit?: number;
-                /** @description By time of creation, oldest first (`asc`) or newest first (`desc`). */
+                /** @description Sort order by creation time, oldest first (`asc`) or newest first (`desc`). */
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -9255,7 +9268,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The model, the prompt and, where the model takes them, media and options. */
+        /** @description The model, the prompt, and the media and options that the model supports. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateVideoRequest"];
@@ -9298,7 +9311,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The task as it stands. */
+            /** @description The current state of the task. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9349,7 +9362,7 @@ export interface operations {
     downloadVideoContent: {
         parameters: {
             query?: {
-                /** @description The video, or a picture of it. */
+                /** @description The file to return: the video, or an image of it. */
                 variant?: "video" | "thumbnail";
             };
             header?: {
@@ -9364,11 +9377,11 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
+            /** @description The complete file. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
-                    /** @description The unit in which parts can be asked for. */
+                    /** @description Unit of ranges. */
                     "accept-ranges"?: "bytes";
                     [name: string]: unknown;
                 };
@@ -9380,13 +9393,13 @@ export interface operations {
                     "image/webp": components["schemas"]["ThumbnailBytes"];
                 };
             };
-            /** @description The part asked for. */
+            /** @description The requested range. */
             206: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
-                    /** @description The unit in which parts can be asked for. */
+                    /** @description Unit of ranges. */
                     "accept-ranges"?: "bytes";
-                    /** @description Which bytes of the file the body holds, and how long the file is. */
+                    /** @description Byte range in the body, and length of the file. */
                     "content-range"?: string;
                     [name: string]: unknown;
                 };
@@ -9472,7 +9485,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The task as it stands. */
+            /** @description The current state of the task. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9524,17 +9537,17 @@ export interface operations {
     listOfficialVideos: {
         parameters: {
             query?: {
-                /** @description Page, from 1. */
+                /** @description Page number, starting at 1. */
                 page_num?: number;
-                /** @description Tasks on a page. */
+                /** @description Number of tasks per page. */
                 page_size?: number;
-                /** @description Only tasks in this state. */
+                /** @description Returns only tasks in this state. */
                 "filter.status"?: components["schemas"]["OfficialTaskStatus"];
-                /** @description Only tasks of this model. */
+                /** @description Returns only tasks of this model. */
                 "filter.model"?: string;
-                /** @description Only tasks of this tier. */
+                /** @description Returns only tasks of this service tier. */
                 "filter.service_tier"?: "default" | "flex";
-                /** @description Only these tasks; the parameter is repeated for each id. */
+                /** @description Returns only the tasks with these ids. Repeat the parameter for each id. */
                 "filter.task_ids"?: string[];
             };
             header?: never;
@@ -9579,7 +9592,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The model, what to make the video from, and the options. */
+        /** @description The model, the inputs of the video and the options. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OfficialTaskRequest"];
@@ -9621,7 +9634,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The task as it stands. */
+            /** @description The current state of the task. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9651,7 +9664,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The task is cancelled or removed. */
+            /** @description The task is canceled or deleted. */
             204: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

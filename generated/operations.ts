@@ -205,7 +205,7 @@ export const operations = {
     method: 'post',
     path: '/v1/video/generations',
     area: 'video',
-    summary: 'Start a video task with any video model in the generic format.',
+    summary: 'Create a video task in the generic format.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -235,7 +235,7 @@ export const operations = {
     method: 'get',
     path: '/v1/video/generations/{task_id}',
     area: 'video',
-    summary: 'Show a task that was started at the generic route.',
+    summary: 'Get a task that was created with the generic route.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -258,7 +258,7 @@ export const operations = {
     method: 'post',
     path: '/v1/videos',
     area: 'video',
-    summary: 'Start a video task with any video model in the videos format.',
+    summary: 'Create a video task in the videos format.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -288,7 +288,7 @@ export const operations = {
     method: 'get',
     path: '/v1/videos',
     area: 'video',
-    summary: 'List the tasks that were started in the videos format.',
+    summary: 'List tasks that were created in the videos format.',
     aliases: [],
     statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
@@ -310,7 +310,7 @@ export const operations = {
     method: 'get',
     path: '/v1/videos/{task_id}',
     area: 'video',
-    summary: 'Show a task that was started in the videos format.',
+    summary: 'Get a task that was created in the videos format.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -333,7 +333,7 @@ export const operations = {
     method: 'delete',
     path: '/v1/videos/{task_id}',
     area: 'video',
-    summary: 'Delete a task that has ended.',
+    summary: 'Delete an ended task.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -383,7 +383,7 @@ export const operations = {
     method: 'post',
     path: '/api/v1/services/aigc/video-generation/video-synthesis',
     area: 'video',
-    summary: 'Start a gamma video task on its native route.',
+    summary: 'Create a gamma video task on the native route.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -413,7 +413,7 @@ export const operations = {
     method: 'get',
     path: '/api/v1/tasks/{task_id}',
     area: 'video',
-    summary: 'Show a native video task or a 3D task.',
+    summary: 'Get a native video task or a 3D task.',
     aliases: [],
     statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
@@ -435,7 +435,7 @@ export const operations = {
     method: 'post',
     path: '/api/v1/tasks/{task_id}/cancel',
     area: 'video',
-    summary: 'Cancel a native video task or a 3D task that still waits.',
+    summary: 'Cancel a pending native video task or 3D task.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -460,7 +460,7 @@ export const operations = {
     method: 'post',
     path: '/api/v3/contents/generations/tasks',
     area: 'video',
-    summary: 'Start a Seedance video task in the official format.',
+    summary: 'Create a Seedance video task in the official format.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -490,7 +490,7 @@ export const operations = {
     method: 'get',
     path: '/api/v3/contents/generations/tasks',
     area: 'video',
-    summary: 'List the Seedance tasks that were started in the official format.',
+    summary: 'List Seedance tasks that were created in the official format.',
     aliases: [],
     statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
@@ -512,7 +512,7 @@ export const operations = {
     method: 'get',
     path: '/api/v3/contents/generations/tasks/{task_id}',
     area: 'video',
-    summary: 'Show a Seedance task that was started in the official format.',
+    summary: 'Get a Seedance task that was created in the official format.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -535,7 +535,7 @@ export const operations = {
     method: 'delete',
     path: '/api/v3/contents/generations/tasks/{task_id}',
     area: 'video',
-    summary: 'Cancel a queued Seedance task or delete an ended one.',
+    summary: 'Cancel a queued Seedance task, or delete an ended one.',
     aliases: [],
     statuses: [204, 400, 401, 404, 429, 500, 502, 503, 504],
     mediaTypes: {

@@ -209,7 +209,7 @@ describe('media fields of the generic form', () => {
     ],
     [
       { ...gamma, image: url, input_reference: { image_url: url } },
-      'input_reference: is another name of image; give one of them.',
+      'input_reference: is an alias of image; send only one of them.',
     ],
     [
       { ...eta, image: url, reference_images: references },

@@ -381,7 +381,7 @@ describe('the bounds', () => {
     [
       'image and input_reference',
       { image: address, input_reference: { image_url: address } },
-      'input_reference: is another name of image; give one of them.',
+      'input_reference: is an alias of image; send only one of them.',
     ],
     [
       'frames and seconds',

@@ -80,7 +80,7 @@ export function shortcutMedia(request: GenericVideoRequest): MediaSource[] {
 
 function frameSources({ image, images = [], input_reference }: GenericVideoRequest): MediaSource[] {
   if (image !== undefined && input_reference !== undefined)
-    throw conflict('input_reference', 'is another name of image; give one of them.');
+    throw conflict('input_reference', 'is an alias of image; send only one of them.');
   const single = image ?? input_reference?.image_url;
   const name = image === undefined ? 'input_reference' : 'image';
   if (single !== undefined && images.length > 0)

@@ -31,7 +31,7 @@ export function shortcutContent(request: GenericVideoRequest): ContentSource[] {
 function imageSources(request: GenericVideoRequest): ContentSource[] {
   const { image, input_reference, images = [], reference_images = [] } = request;
   if (image !== undefined && input_reference !== undefined)
-    throw conflict('input_reference', 'is another name of image; give one of them.');
+    throw conflict('input_reference', 'is an alias of image; send only one of them.');
   return [
     ...listed(image, 'image', imageItem),
     ...listed(input_reference?.image_url, 'input_reference.image_url', imageItem),
