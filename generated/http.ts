@@ -466,10 +466,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keep an image, a video or an audio under an id for Seedance requests.
-         * @description The media is fetched from its address; the answer comes at once with the id. Poll `GET /api/assets/{id}` until
-         *     the status is `Active`, then refer to the asset as `asset://<id>` in image, video and audio fields. A request can
-         *     refer to assets that one provider account keeps; a caller's uploads go to the same account as long as it works.
+         * Upload an image, video or audio for use in Seedance requests.
+         * @description The provider fetches the media from its URL. The gateway returns the asset id immediately. Poll `GET
+         *     /api/assets/{id}` until the status is `Active`, then refer to the asset as `asset://<id>` in image, video and
+         *     audio fields.
+         *
+         *     One request can refer only to assets of a single provider account. The gateway sends the uploads of a caller to
+         *     the same account while that account is available.
          */
         post: operations["uploadAsset"];
         delete?: never;
@@ -486,9 +489,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show an uploaded asset.
-         * @description An asset can be referred to once its status is `Active`. The address of the media works for about 12 hours and is
-         *     renewed towards their end.
+         * Get an uploaded asset.
+         * @description An asset can be used in requests when its status is `Active`. The URL of the media is valid for about 12 hours,
+         *     and the gateway renews it before it expires.
          */
         get: operations["getAsset"];
         put?: never;
@@ -4680,36 +4683,39 @@ export interface components {
         };
         /**
          * AssetUpload
-         * @description Where the media is. Image: JPEG, PNG, WEBP, BMP, TIFF, GIF, HEIC or HEIF; ratio 0.4 to 2.5, sides 300 to 6,000 px,
-         *     under 30 MB. Video: MP4 or MOV; 480p or 720p, 2 to 15 seconds, 24 to 60 frames a second, ratio 0.4 to 2.5, sides
-         *     300 to 6,000 px, at most 50 MB. Audio: WAV or MP3; 2 to 15 seconds, at most 15 MB.
+         * @description URL and type of the media. Limits by type:
+         *
+         *     - Image: JPEG, PNG, WEBP, BMP, TIFF, GIF, HEIC or HEIF; aspect ratio 0.4 to 2.5; sides 300 to 6,000 px; under 30 MB.
+         *     - Video: MP4 or MOV; 480p or 720p; 2 to 15 seconds; 24 to 60 frames per second; aspect ratio 0.4 to 2.5; sides 300
+         *       to 6,000 px; at most 50 MB.
+         *     - Audio: WAV or MP3; 2 to 15 seconds; at most 15 MB.
          */
         AssetUpload: {
             /**
              * Format: uri
-             * @description Public HTTP or HTTPS address of the media. Base64 is not taken.
+             * @description Public HTTP or HTTPS URL of the media. Base64 is not supported.
              * @example https://files.example/cat.png
              */
             url: string;
             /**
-             * @description `Image`, `Video` or `Audio`, in any letter case.
+             * @description `Image`, `Video` or `Audio`, case-insensitive.
              * @example Image
              */
             asset_type: string;
             /**
-             * @description Name of the asset, for people.
+             * @description Display name of the asset.
              * @example cat
              */
             name?: string;
             /**
-             * @description Asset group of a verified person, from the caller's own verification session. The provider compares the media with that person; what shows another one fails with `FaceMismatch`. Left out, the asset goes into the caller's own group.
+             * @description Asset group of a verified end user, from the caller's own verification session. The provider compares the media with that end user and fails media of another one with `FaceMismatch`. Without this field, the asset is stored in the caller's own group.
              * @example group-20310201093512-a1b2c
              */
             group_id?: string;
         };
         /**
          * AssetUploadReply
-         * @description The id of the new asset, which becomes usable when its status is `Active`.
+         * @description Id of the new asset. The asset can be used when its status is `Active`.
          */
         AssetUploadReply: {
             /**
@@ -4718,14 +4724,14 @@ export interface components {
              */
             code: 0;
             /**
-             * @description Text for people.
+             * @description Human-readable message.
              * @example success
              */
             message: string;
             /** @description The new asset. */
             data: {
                 /**
-                 * @description Id of the asset, of the form asset-<digits>-<suffix>.
+                 * @description Id of the asset, in the form `asset-<digits>-<suffix>`.
                  * @example asset-20260301120000-k3v9q
                  */
                 Id: string;
@@ -4733,7 +4739,7 @@ export interface components {
         };
         /**
          * AssetFailure
-         * @description Why the asset failed.
+         * @description Reason of the failure.
          */
         AssetFailure: {
             /**
@@ -4742,14 +4748,14 @@ export interface components {
              */
             Code: string;
             /**
-             * @description What went wrong.
+             * @description Error message.
              * @example The face does not match the verified person.
              */
             Message: string;
         };
         /**
          * Asset
-         * @description Media kept under an id. Refer to it as `asset://<Id>` once its status is `Active`.
+         * @description Stored media. Refer to it as `asset://<Id>` when its status is `Active`.
          */
         Asset: {
             /**
@@ -4758,32 +4764,32 @@ export interface components {
              */
             Id: string;
             /**
-             * @description What the asset is.
+             * @description Type of the asset.
              * @enum {string}
              */
             AssetType: "Image" | "Video" | "Audio";
             /**
-             * @description `Processing`, then `Active` or `Failed`. Only an active asset can be referred to; another one answers 400.
+             * @description `Processing`, then `Active` or `Failed`. Only an active asset can be used in requests; any other asset returns 400.
              * @enum {string}
              */
             Status: "Processing" | "Active" | "Failed";
             /**
-             * @description Name of the asset; empty when none was given.
+             * @description Name of the asset. Empty if the upload had no name.
              * @example cat
              */
             Name: string;
             /**
              * Format: uri
-             * @description Signed address of the media, good for about 12 hours. Present once the asset is active.
+             * @description Signed URL of the media, valid for about 12 hours. Present when the asset is active.
              */
             URL?: string;
             /**
-             * @description Group the asset belongs to.
+             * @description Group of the asset.
              * @example group-20260301120000-p7w2x
              */
             GroupId: string;
             /**
-             * @description Project the asset belongs to.
+             * @description Project of the asset.
              * @example default
              */
             ProjectName: string;
@@ -4795,7 +4801,7 @@ export interface components {
             CreateTime: string;
             /**
              * Format: date-time
-             * @description Time of the last change of the status, ISO 8601 in UTC.
+             * @description Time of the last status change, ISO 8601 in UTC.
              * @example 2026-03-01T12:00:07Z
              */
             UpdateTime: string;
@@ -4812,7 +4818,7 @@ export interface components {
              */
             code: 0;
             /**
-             * @description Text for people.
+             * @description Human-readable message.
              * @example success
              */
             message: string;
@@ -9743,14 +9749,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Where the media is and what it is. */
+        /** @description The URL and type of the media. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AssetUpload"];
             };
         };
         responses: {
-            /** @description The asset is being fetched. */
+            /** @description The provider is fetching the asset. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9788,7 +9794,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The asset as it stands. */
+            /** @description The current state of the asset. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

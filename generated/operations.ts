@@ -589,7 +589,7 @@ export const operations = {
     method: 'post',
     path: '/api/assets/upload',
     area: 'assets',
-    summary: 'Keep an image, a video or an audio under an id for Seedance requests.',
+    summary: 'Upload an image, video or audio for use in Seedance requests.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -618,7 +618,7 @@ export const operations = {
     method: 'get',
     path: '/api/assets/{id}',
     area: 'assets',
-    summary: 'Show an uploaded asset.',
+    summary: 'Get an uploaded asset.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
