@@ -1929,13 +1929,13 @@ export interface components {
         };
         /**
          * MusicTaskStatus
-         * @description `SUCCESS` and `FAILURE` are final. The others come before them, in the order written; `UNKNOWN` when the provider cannot say.
+         * @description `SUCCESS` and `FAILURE` are final. The other values precede them in the listed order. `UNKNOWN` means that the provider cannot report the status.
          * @enum {string}
          */
         MusicTaskStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
         /**
          * MusicTaskFacts
-         * @description What music and lyrics tasks have in common.
+         * @description Common fields of music and lyrics tasks.
          */
         MusicTaskFacts: {
             /**
@@ -1944,26 +1944,26 @@ export interface components {
              */
             task_id: string;
             status: components["schemas"]["MusicTaskStatus"];
-            /** @description Why the task failed; empty otherwise. */
+            /** @description Reason of the failure. Empty if the task did not fail. */
             fail_reason: string;
             /**
-             * @description When it was submitted. Unix time in seconds.
+             * @description Time of submission. Unix time in seconds.
              * @example 1795000000
              */
             submit_time: number;
-            /** @description When work began. Unix time in seconds, 0 before. */
+            /** @description Time at which the task started. Unix time in seconds, 0 before the start. */
             start_time: number;
-            /** @description When it ended. Unix time in seconds, 0 before. */
+            /** @description Time at which the task ended. Unix time in seconds, 0 before the end. */
             finish_time: number;
             /**
-             * @description How far it is, `0%` to `100%`.
+             * @description Progress, `0%` to `100%`.
              * @example 100%
              */
             progress: string;
         };
         /**
          * MusicControlSliders
-         * @description How strongly the styles, the unusual and a given audio shape the song.
+         * @description Influence of styles, unusualness and input audio on the song.
          */
         MusicControlSliders: {
             /**
@@ -1972,75 +1972,75 @@ export interface components {
              */
             style_weight?: number;
             /**
-             * @description How unusual the song may be, 0 to 1.
+             * @description Degree of unusualness, 0 to 1.
              * @example 0.3
              */
             weirdness_constraint?: number;
             /**
-             * @description Weight of the audio given, 0 to 1.
+             * @description Weight of the input audio, 0 to 1.
              * @example 0.5
              */
             audio_weight?: number;
         };
         /**
          * SongMetadata
-         * @description What the song was made from.
+         * @description Input and properties of the song.
          */
         SongMetadata: {
             /** @description Styles. */
             tags?: string | null;
             /** @description Lyrics. */
             prompt?: string | null;
-            /** @description The description of inspiration mode. */
+            /** @description Description in inspiration mode. */
             gpt_description_prompt?: string | null;
-            /** @description Styles kept out. */
+            /** @description Excluded styles. */
             negative_tags?: string | null;
-            /** @description Id of the audio it was made from. */
+            /** @description Id of the input audio. */
             audio_prompt_id?: string | null;
-            /** @description The clips it continues. */
+            /** @description Clips that this song continues. */
             history?: {
                 [key: string]: unknown;
             }[] | null;
-            /** @description The clips it was joined from. */
+            /** @description Clips from which this song was joined. */
             concat_history?: {
                 [key: string]: unknown;
             }[] | null;
             /**
-             * @description `gen` for a song, `stem` for a stem, or another word.
+             * @description `gen` for a song, `stem` for a stem, or another value.
              * @example gen
              */
             type?: string | null;
-            /** @description Length in seconds. */
+            /** @description Duration in seconds. */
             duration?: number | null;
-            /** @description Whether the provider gave its credits back. */
+            /** @description True if the provider refunded its credits. */
             refund_credits?: boolean | null;
-            /** @description Whether it can be played before it is complete. */
+            /** @description True if the song can be played before it is complete. */
             stream?: boolean | null;
-            /** @description Kind of failure. */
+            /** @description Kind of the failure. */
             error_type?: string | null;
-            /** @description The failure in words. */
+            /** @description Error message. */
             error_message?: string | null;
-            /** @description Stem. Id of the clip it was taken from. */
+            /** @description Stems only. Id of the source clip. */
             stem_from_id?: string | null;
-            /** @description Stem. The separation asked for. */
+            /** @description Stems only. The requested separation. */
             stem_task?: string | null;
-            /** @description Stem. The provider's number of the kind of stem. */
+            /** @description Stems only. The provider's numeric id of the stem type. */
             stem_type_id?: number | null;
-            /** @description Stem. The provider's name of the separation. */
+            /** @description Stems only. The provider's name of the separation. */
             stem_type_group_name?: string | null;
-            /** @description Whether somebody sings. */
+            /** @description True if the song has vocals. */
             has_vocal?: boolean | null;
-            /** @description Whether stems of it exist. */
+            /** @description True if stems of the song exist. */
             has_stem?: boolean | null;
-            /** @description Whether it was asked for without singing. */
+            /** @description True if the request excluded vocals. */
             make_instrumental?: boolean | null;
             control_sliders?: components["schemas"]["MusicControlSliders"];
-            /** @description The task word of the request. */
+            /** @description `task` of the request. */
             task?: string | null;
         };
         /**
          * Song
-         * @description A song, a continuation or a stem. Addresses are empty until the file is there; they live for a limited time.
+         * @description A song, a continuation or a stem. URLs are empty until the file exists, and are valid for a limited time.
          */
         Song: {
             /**
@@ -2053,47 +2053,47 @@ export interface components {
             /** @description Title of the song. */
             title: string;
             /**
-             * @description State of this song; `complete` and `error` are final.
+             * @description Status of the song. `complete` and `error` are final.
              * @enum {string}
              */
             status: "submitted" | "queued" | "streaming" | "complete" | "error";
-            /** @description Address of the MP3. */
+            /** @description URL of the MP3 file. */
             audio_url: string;
-            /** @description Address of a video of the song. */
+            /** @description URL of a video of the song. */
             video_url?: string;
-            /** @description Address of the cover. */
+            /** @description URL of the cover image. */
             image_url: string;
-            /** @description Address of a larger cover. */
+            /** @description URL of a larger cover image. */
             image_large_url?: string;
             /**
-             * @description Model version that made it.
+             * @description Model version that generated the song.
              * @example chirp-hawk
              */
             model_name?: string;
-            /** @description The provider's name of that version. */
+            /** @description The provider's name of the model version. */
             major_model_version?: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time of creation.
              */
             created_at?: string;
-            /** @description Whether it is liked. */
+            /** @description True if the song is liked at the provider. */
             is_liked?: boolean;
-            /** @description Whether everybody can see it at the provider. */
+            /** @description True if the song is public at the provider. */
             is_public?: boolean;
-            /** @description Whether it lies in the provider's bin. */
+            /** @description True if the song is in the provider's trash. */
             is_trashed?: boolean;
-            /** @description Whether the video is still being made. */
+            /** @description True if the video is not complete. */
             is_video_pending?: boolean;
-            /** @description How often it was played. */
+            /** @description Number of plays. */
             play_count?: number;
-            /** @description How often it was liked. */
+            /** @description Number of likes. */
             upvote_count?: number;
             metadata: components["schemas"]["SongMetadata"];
         };
         /**
          * MusicTask
-         * @description The record of a music task. Stems come as songs too.
+         * @description The record of a music task. Stems are also returned as songs.
          */
         MusicTask: {
             /**
@@ -2101,24 +2101,24 @@ export interface components {
              * @constant
              */
             action: "MUSIC";
-            /** @description The songs, usually two; empty until the first is known. */
+            /** @description The songs, usually two. Empty until the first song is known. */
             data: components["schemas"]["Song"][];
         } & components["schemas"]["MusicTaskFacts"];
         /**
          * Lyrics
-         * @description The lyrics; null until they are written.
+         * @description The lyrics. Null until they are complete.
          */
         Lyrics: {
             /** @description Id of the lyrics. */
             id: string;
             /**
-             * @description `complete` when they are written.
+             * @description `complete` when the lyrics are complete.
              * @example complete
              */
             status: string;
-            /** @description A title that fits. */
+            /** @description Suggested title. */
             title: string;
-            /** @description The lyrics, with section marks in brackets. */
+            /** @description The lyrics, with section markers in brackets. */
             text: string;
         } | null;
         /**
@@ -2135,7 +2135,7 @@ export interface components {
         } & components["schemas"]["MusicTaskFacts"];
         /**
          * MusicTaskRecord
-         * @description A music task or a lyrics task, told apart by `action`.
+         * @description A music task or a lyrics task, distinguished by `action`.
          */
         MusicTaskRecord: components["schemas"]["MusicTask"] | components["schemas"]["LyricsTask"];
         /**

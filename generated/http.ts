@@ -512,15 +512,16 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start making a song, continuing one or separating its stems.
-         * @description Inspiration mode writes the lyrics itself from a description; custom mode sings the lyrics of `prompt`. The
-         *     answer names one or more tasks; poll them all, or give a `callback_url`.
+         * Create a music task: a new song, a continuation or a stem separation.
+         * @description Inspiration mode generates lyrics and music from a description. Custom mode uses the lyrics in `prompt`. The
+         *     response contains one or more tasks; poll all of them, or send a `callback_url`.
          *
-         *     `task: gen_stem` takes the clip of `continue_clip_id` apart. `continue_clip_id` with `continue_at` continues
-         *     a clip from that second. Both go to the provider account that made the clip. A clip of nobody's, or somebody
-         *     else's, answers 404; one that is still being made answers 409 with code `resource_not_ready`.
+         *     `task: gen_stem` separates the stems of the clip `continue_clip_id`. `continue_clip_id` with `continue_at`
+         *     continues a clip from that second. The gateway sends both to the provider account that generated the clip. A clip
+         *     that does not exist or belongs to another owner returns 404. A clip that is not complete returns 409
+         *     `resource_not_ready`.
          *
-         *     `/sigma` (format B) answers with the task's id, the other two prefixes (format A) with a list of tasks.
+         *     `/sigma` (format B) returns the task id. The other two prefixes (format A) return a list of tasks.
          */
         post: operations["submitMusic"];
         delete?: never;
@@ -539,15 +540,16 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start making a song, continuing one or separating its stems. (prefix /sigma/v1)
-         * @description Inspiration mode writes the lyrics itself from a description; custom mode sings the lyrics of `prompt`. The
-         *     answer names one or more tasks; poll them all, or give a `callback_url`.
+         * Create a music task: a new song, a continuation or a stem separation. (prefix /sigma/v1)
+         * @description Inspiration mode generates lyrics and music from a description. Custom mode uses the lyrics in `prompt`. The
+         *     response contains one or more tasks; poll all of them, or send a `callback_url`.
          *
-         *     `task: gen_stem` takes the clip of `continue_clip_id` apart. `continue_clip_id` with `continue_at` continues
-         *     a clip from that second. Both go to the provider account that made the clip. A clip of nobody's, or somebody
-         *     else's, answers 404; one that is still being made answers 409 with code `resource_not_ready`.
+         *     `task: gen_stem` separates the stems of the clip `continue_clip_id`. `continue_clip_id` with `continue_at`
+         *     continues a clip from that second. The gateway sends both to the provider account that generated the clip. A clip
+         *     that does not exist or belongs to another owner returns 404. A clip that is not complete returns 409
+         *     `resource_not_ready`.
          *
-         *     `/sigma` (format B) answers with the task's id, the other two prefixes (format A) with a list of tasks.
+         *     `/sigma` (format B) returns the task id. The other two prefixes (format A) return a list of tasks.
          */
         post: operations["submitMusicV1"];
         delete?: never;
@@ -566,15 +568,16 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start making a song, continuing one or separating its stems. (prefix /sigma/v1/mv-3.5)
-         * @description Inspiration mode writes the lyrics itself from a description; custom mode sings the lyrics of `prompt`. The
-         *     answer names one or more tasks; poll them all, or give a `callback_url`.
+         * Create a music task: a new song, a continuation or a stem separation. (prefix /sigma/v1/mv-3.5)
+         * @description Inspiration mode generates lyrics and music from a description. Custom mode uses the lyrics in `prompt`. The
+         *     response contains one or more tasks; poll all of them, or send a `callback_url`.
          *
-         *     `task: gen_stem` takes the clip of `continue_clip_id` apart. `continue_clip_id` with `continue_at` continues
-         *     a clip from that second. Both go to the provider account that made the clip. A clip of nobody's, or somebody
-         *     else's, answers 404; one that is still being made answers 409 with code `resource_not_ready`.
+         *     `task: gen_stem` separates the stems of the clip `continue_clip_id`. `continue_clip_id` with `continue_at`
+         *     continues a clip from that second. The gateway sends both to the provider account that generated the clip. A clip
+         *     that does not exist or belongs to another owner returns 404. A clip that is not complete returns 409
+         *     `resource_not_ready`.
          *
-         *     `/sigma` (format B) answers with the task's id, the other two prefixes (format A) with a list of tasks.
+         *     `/sigma` (format B) returns the task id. The other two prefixes (format A) return a list of tasks.
          */
         post: operations["submitMusicV1Mv35"];
         delete?: never;
@@ -593,8 +596,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start writing lyrics.
-         * @description The answer names a task; poll it with the fetch call, or give a `callback_url`.
+         * Create a lyrics task.
+         * @description The response contains the task id. Poll the task with the fetch operation, or send a `callback_url`.
          */
         post: operations["submitLyrics"];
         delete?: never;
@@ -613,8 +616,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start writing lyrics. (prefix /sigma/v1)
-         * @description The answer names a task; poll it with the fetch call, or give a `callback_url`.
+         * Create a lyrics task. (prefix /sigma/v1)
+         * @description The response contains the task id. Poll the task with the fetch operation, or send a `callback_url`.
          */
         post: operations["submitLyricsV1"];
         delete?: never;
@@ -633,8 +636,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start writing lyrics. (prefix /sigma/v1/mv-3.5)
-         * @description The answer names a task; poll it with the fetch call, or give a `callback_url`.
+         * Create a lyrics task. (prefix /sigma/v1/mv-3.5)
+         * @description The response contains the task id. Poll the task with the fetch operation, or send a `callback_url`.
          */
         post: operations["submitLyricsV1Mv35"];
         delete?: never;
@@ -651,8 +654,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a music or lyrics task.
-         * @description A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
+         * Get a music or lyrics task.
+         * @description A failed task is not an error of this operation. The response is 200 with status `FAILURE` and `fail_reason`.
          */
         get: operations["fetchMusicTask"];
         put?: never;
@@ -671,8 +674,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a music or lyrics task. (prefix /sigma/v1)
-         * @description A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
+         * Get a music or lyrics task. (prefix /sigma/v1)
+         * @description A failed task is not an error of this operation. The response is 200 with status `FAILURE` and `fail_reason`.
          */
         get: operations["fetchMusicTaskV1"];
         put?: never;
@@ -691,8 +694,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a music or lyrics task. (prefix /sigma/v1/mv-3.5)
-         * @description A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
+         * Get a music or lyrics task. (prefix /sigma/v1/mv-3.5)
+         * @description A failed task is not an error of this operation. The response is 200 with status `FAILURE` and `fail_reason`.
          */
         get: operations["fetchMusicTaskV1Mv35"];
         put?: never;
@@ -712,7 +715,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read several music and lyrics tasks at once. */
+        /** Get several music and lyrics tasks. */
         post: operations["fetchMusicTasks"];
         delete?: never;
         options?: never;
@@ -729,7 +732,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read several music and lyrics tasks at once. (prefix /sigma/v1) */
+        /** Get several music and lyrics tasks. (prefix /sigma/v1) */
         post: operations["fetchMusicTasksV1"];
         delete?: never;
         options?: never;
@@ -746,7 +749,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read several music and lyrics tasks at once. (prefix /sigma/v1/mv-3.5) */
+        /** Get several music and lyrics tasks. (prefix /sigma/v1/mv-3.5) */
         post: operations["fetchMusicTasksV1Mv35"];
         delete?: never;
         options?: never;
@@ -762,8 +765,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read songs by clip id.
-         * @description The answer is a list also for one id. Ids that the caller has no song for are left out; when none is left, the answer is 404.
+         * Get songs by clip id.
+         * @description The response is a list, also for one id. The list omits ids for which the caller has no song. If no song remains, the response is 404.
          */
         get: operations["getClip"];
         put?: never;
@@ -782,8 +785,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read songs by clip id. (prefix /sigma/v1)
-         * @description The answer is a list also for one id. Ids that the caller has no song for are left out; when none is left, the answer is 404.
+         * Get songs by clip id. (prefix /sigma/v1)
+         * @description The response is a list, also for one id. The list omits ids for which the caller has no song. If no song remains, the response is 404.
          */
         get: operations["getClipV1"];
         put?: never;
@@ -802,8 +805,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read songs by clip id. (prefix /sigma/v1/mv-3.5)
-         * @description The answer is a list also for one id. Ids that the caller has no song for are left out; when none is left, the answer is 404.
+         * Get songs by clip id. (prefix /sigma/v1/mv-3.5)
+         * @description The response is a list, also for one id. The list omits ids for which the caller has no song. If no song remains, the response is 404.
          */
         get: operations["getClipV1Mv35"];
         put?: never;
@@ -822,8 +825,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the address of a song's WAV file.
-         * @description A song that is not finished answers 409 with code `resource_not_ready`; repeat later.
+         * Get the WAV file URL of a song.
+         * @description A song that is not complete returns 409 `resource_not_ready`. Retry later.
          */
         get: operations["getClipWav"];
         put?: never;
@@ -842,8 +845,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the address of a song's WAV file. (prefix /sigma/v1)
-         * @description A song that is not finished answers 409 with code `resource_not_ready`; repeat later.
+         * Get the WAV file URL of a song. (prefix /sigma/v1)
+         * @description A song that is not complete returns 409 `resource_not_ready`. Retry later.
          */
         get: operations["getClipWavV1"];
         put?: never;
@@ -862,8 +865,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the address of a song's WAV file. (prefix /sigma/v1/mv-3.5)
-         * @description A song that is not finished answers 409 with code `resource_not_ready`; repeat later.
+         * Get the WAV file URL of a song. (prefix /sigma/v1/mv-3.5)
+         * @description A song that is not complete returns 409 `resource_not_ready`. Retry later.
          */
         get: operations["getClipWavV1Mv35"];
         put?: never;
@@ -882,8 +885,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the times of a song's words.
-         * @description A song that is not finished answers 409 with code `resource_not_ready`; repeat later.
+         * Get the word timing of a song.
+         * @description A song that is not complete returns 409 `resource_not_ready`. Retry later.
          */
         get: operations["getClipTiming"];
         put?: never;
@@ -902,8 +905,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the times of a song's words. (prefix /sigma/v1)
-         * @description A song that is not finished answers 409 with code `resource_not_ready`; repeat later.
+         * Get the word timing of a song. (prefix /sigma/v1)
+         * @description A song that is not complete returns 409 `resource_not_ready`. Retry later.
          */
         get: operations["getClipTimingV1"];
         put?: never;
@@ -922,8 +925,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the times of a song's words. (prefix /sigma/v1/mv-3.5)
-         * @description A song that is not finished answers 409 with code `resource_not_ready`; repeat later.
+         * Get the word timing of a song. (prefix /sigma/v1/mv-3.5)
+         * @description A song that is not complete returns 409 `resource_not_ready`. Retry later.
          */
         get: operations["getClipTimingV1Mv35"];
         put?: never;
@@ -944,8 +947,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start making a song in format A.
-         * @description The same work as the submit call, with the fields of the song inside `input`. Read the task with the paired GET, or with the fetch calls.
+         * Create a music task in format A.
+         * @description Equivalent to the submit operation, with the fields of the song in `input`. Poll the task with the paired GET operation, or with the fetch operations.
          */
         post: operations["createMusic"];
         delete?: never;
@@ -964,8 +967,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start making a song in format A. (prefix /sigma/v1/mv-3.5)
-         * @description The same work as the submit call, with the fields of the song inside `input`. Read the task with the paired GET, or with the fetch calls.
+         * Create a music task in format A. (prefix /sigma/v1/mv-3.5)
+         * @description Equivalent to the submit operation, with the fields of the song in `input`. Poll the task with the paired GET operation, or with the fetch operations.
          */
         post: operations["createMusicMv35"];
         delete?: never;
@@ -982,8 +985,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a format A music task.
-         * @description Reads the tasks of every submit call. A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
+         * Get a music task in format A.
+         * @description Returns tasks of all submit operations. A failed task is not an error of this operation. The response is 200 with status `FAILURE` and `fail_reason`.
          */
         get: operations["getMusic"];
         put?: never;
@@ -1002,8 +1005,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a format A music task. (prefix /sigma/v1/mv-3.5)
-         * @description Reads the tasks of every submit call. A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
+         * Get a music task in format A. (prefix /sigma/v1/mv-3.5)
+         * @description Returns tasks of all submit operations. A failed task is not an error of this operation. The response is 200 with status `FAILURE` and `fail_reason`.
          */
         get: operations["getMusicMv35"];
         put?: never;
@@ -4826,18 +4829,18 @@ export interface components {
         };
         /**
          * MusicFlag
-         * @description 1 for yes, 0 for no. Booleans are taken too.
+         * @description 1 for yes, 0 for no. Booleans are also accepted.
          */
         MusicFlag: (0 | 1) | boolean;
         /**
          * MakeInstrumental
-         * @description 1 makes the song without singing.
+         * @description 1 generates a song without vocals.
          * @default 0
          */
         MakeInstrumental: components["schemas"]["MusicFlag"];
         /**
          * MusicControlSliders
-         * @description How strongly the styles, the unusual and a given audio shape the song.
+         * @description Influence of styles, unusualness and input audio on the song.
          */
         MusicControlSliders: {
             /**
@@ -4846,23 +4849,23 @@ export interface components {
              */
             style_weight?: number;
             /**
-             * @description How unusual the song may be, 0 to 1.
+             * @description Degree of unusualness, 0 to 1.
              * @example 0.3
              */
             weirdness_constraint?: number;
             /**
-             * @description Weight of the audio given, 0 to 1.
+             * @description Weight of the input audio, 0 to 1.
              * @example 0.5
              */
             audio_weight?: number;
         };
         /**
          * MusicInput
-         * @description What to make a song from. Unknown keys are passed to the provider; those that end in `clip_id` must name songs of the caller, as `continue_clip_id` does, 10 at the most.
+         * @description Description of the song. The gateway forwards unknown fields to the provider. At most 10 fields may have a name that ends in `clip_id`; each must contain the id of a song of the caller, like `continue_clip_id`.
          */
         MusicInput: {
             /**
-             * @description Model version; `chirp-hawk` is the current one. The other codes are still taken and redirected to it. Only stem separation keeps `chirp-auk`.
+             * @description Model version. `chirp-hawk` is the current version. The other versions are accepted and redirected to it. Only stem separation uses `chirp-auk`.
              * @default chirp-hawk
              * @enum {string}
              */
@@ -4872,7 +4875,7 @@ export interface components {
              * @example A slow song about the sea
              */
             prompt?: string;
-            /** @description The description of inspiration mode, up to 200 characters. */
+            /** @description Description in inspiration mode, up to 200 characters. */
             gpt_description_prompt?: string;
             /**
              * @description Title of the song, up to 1,000 characters.
@@ -4885,36 +4888,36 @@ export interface components {
              */
             tags?: string;
             /**
-             * @description Styles to keep out, up to 1,000 characters.
+             * @description Styles to exclude, up to 1,000 characters.
              * @example metal
              */
             negative_tags?: string;
             make_instrumental?: components["schemas"]["MakeInstrumental"];
-            /** @description The clip to continue or to take apart into stems. A task id is taken too and means the first clip of that task. */
+            /** @description The clip to continue or to separate into stems. A task id is also accepted and means the first clip of that task. */
             continue_clip_id?: string;
-            /** @description Where the continuation starts in the clip, in seconds; needs `continue_clip_id`. */
+            /** @description Start of the continuation in the clip, in seconds. Requires `continue_clip_id`. */
             continue_at?: number;
-            /** @description The task that made `continue_clip_id`. The gateway finds it by the clip when left out. */
+            /** @description Id of the task that generated `continue_clip_id`. By default the gateway finds the task by the clip id. */
             task_id?: string;
             /**
-             * @description `gen_stem` separates the stems of `continue_clip_id`. Other words are passed to the provider.
+             * @description `gen_stem` separates the stems of `continue_clip_id`. Other values are forwarded to the provider.
              * @example gen_stem
              */
             task?: string;
             /**
-             * @description With `gen_stem`: `two` gives vocals and instrumental, `twelve` one track an instrument.
+             * @description Stem separation for `gen_stem`. `two` returns vocals and instrumental, `twelve` one track per instrument.
              * @default two
              * @enum {string}
              */
             stem_task?: "two" | "twelve";
-            /** @description Further settings. */
+            /** @description Additional settings. */
             metadata?: {
                 control_sliders?: components["schemas"]["MusicControlSliders"];
             };
         };
         /**
          * MusicSource
-         * @description At least one field that says what to make must be there.
+         * @description At least one field that describes the song is required.
          */
         MusicSource: {
             [key: string]: unknown;
@@ -4931,67 +4934,67 @@ export interface components {
         };
         /**
          * CustomMode
-         * @description 0 makes lyrics and music from a description (inspiration, the default), 1 sings the lyrics of `prompt` (custom).
+         * @description 0 generates lyrics and music from a description (inspiration, the default). 1 uses the lyrics in `prompt` (custom).
          * @default 0
          */
         CustomMode: components["schemas"]["MusicFlag"];
         /**
          * SubmitMusicRequest
-         * @description What to make a song from, in which mode, and where to report it. Every field is optional, but some field must say what to make.
+         * @description The mode, the description of the song and a callback URL. All fields are optional, but at least one field must describe the song.
          */
         SubmitMusicRequest: {
             custom_mode?: components["schemas"]["CustomMode"];
             /**
              * Format: uri
-             * @description Address that receives the finished task record by POST.
+             * @description URL that receives the finished task record by POST.
              */
             callback_url?: string;
             /**
              * Format: uri
-             * @description Another name of `callback_url`, which wins when both are sent.
+             * @description Alias of `callback_url`, which takes precedence if both are sent.
              */
             notify_hook?: string;
         } & (components["schemas"]["MusicInput"] & components["schemas"]["MusicSource"]);
         /**
          * SubmittedMusicTask
-         * @description A task in the list form of the submit answer.
+         * @description A task in the list format of the submit response.
          */
         SubmittedMusicTask: {
             /** @description Id of the task. */
             task_id: string;
             /**
-             * @description 1 for submitted.
+             * @description 1 means submitted.
              * @example 1
              */
             status: number;
-            /** @description Title asked for. */
+            /** @description Title of the request. */
             title?: string;
-            /** @description Prompt asked for. */
+            /** @description Prompt of the request. */
             prompt?: string;
         };
         /**
          * MusicSubmitReply
-         * @description The task was accepted. Poll every id that it names.
+         * @description The task is accepted. Poll every id in the response.
          */
         MusicSubmitReply: {
-            /** @description `success` in format B, 200 in format A; both mean accepted. */
+            /** @description `success` in format B, 200 in format A. Both mean that the task is accepted. */
             code: 200 | "success";
-            /** @description A word for people. */
+            /** @description Human-readable message. */
             msg: string;
-            /** @description In format B a task id, in format A a list of tasks. */
+            /** @description A task id in format B, a list of tasks in format A. */
             data: string | components["schemas"]["SubmittedMusicTask"][];
-            /** @description How long the call took in seconds. */
+            /** @description Duration of the request in seconds. */
             exec_time?: number;
         };
         /**
          * MusicTaskStatus
-         * @description `SUCCESS` and `FAILURE` are final. The others come before them, in the order written; `UNKNOWN` when the provider cannot say.
+         * @description `SUCCESS` and `FAILURE` are final. The other values precede them in the listed order. `UNKNOWN` means that the provider cannot report the status.
          * @enum {string}
          */
         MusicTaskStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
         /**
          * MusicTaskFacts
-         * @description What music and lyrics tasks have in common.
+         * @description Common fields of music and lyrics tasks.
          */
         MusicTaskFacts: {
             /**
@@ -5000,82 +5003,82 @@ export interface components {
              */
             task_id: string;
             status: components["schemas"]["MusicTaskStatus"];
-            /** @description Why the task failed; empty otherwise. */
+            /** @description Reason of the failure. Empty if the task did not fail. */
             fail_reason: string;
             /**
-             * @description When it was submitted. Unix time in seconds.
+             * @description Time of submission. Unix time in seconds.
              * @example 1795000000
              */
             submit_time: number;
-            /** @description When work began. Unix time in seconds, 0 before. */
+            /** @description Time at which the task started. Unix time in seconds, 0 before the start. */
             start_time: number;
-            /** @description When it ended. Unix time in seconds, 0 before. */
+            /** @description Time at which the task ended. Unix time in seconds, 0 before the end. */
             finish_time: number;
             /**
-             * @description How far it is, `0%` to `100%`.
+             * @description Progress, `0%` to `100%`.
              * @example 100%
              */
             progress: string;
         };
         /**
          * SongMetadata
-         * @description What the song was made from.
+         * @description Input and properties of the song.
          */
         SongMetadata: {
             /** @description Styles. */
             tags?: string | null;
             /** @description Lyrics. */
             prompt?: string | null;
-            /** @description The description of inspiration mode. */
+            /** @description Description in inspiration mode. */
             gpt_description_prompt?: string | null;
-            /** @description Styles kept out. */
+            /** @description Excluded styles. */
             negative_tags?: string | null;
-            /** @description Id of the audio it was made from. */
+            /** @description Id of the input audio. */
             audio_prompt_id?: string | null;
-            /** @description The clips it continues. */
+            /** @description Clips that this song continues. */
             history?: {
                 [key: string]: unknown;
             }[] | null;
-            /** @description The clips it was joined from. */
+            /** @description Clips from which this song was joined. */
             concat_history?: {
                 [key: string]: unknown;
             }[] | null;
             /**
-             * @description `gen` for a song, `stem` for a stem, or another word.
+             * @description `gen` for a song, `stem` for a stem, or another value.
              * @example gen
              */
             type?: string | null;
-            /** @description Length in seconds. */
+            /** @description Duration in seconds. */
             duration?: number | null;
-            /** @description Whether the provider gave its credits back. */
+            /** @description True if the provider refunded its credits. */
             refund_credits?: boolean | null;
-            /** @description Whether it can be played before it is complete. */
+            /** @description True if the song can be played before it is complete. */
             stream?: boolean | null;
-            /** @description Kind of failure. */
+            /** @description Kind of the failure. */
             error_type?: string | null;
-            /** @description The failure in words. */
+            /** @description Error message. */
             error_message?: string | null;
-            /** @description Stem. Id of the clip it was taken from. */
+            /** @description Stems only. Id of the source clip. */
             stem_from_id?: string | null;
-            /** @description Stem. The separation asked for. */
+            /** @description Stems only. The requested separation. */
             stem_task?: string | null;
-            /** @description Stem. The provider's number of the kind of stem. */
+            /** @description Stems only. The provider's numeric id of the stem type. */
             stem_type_id?: number | null;
-            /** @description Stem. The provider's name of the separation. */
+            /** @description Stems only. The provider's name of the separation. */
             stem_type_group_name?: string | null;
-            /** @description Whether somebody sings. */
+            /** @description True if the song has vocals. */
             has_vocal?: boolean | null;
-            /** @description Whether stems of it exist. */
+            /** @description True if stems of the song exist. */
             has_stem?: boolean | null;
-            /** @description Whether it was asked for without singing. */
+            /** @description True if the request excluded vocals. */
             make_instrumental?: boolean | null;
             control_sliders?: components["schemas"]["MusicControlSliders"];
-            /** @description The task word of the request. */
+            /** @description `task` of the request. */
             task?: string | null;
         };
         /**
          * Song
-         * @description A song, a continuation or a stem. Addresses are empty until the file is there; they live for a limited time.
+         * @description A song, a continuation or a stem. URLs are empty until the file exists, and are valid for a limited time.
          */
         Song: {
             /**
@@ -5088,47 +5091,47 @@ export interface components {
             /** @description Title of the song. */
             title: string;
             /**
-             * @description State of this song; `complete` and `error` are final.
+             * @description Status of the song. `complete` and `error` are final.
              * @enum {string}
              */
             status: "submitted" | "queued" | "streaming" | "complete" | "error";
-            /** @description Address of the MP3. */
+            /** @description URL of the MP3 file. */
             audio_url: string;
-            /** @description Address of a video of the song. */
+            /** @description URL of a video of the song. */
             video_url?: string;
-            /** @description Address of the cover. */
+            /** @description URL of the cover image. */
             image_url: string;
-            /** @description Address of a larger cover. */
+            /** @description URL of a larger cover image. */
             image_large_url?: string;
             /**
-             * @description Model version that made it.
+             * @description Model version that generated the song.
              * @example chirp-hawk
              */
             model_name?: string;
-            /** @description The provider's name of that version. */
+            /** @description The provider's name of the model version. */
             major_model_version?: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time of creation.
              */
             created_at?: string;
-            /** @description Whether it is liked. */
+            /** @description True if the song is liked at the provider. */
             is_liked?: boolean;
-            /** @description Whether everybody can see it at the provider. */
+            /** @description True if the song is public at the provider. */
             is_public?: boolean;
-            /** @description Whether it lies in the provider's bin. */
+            /** @description True if the song is in the provider's trash. */
             is_trashed?: boolean;
-            /** @description Whether the video is still being made. */
+            /** @description True if the video is not complete. */
             is_video_pending?: boolean;
-            /** @description How often it was played. */
+            /** @description Number of plays. */
             play_count?: number;
-            /** @description How often it was liked. */
+            /** @description Number of likes. */
             upvote_count?: number;
             metadata: components["schemas"]["SongMetadata"];
         };
         /**
          * MusicTask
-         * @description The record of a music task. Stems come as songs too.
+         * @description The record of a music task. Stems are also returned as songs.
          */
         MusicTask: {
             /**
@@ -5136,24 +5139,24 @@ export interface components {
              * @constant
              */
             action: "MUSIC";
-            /** @description The songs, usually two; empty until the first is known. */
+            /** @description The songs, usually two. Empty until the first song is known. */
             data: components["schemas"]["Song"][];
         } & components["schemas"]["MusicTaskFacts"];
         /**
          * Lyrics
-         * @description The lyrics; null until they are written.
+         * @description The lyrics. Null until they are complete.
          */
         Lyrics: {
             /** @description Id of the lyrics. */
             id: string;
             /**
-             * @description `complete` when they are written.
+             * @description `complete` when the lyrics are complete.
              * @example complete
              */
             status: string;
-            /** @description A title that fits. */
+            /** @description Suggested title. */
             title: string;
-            /** @description The lyrics, with section marks in brackets. */
+            /** @description The lyrics, with section markers in brackets. */
             text: string;
         } | null;
         /**
@@ -5170,7 +5173,7 @@ export interface components {
         } & components["schemas"]["MusicTaskFacts"];
         /**
          * MusicTaskRecord
-         * @description A music task or a lyrics task, told apart by `action`.
+         * @description A music task or a lyrics task, distinguished by `action`.
          */
         MusicTaskRecord: components["schemas"]["MusicTask"] | components["schemas"]["LyricsTask"];
         /**
@@ -5186,42 +5189,42 @@ export interface components {
         };
         /**
          * SubmitLyricsRequest
-         * @description What the lyrics are to be about.
+         * @description The subject of the lyrics, and a callback URL.
          */
         SubmitLyricsRequest: {
             /**
-             * @description What to write about, up to 3,000 characters.
+             * @description Description of the lyrics, up to 3,000 characters.
              * @example A lullaby for a lighthouse
              */
             prompt: string;
             /**
              * Format: uri
-             * @description Address that receives the finished task record by POST.
+             * @description URL that receives the finished task record by POST.
              * @example https://app.example/lyrics
              */
             callback_url?: string;
             /**
              * Format: uri
-             * @description Another name of `callback_url`, which wins when both are sent.
+             * @description Alias of `callback_url`, which takes precedence if both are sent.
              */
             notify_hook?: string;
         };
         /**
          * LyricsSubmitReply
-         * @description The task was accepted. Poll its id.
+         * @description The task is accepted. Poll its id.
          */
         LyricsSubmitReply: {
-            /** @description `success` in format B, 200 in format A; both mean accepted. */
+            /** @description `success` in format B, 200 in format A. Both mean that the task is accepted. */
             code: 200 | "success";
-            /** @description A word for people. */
+            /** @description Human-readable message. */
             msg: string;
             /** @description Id of the task. */
             data: string;
             /** @description The same as `msg`. */
             message?: string;
-            /** @description How long the call took in seconds. */
+            /** @description Duration of the request in seconds. */
             exec_time?: number;
-            /** @description The caller's address. */
+            /** @description IP address of the caller. */
             ip?: string;
         };
         /**
@@ -5240,7 +5243,7 @@ export interface components {
         };
         /**
          * FetchMusicTasksRequest
-         * @description The tasks to read.
+         * @description The tasks to return.
          */
         FetchMusicTasksRequest: {
             /**
@@ -5251,7 +5254,7 @@ export interface components {
              */
             ids: string[];
             /**
-             * @description Only tasks of this kind; both when left out.
+             * @description Returns only tasks of this kind. Default: both kinds.
              * @enum {string}
              */
             action?: "MUSIC" | "LYRICS";
@@ -5268,65 +5271,65 @@ export interface components {
             code: "success";
             /** @description Empty. */
             message: string;
-            /** @description The records, in any order. Ids that the caller has no task for are left out. */
+            /** @description The records, in any order. Ids for which the caller has no task are omitted. */
             data: components["schemas"]["MusicTaskRecord"][];
         };
         /**
          * ClipWavReply
-         * @description Where the uncompressed file is.
+         * @description URL of the uncompressed file.
          */
         ClipWavReply: {
             /**
              * Format: uri
-             * @description Address of the WAV file. It lives for a limited time.
+             * @description URL of the WAV file, valid for a limited time.
              */
             wav_file_url: string;
         };
         /**
          * ClipTimingReply
-         * @description When each word is sung, and the loudness over time.
+         * @description Time of each sung word, and loudness over time.
          */
         ClipTimingReply: {
-            /** @description The words in order. */
+            /** @description The words in the order of the lyrics. */
             aligned_words: {
-                /** @description The word, with line breaks and section marks kept. */
+                /** @description The word, including line breaks and section markers. */
                 word: string;
-                /** @description Whether it was found in the audio. */
+                /** @description True if the word was found in the audio. */
                 success?: boolean;
-                /** @description Start in seconds. */
+                /** @description Start time in seconds. */
                 start_s: number;
-                /** @description End in seconds. */
+                /** @description End time in seconds. */
                 end_s: number;
-                /** @description How sure the time is. */
+                /** @description Confidence of the timing. */
                 p_align?: number;
             }[];
-            /** @description Loudness at even steps over the clip. */
+            /** @description Loudness at equal intervals over the clip. */
             waveform_data: number[];
-            /** @description Share of characters that were not recognised. */
+            /** @description Share of characters that were not recognized. */
             hoot_cer?: number;
-            /** @description Whether the times were taken from a song still being made. */
+            /** @description True if the timing is from a song that was not complete. */
             is_streamed?: boolean;
         };
         /**
          * CreateMusicRequest
-         * @description The mode, what to make the song from, and where to report it.
+         * @description The mode, the description of the song and a callback URL.
          */
         CreateMusicRequest: {
             custom_mode?: components["schemas"]["CustomMode"];
             /**
              * Music input, format A
-             * @description What to make. Some field must say what.
+             * @description Description of the song. At least one field must describe it.
              */
             input: components["schemas"]["MusicInput"] & components["schemas"]["MusicSource"];
             /**
              * Format: uri
-             * @description Address that receives the finished task record by POST.
+             * @description URL that receives the finished task record by POST.
              */
             notify_hook?: string;
         };
         /**
          * MusicCreatedReply
-         * @description The task was accepted. Poll its id.
+         * @description The task is accepted. Poll its id.
          */
         MusicCreatedReply: {
             /**
@@ -5334,7 +5337,7 @@ export interface components {
              * @constant
              */
             code: 200;
-            /** @description A word for people. */
+            /** @description Human-readable message. */
             message: string;
             /** @description The task. */
             data: {
@@ -5352,20 +5355,20 @@ export interface components {
              * @constant
              */
             code: 200;
-            /** @description A word for people. */
+            /** @description Human-readable message. */
             message: string;
             /** @description The task. */
             data: {
                 /** @description Id of the task. */
                 task_id: string;
                 status: components["schemas"]["MusicTaskStatus"];
-                /** @description Why the task failed; empty otherwise. */
+                /** @description Reason of the failure. Empty if the task did not fail. */
                 fail_reason?: string;
-                /** @description The fields of the request that the contract names, as they were sent. */
+                /** @description Fields of the request that the contract defines, with their original values. */
                 input: {
                     [key: string]: unknown;
                 };
-                /** @description The songs by clip id; empty until the first is known. */
+                /** @description The songs by clip id. Empty until the first song is known. */
                 clips: {
                     [key: string]: components["schemas"]["Song"];
                 };
@@ -9831,14 +9834,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to make. */
+        /** @description The mode, the description of the song and a callback URL. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmitMusicRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9881,14 +9884,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to make. */
+        /** @description The mode, the description of the song and a callback URL. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmitMusicRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9931,14 +9934,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to make. */
+        /** @description The mode, the description of the song and a callback URL. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmitMusicRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9981,14 +9984,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to write about. */
+        /** @description The subject of the lyrics. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmitLyricsRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10030,14 +10033,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to write about. */
+        /** @description The subject of the lyrics. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmitLyricsRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10079,14 +10082,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to write about. */
+        /** @description The subject of the lyrics. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmitLyricsRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10213,7 +10216,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The tasks that the caller has among these ids. */
+            /** @description The tasks with these ids that belong to the caller. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10246,7 +10249,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The tasks that the caller has among these ids. */
+            /** @description The tasks with these ids that belong to the caller. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10279,7 +10282,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The tasks that the caller has among these ids. */
+            /** @description The tasks with these ids that belong to the caller. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10499,7 +10502,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Words and waveform. */
+            /** @description Word timing and waveform. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10532,7 +10535,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Words and waveform. */
+            /** @description Word timing and waveform. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10565,7 +10568,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Words and waveform. */
+            /** @description Word timing and waveform. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10605,14 +10608,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to make. */
+        /** @description The mode, the description of the song and a callback URL. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateMusicRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10655,14 +10658,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to make. */
+        /** @description The mode, the description of the song and a callback URL. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateMusicRequest"];
             };
         };
         responses: {
-            /** @description Accepted. */
+            /** @description The task is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

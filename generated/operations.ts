@@ -641,7 +641,7 @@ export const operations = {
     method: 'post',
     path: '/sigma/submit/music',
     area: 'music',
-    summary: 'Start making a song, continuing one or separating its stems.',
+    summary: 'Create a music task: a new song, a continuation or a stem separation.',
     aliases: ['/sigma/v1/submit/music', '/sigma/v1/mv-3.5/submit/music'],
     statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -671,7 +671,7 @@ export const operations = {
     method: 'post',
     path: '/sigma/submit/lyrics',
     area: 'music',
-    summary: 'Start writing lyrics.',
+    summary: 'Create a lyrics task.',
     aliases: ['/sigma/v1/submit/lyrics', '/sigma/v1/mv-3.5/submit/lyrics'],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -700,7 +700,7 @@ export const operations = {
     method: 'get',
     path: '/sigma/fetch/{task_id}',
     area: 'music',
-    summary: 'Read a music or lyrics task.',
+    summary: 'Get a music or lyrics task.',
     aliases: ['/sigma/v1/fetch/{task_id}', '/sigma/v1/mv-3.5/fetch/{task_id}'],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -723,7 +723,7 @@ export const operations = {
     method: 'post',
     path: '/sigma/fetch',
     area: 'music',
-    summary: 'Read several music and lyrics tasks at once.',
+    summary: 'Get several music and lyrics tasks.',
     aliases: ['/sigma/v1/fetch', '/sigma/v1/mv-3.5/fetch'],
     statuses: [200, 400, 401, 413, 415, 429, 500, 503],
     mediaTypes: {
@@ -748,7 +748,7 @@ export const operations = {
     method: 'get',
     path: '/sigma/feed/{clip_id}',
     area: 'music',
-    summary: 'Read songs by clip id.',
+    summary: 'Get songs by clip id.',
     aliases: ['/sigma/v1/feed/{clip_id}', '/sigma/v1/mv-3.5/feed/{clip_id}'],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -771,7 +771,7 @@ export const operations = {
     method: 'get',
     path: '/sigma/act/wav/{clip_id}',
     area: 'music',
-    summary: 'Get the address of a song\'s WAV file.',
+    summary: 'Get the WAV file URL of a song.',
     aliases: ['/sigma/v1/act/wav/{clip_id}', '/sigma/v1/mv-3.5/act/wav/{clip_id}'],
     statuses: [200, 400, 401, 404, 409, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -797,7 +797,7 @@ export const operations = {
     method: 'get',
     path: '/sigma/act/timing/{clip_id}',
     area: 'music',
-    summary: 'Get the times of a song\'s words.',
+    summary: 'Get the word timing of a song.',
     aliases: ['/sigma/v1/act/timing/{clip_id}', '/sigma/v1/mv-3.5/act/timing/{clip_id}'],
     statuses: [200, 400, 401, 404, 409, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -823,7 +823,7 @@ export const operations = {
     method: 'post',
     path: '/sigma/v1/music',
     area: 'music',
-    summary: 'Start making a song in format A.',
+    summary: 'Create a music task in format A.',
     aliases: ['/sigma/v1/mv-3.5/music'],
     statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -853,7 +853,7 @@ export const operations = {
     method: 'get',
     path: '/sigma/v1/music/{task_id}',
     area: 'music',
-    summary: 'Read a format A music task.',
+    summary: 'Get a music task in format A.',
     aliases: ['/sigma/v1/mv-3.5/music/{task_id}'],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
