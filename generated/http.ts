@@ -444,10 +444,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a 3D task from a text, an image or four views.
-         * @description The three kinds of input exclude one another: more than one answers 400 with code `invalid_media_combination`,
-         *     none with `invalid_request`. Poll the task at `GET /api/v1/tasks/{task_id}`. The files stay available for 2
-         *     hours, the task for 24.
+         * Create a 3D task from a text, an image or several views.
+         * @description The three kinds of input exclude each other: more than one returns 400 `invalid_media_combination`, none returns
+         *     400 `invalid_request`. Poll the task with `GET /api/v1/tasks/{task_id}`. The files are available for 2 hours, the
+         *     task for 24 hours.
          */
         post: operations["createModel3d"];
         delete?: never;
@@ -4370,22 +4370,22 @@ export interface components {
         };
         /**
          * Model3dResults
-         * @description 3D tasks: signed addresses of the files, good for 2 hours.
+         * @description 3D tasks only. Signed URLs of the files, valid for 2 hours.
          */
         Model3dResults: {
             /**
              * Format: uri
-             * @description The GLB with physically based materials.
+             * @description URL of the GLB file with physically based materials.
              */
             pbr_model_url?: string;
             /**
              * Format: uri
-             * @description The GLB without them.
+             * @description URL of the GLB file without physically based materials.
              */
             base_model_url?: string;
             /**
              * Format: uri
-             * @description A WebP picture of the object.
+             * @description URL of a WebP image of the object.
              */
             rendered_image_url?: string;
         } & ({
@@ -4595,23 +4595,23 @@ export interface components {
         };
         /**
          * Model3dView
-         * @description A picture from one side, or an empty object when there is none.
+         * @description An image of one side, or an empty object if the view is missing.
          */
         Model3dView: {
             /**
-             * @description Format of the picture.
+             * @description Format of the image.
              * @enum {string}
              */
             type?: "jpeg" | "png";
             /**
-             * @description URL of the picture; sides 20 to 6,000 px, at most 20 MB.
+             * @description URL of the image; sides 20 to 6,000 px, at most 20 MB.
              * @example https://files.example/horse-front.png
              */
             file_token?: components["schemas"]["StoredMedia"];
         };
         /**
          * Model3dFrontView
-         * @description The picture from the front; it cannot be missing.
+         * @description The front view. Required.
          */
         Model3dFrontView: WithRequired<components["schemas"]["Model3dView"], "type" | "file_token">;
         /**
@@ -4629,7 +4629,7 @@ export interface components {
              * @example https://files.example/horse.png
              */
             image?: components["schemas"]["StoredMedia"];
-            /** @description Multi-view input. Four views in the order front, left, back, right; `{}` stands for a missing one, and the front must be there. */
+            /** @description Multi-view input. Four views in the order front, left, back, right. `{}` represents a missing view; the front view is required. */
             images?: [
                 components["schemas"]["Model3dFrontView"],
                 components["schemas"]["Model3dView"],
@@ -4645,7 +4645,7 @@ export interface components {
         });
         /**
          * Model3dParameters
-         * @description How the object is modelled. Unknown keys pass.
+         * @description Modeling options. The gateway forwards unknown fields.
          */
         Model3dParameters: {
             /**
@@ -4655,25 +4655,25 @@ export interface components {
              */
             texture_quality?: "standard" | "detailed";
             /**
-             * @description Quality of the mesh; `ultra` on the high-detail model only.
+             * @description Quality of the mesh. Only the high-detail model supports `ultra`.
              * @default standard
              * @enum {string}
              */
             geometry_quality?: "standard" | "ultra";
             /**
-             * @description Whether the object has a texture. False needs `pbr` false.
+             * @description True adds a texture. False requires `pbr` to be false.
              * @default true
              */
             texture?: boolean;
             /**
-             * @description Whether the materials are physically based.
+             * @description True uses physically based materials.
              * @default true
              */
             pbr?: boolean;
         };
         /**
          * Model3dRequest
-         * @description A text, one image or four views of an object, and how to model it.
+         * @description A text, an image or several views of an object, and modeling options.
          */
         Model3dRequest: {
             /**

@@ -560,7 +560,7 @@ export const operations = {
     method: 'post',
     path: '/api/v1/services/aigc/video-generation/3d-generation',
     area: 'models3d',
-    summary: 'Start a 3D task from a text, an image or four views.',
+    summary: 'Create a 3D task from a text, an image or several views.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
