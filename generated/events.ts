@@ -2151,7 +2151,7 @@ export interface components {
         };
         /**
          * ImageTime
-         * @description When the job was submitted, was begun or ended. Unix time in milliseconds; null or 0 before.
+         * @description Time at which the job was submitted, started or ended. Unix time in milliseconds; null or 0 before.
          * @example 1795000000123
          */
         ImageTime: number | null;
@@ -2161,14 +2161,14 @@ export interface components {
          */
         ImageButton: {
             /**
-             * @description What to send in the action call; opaque.
+             * @description Opaque value for the action operation.
              * @example IJ::JOB::upsample::1::9f2c
              */
             customId: string;
-            /** @description A sign for the button. */
+            /** @description Emoji of the button. */
             emoji?: string;
             /**
-             * @description A word for the button.
+             * @description Label of the button.
              * @example U1
              */
             label: string;
@@ -2177,12 +2177,12 @@ export interface components {
              * @example 2
              */
             type?: number;
-            /** @description Look of the button, 1 to 4. */
+            /** @description Style of the button, 1 to 4. */
             style?: number;
         };
         /**
          * ImageJob
-         * @description A job, its picture and the buttons that lead on from it. Deliveries carry the same object.
+         * @description An image job, its image and the buttons for further actions. Callbacks contain the same object.
          */
         ImageJob: {
             /**
@@ -2191,51 +2191,51 @@ export interface components {
              */
             id: string;
             /**
-             * @description What the job does: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` and others.
+             * @description Kind of the job: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` or another value.
              * @example UPSCALE
              */
             action: string;
-            /** @description The button that started it. */
+            /** @description The button that created the job. */
             customId?: string | null;
-            /** @description The provider's kind of bot. */
+            /** @description The provider's bot type. */
             botType?: string | null;
-            /** @description Prompt asked for. */
+            /** @description Prompt of the request. */
             prompt?: string | null;
             /** @description The prompt in English. */
             promptEn?: string | null;
-            /** @description The job in words. */
+            /** @description Description of the job. */
             description?: string | null;
-            /** @description `state` of the request, untouched. */
+            /** @description `state` of the request, unchanged. */
             state?: string | null;
             submitTime: components["schemas"]["ImageTime"];
             startTime: components["schemas"]["ImageTime"];
             finishTime: components["schemas"]["ImageTime"];
             /**
-             * @description How far it is, `0%` to `100%`.
+             * @description Progress, `0%` to `100%`.
              * @example 100%
              */
             progress: string;
             /**
-             * @description `SUCCESS` and `FAILURE` are final; `MODAL` waits for the modal call.
+             * @description `SUCCESS` and `FAILURE` are final. `MODAL` waits for the modal operation.
              * @enum {string}
              */
             status: "NOT_START" | "SUBMITTED" | "MODAL" | "IN_PROGRESS" | "SUCCESS" | "FAILURE";
-            /** @description Address of the picture, for a limited time; null or empty until there is one. */
+            /** @description URL of the image, valid for a limited time. Null or empty until the image exists. */
             imageUrl: string | null;
-            /** @description Address of a video, where the job makes one. */
+            /** @description URL of a video, if the job generates one. */
             videoUrl?: string | null;
-            /** @description Why the job failed. */
+            /** @description Reason of the failure. */
             failReason: string | null;
-            /** @description The actions that the finished job offers. */
+            /** @description Actions that the finished job offers. */
             buttons: components["schemas"]["ImageButton"][];
-            /** @description Facts about the prompt. */
+            /** @description Properties of the prompt. */
             properties: {
-                /** @description The prompt that was used. */
+                /** @description The prompt that the provider used. */
                 finalPrompt?: string | null;
-                /** @description That prompt in Chinese. */
+                /** @description The prompt in Chinese. */
                 finalZhPrompt?: string | null;
             };
-            /** @description Inpainting. The mask as a PNG data URL. */
+            /** @description Inpainting only. The mask as a PNG data URL. */
             maskBase64?: string | null;
         };
         /**

@@ -1027,9 +1027,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start an image job from a prompt.
-         * @description Makes a grid of four pictures. When the job is finished, its buttons lead on: to one of the pictures, to variations,
-         *     to another grid. Query the job, or give a `notifyHook`.
+         * Create an image job from a prompt.
+         * @description Generates a grid of four images. The buttons of the finished job are actions on one of the images, variations and
+         *     rerolls. Query the job, or send a `notifyHook`.
          */
         post: operations["submitImagine"];
         delete?: never;
@@ -1048,10 +1048,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a waiting image job its mask and prompt.
-         * @description To inpaint, first press the job's inpaint button with the action call, then send the mask and the prompt here. The
-         *     same job goes on; a job that does not wait answers 400. `notifyHook` and `state` replace those of the action call
-         *     where they are given.
+         * Send the mask and prompt of a waiting image job.
+         * @description For inpainting, first run the job's inpaint action, then send the mask and the prompt to this operation. The same
+         *     job continues. A job that does not wait for input returns 400. `notifyHook` and `state` replace those of the
+         *     action, if they are present.
          */
         post: operations["submitImageModal"];
         delete?: never;
@@ -1070,9 +1070,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Press a button of a finished image job.
-         * @description Upscales, varies, rolls again, pans or zooms, or opens inpainting. The button's `customId` comes from the job.
-         *     Code 21 means that the new job waits for the modal call; one that gets none ends as `FAILURE` and costs nothing.
+         * Run an action of a finished image job.
+         * @description An action upscales, varies, rerolls, pans or zooms an image, or starts inpainting. The `customId` is that of a
+         *     button of the job. Code 21 means that the new job waits for the modal operation. A job that never receives it ends
+         *     as `FAILURE` and is not charged.
          */
         post: operations["submitImageAction"];
         delete?: never;
@@ -1089,8 +1090,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read an image job.
-         * @description A failed job is not an error of this call. It answers 200 with status `FAILURE` and `failReason`.
+         * Get an image job.
+         * @description A failed job is not an error of this operation. The response is 200 with status `FAILURE` and `failReason`.
          */
         get: operations["fetchImageJob"];
         put?: never;
@@ -1110,7 +1111,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read several image jobs at once. */
+        /** Get several image jobs. */
         post: operations["listImageJobs"];
         delete?: never;
         options?: never;
@@ -5376,62 +5377,62 @@ export interface components {
         };
         /**
          * ImagePrompt
-         * @description What to draw, 1 to 20,000 characters, with the options of the provider behind it, such as `--ar 3:2`.
+         * @description Description of the image, 1 to 20,000 characters, followed by options of the provider, such as `--ar 3:2`.
          * @example a harbour at dusk
          */
         ImagePrompt: string;
         /**
          * ImageNotifyHook
          * Format: uri
-         * @description Address that receives the job by POST whenever its status changes.
+         * @description URL that receives the job by POST at every status change.
          */
         ImageNotifyHook: string;
         /**
          * ImageState
-         * @description Any text of the caller's, up to 8,192 characters. It comes back untouched in the job and in its deliveries.
+         * @description Arbitrary text of the caller, up to 8,192 characters. The job and its callbacks contain it unchanged.
          * @example order 7
          */
         ImageState: string;
         /**
          * ImagineRequest
-         * @description What to draw. Unknown keys are passed to the provider.
+         * @description Prompt and options of an image job. The gateway forwards unknown fields to the provider.
          */
         ImagineRequest: {
             prompt: components["schemas"]["ImagePrompt"];
-            /** @description Reference pictures, at most 5, as data URLs of PNG or JPEG files. */
+            /** @description Reference images, at most 5, as data URLs of PNG or JPEG files. */
             base64Array?: string[];
             notifyHook?: components["schemas"]["ImageNotifyHook"];
             state?: components["schemas"]["ImageState"];
         };
         /**
          * ImageSubmitReply
-         * @description The job was taken.
+         * @description The job is accepted.
          */
         ImageSubmitReply: {
             /**
-             * @description 1 accepted; 21 waits for the modal call, or the same job exists; 22 accepted and queued behind others.
+             * @description 1 accepted; 21 waits for the modal operation, or the same job exists; 22 accepted and queued.
              * @enum {integer}
              */
             code: 1 | 21 | 22;
-            /** @description The code in words. */
+            /** @description Description of the code. */
             description: string;
-            /** @description Id of the job; with code 21 the one to name in the modal call. */
+            /** @description Id of the job. With code 21, the id to send to the modal operation. */
             result: string;
-            /** @description Facts that belong to the code. */
+            /** @description Properties of the code. */
             properties: {
-                /** @description Code 21. The prompt that will be used. */
+                /** @description Code 21 only. The prompt that the provider will use. */
                 finalPrompt?: string;
-                /** @description Code 21. Whether the job waits for a remix prompt. */
+                /** @description Code 21 only. True if the job waits for a remix prompt. */
                 remix?: boolean;
-                /** @description Code 22. Jobs ahead of this one. */
+                /** @description Code 22 only. Number of jobs ahead of this job. */
                 numberOfQueues?: number;
-                /** @description Code 22. The provider's account as an opaque word. */
+                /** @description Code 22 only. Opaque id of the provider's account. */
                 instanceId?: string;
             };
         };
         /**
          * ImageTime
-         * @description When the job was submitted, was begun or ended. Unix time in milliseconds; null or 0 before.
+         * @description Time at which the job was submitted, started or ended. Unix time in milliseconds; null or 0 before.
          * @example 1795000000123
          */
         ImageTime: number | null;
@@ -5441,14 +5442,14 @@ export interface components {
          */
         ImageButton: {
             /**
-             * @description What to send in the action call; opaque.
+             * @description Opaque value for the action operation.
              * @example IJ::JOB::upsample::1::9f2c
              */
             customId: string;
-            /** @description A sign for the button. */
+            /** @description Emoji of the button. */
             emoji?: string;
             /**
-             * @description A word for the button.
+             * @description Label of the button.
              * @example U1
              */
             label: string;
@@ -5457,12 +5458,12 @@ export interface components {
              * @example 2
              */
             type?: number;
-            /** @description Look of the button, 1 to 4. */
+            /** @description Style of the button, 1 to 4. */
             style?: number;
         };
         /**
          * ImageJob
-         * @description A job, its picture and the buttons that lead on from it. Deliveries carry the same object.
+         * @description An image job, its image and the buttons for further actions. Callbacks contain the same object.
          */
         ImageJob: {
             /**
@@ -5471,66 +5472,66 @@ export interface components {
              */
             id: string;
             /**
-             * @description What the job does: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` and others.
+             * @description Kind of the job: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` or another value.
              * @example UPSCALE
              */
             action: string;
-            /** @description The button that started it. */
+            /** @description The button that created the job. */
             customId?: string | null;
-            /** @description The provider's kind of bot. */
+            /** @description The provider's bot type. */
             botType?: string | null;
-            /** @description Prompt asked for. */
+            /** @description Prompt of the request. */
             prompt?: string | null;
             /** @description The prompt in English. */
             promptEn?: string | null;
-            /** @description The job in words. */
+            /** @description Description of the job. */
             description?: string | null;
-            /** @description `state` of the request, untouched. */
+            /** @description `state` of the request, unchanged. */
             state?: string | null;
             submitTime: components["schemas"]["ImageTime"];
             startTime: components["schemas"]["ImageTime"];
             finishTime: components["schemas"]["ImageTime"];
             /**
-             * @description How far it is, `0%` to `100%`.
+             * @description Progress, `0%` to `100%`.
              * @example 100%
              */
             progress: string;
             /**
-             * @description `SUCCESS` and `FAILURE` are final; `MODAL` waits for the modal call.
+             * @description `SUCCESS` and `FAILURE` are final. `MODAL` waits for the modal operation.
              * @enum {string}
              */
             status: "NOT_START" | "SUBMITTED" | "MODAL" | "IN_PROGRESS" | "SUCCESS" | "FAILURE";
-            /** @description Address of the picture, for a limited time; null or empty until there is one. */
+            /** @description URL of the image, valid for a limited time. Null or empty until the image exists. */
             imageUrl: string | null;
-            /** @description Address of a video, where the job makes one. */
+            /** @description URL of a video, if the job generates one. */
             videoUrl?: string | null;
-            /** @description Why the job failed. */
+            /** @description Reason of the failure. */
             failReason: string | null;
-            /** @description The actions that the finished job offers. */
+            /** @description Actions that the finished job offers. */
             buttons: components["schemas"]["ImageButton"][];
-            /** @description Facts about the prompt. */
+            /** @description Properties of the prompt. */
             properties: {
-                /** @description The prompt that was used. */
+                /** @description The prompt that the provider used. */
                 finalPrompt?: string | null;
-                /** @description That prompt in Chinese. */
+                /** @description The prompt in Chinese. */
                 finalZhPrompt?: string | null;
             };
-            /** @description Inpainting. The mask as a PNG data URL. */
+            /** @description Inpainting only. The mask as a PNG data URL. */
             maskBase64?: string | null;
         };
         /**
          * ImageModalRequest
-         * @description What a job that waits for input is to do. Inpainting takes a mask and a prompt; custom zoom and remix a prompt alone.
+         * @description Input of a waiting job. Inpainting requires a mask and a prompt; custom zoom and remix require a prompt only.
          */
         ImageModalRequest: {
             /**
-             * @description The job that waits, `result` of the action that started it.
+             * @description Id of the waiting job, the `result` of the action that created it.
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             taskId: string;
             prompt?: components["schemas"]["ImagePrompt"];
             /**
-             * @description Inpainting. The mask of the part to draw anew, as a PNG data URL.
+             * @description Inpainting only. Mask of the area to redraw, as a PNG data URL.
              * @example data:image/png;base64,iVBORw0KGgo=
              */
             maskBase64?: string;
@@ -5539,16 +5540,16 @@ export interface components {
         };
         /**
          * ImageActionRequest
-         * @description Presses a button of a finished job. Unknown keys are passed to the provider.
+         * @description An action of a finished job. The gateway forwards unknown fields to the provider.
          */
         ImageActionRequest: {
             /**
-             * @description The finished job that has the button.
+             * @description Id of the finished job that has the button.
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             taskId: string;
             /**
-             * @description `customId` of the button, exactly as the job shows it.
+             * @description `customId` of the button, unchanged.
              * @example IJ::JOB::upsample::1::9f2c
              */
             customId: string;
@@ -5557,7 +5558,7 @@ export interface components {
         };
         /**
          * ImageJobQuery
-         * @description The jobs to read.
+         * @description The jobs to return.
          */
         ImageJobQuery: {
             /**
@@ -10768,14 +10769,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to draw. */
+        /** @description The prompt and its options. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImagineRequest"];
             };
         };
         responses: {
-            /** @description The job was taken. */
+            /** @description The job is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10805,14 +10806,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The job and what to draw. */
+        /** @description The job, the mask and the prompt. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImageModalRequest"];
             };
         };
         responses: {
-            /** @description The job was taken. */
+            /** @description The job is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10853,14 +10854,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The job and its button. */
+        /** @description The job and the button of the action. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImageActionRequest"];
             };
         };
         responses: {
-            /** @description The job was taken. */
+            /** @description The job is accepted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10927,7 +10928,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The jobs that the caller has among these ids, in any order. */
+            /** @description The jobs with these ids that belong to the caller, in any order. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

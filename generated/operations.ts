@@ -876,7 +876,7 @@ export const operations = {
     method: 'post',
     path: '/imgjob/submit/imagine',
     area: 'images',
-    summary: 'Start an image job from a prompt.',
+    summary: 'Create an image job from a prompt.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -906,7 +906,7 @@ export const operations = {
     method: 'post',
     path: '/imgjob/submit/modal',
     area: 'images',
-    summary: 'Give a waiting image job its mask and prompt.',
+    summary: 'Send the mask and prompt of a waiting image job.',
     aliases: [],
     statuses: [200, 400, 401, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -935,7 +935,7 @@ export const operations = {
     method: 'post',
     path: '/imgjob/submit/action',
     area: 'images',
-    summary: 'Press a button of a finished image job.',
+    summary: 'Run an action of a finished image job.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -964,7 +964,7 @@ export const operations = {
     method: 'get',
     path: '/imgjob/task/{id}/fetch',
     area: 'images',
-    summary: 'Read an image job.',
+    summary: 'Get an image job.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
@@ -987,7 +987,7 @@ export const operations = {
     method: 'post',
     path: '/imgjob/task/list-by-condition',
     area: 'images',
-    summary: 'Read several image jobs at once.',
+    summary: 'Get several image jobs.',
     aliases: [],
     statuses: [200, 400, 401, 413, 415, 429, 500, 503],
     mediaTypes: {
