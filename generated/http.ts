@@ -1129,9 +1129,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turn texts into vectors.
-         * @description Usage counts input tokens only, so `completion_tokens` and `output_tokens` are 0. Vectors come in the encoding that
-         *     was asked for, whichever the provider sends. Fields beyond those named are passed to the provider.
+         * Create embedding vectors of texts.
+         * @description Usage includes input tokens only, so `completion_tokens` and `output_tokens` are 0. The vectors have the requested
+         *     encoding, independent of the provider's encoding. The gateway forwards unknown fields to the provider.
          */
         post: operations["createEmbedding"];
         delete?: never;
@@ -5571,30 +5571,30 @@ export interface components {
         };
         /**
          * EmbeddingInput
-         * @description A text, a list of texts, a text as token numbers, or a list of those. At most 2,048 items; how long each may be depends on the model.
+         * @description A text, a list of texts, a text as token ids, or a list of those. At most 2,048 items. The maximum length of an item depends on the model.
          * @example Good morning from one key.
          */
         EmbeddingInput: string | string[] | number[] | number[][];
         /**
          * EmbeddingRequest
-         * @description One or several texts to turn into vectors.
+         * @description One or several texts to embed.
          */
         EmbeddingRequest: {
             /**
-             * @description Id of an embedding model; `GET /v1/models` lists those the key may use.
+             * @description Id of an embedding model. `GET /v1/models` lists the models that the key may use.
              * @example theta-embedding-1
              */
             model: string;
             input: components["schemas"]["EmbeddingInput"];
             /**
-             * @description `float` gives each vector as numbers, `base64` as a string.
+             * @description Encoding of the vectors. `float` returns numbers, `base64` a string.
              * @default float
              * @enum {string}
              */
             encoding_format?: "float" | "base64";
-            /** @description Length of each vector, where the model allows a choice; the model's own when left out. */
+            /** @description Number of components of each vector, if the model supports a choice. The model sets the default. */
             dimensions?: number;
-            /** @description A word for the caller's end user, passed to the provider. */
+            /** @description Id of the caller's end user, forwarded to the provider. */
             user?: string;
         };
         /**
@@ -5607,9 +5607,9 @@ export interface components {
              * @constant
              */
             object: "embedding";
-            /** @description Number of the input, from 0. */
+            /** @description Index of the input, starting at 0. */
             index: number;
-            /** @description The vector as numbers, or as Base64 of little-endian 32-bit floats when `base64` was asked for. */
+            /** @description The vector as numbers. With `encoding_format: base64`, the vector as Base64 of little-endian 32-bit floats. */
             embedding: number[] | string;
         };
         /**
@@ -5640,7 +5640,7 @@ export interface components {
             object: "list";
             /** @description The vectors. */
             data: components["schemas"]["Embedding"][];
-            /** @description The model asked for. */
+            /** @description The requested model. */
             model: string;
             usage: components["schemas"]["TokenCounters"];
         };

@@ -1012,7 +1012,7 @@ export const operations = {
     method: 'post',
     path: '/v1/embeddings',
     area: 'embeddings',
-    summary: 'Turn texts into vectors.',
+    summary: 'Create embedding vectors of texts.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
