@@ -1282,36 +1282,36 @@ export interface components {
         };
         /**
          * Citation
-         * @description A place in a document. Which of the positions are there depends on `type`.
+         * @description A position in a document. `type` determines which position fields are present.
          */
         Citation: {
             /**
-             * @description Kind of place: characters, pages or blocks.
+             * @description Kind of position: characters, pages or blocks.
              * @example char_location
              */
             type: string;
-            /** @description The words cited. */
+            /** @description The cited text. */
             cited_text: string;
-            /** @description Number of the document, from 0. */
+            /** @description Index of the document, starting at 0. */
             document_index?: number;
             /** @description Title of the document. */
             document_title?: string | null;
-            /** @description First character, from 0. */
+            /** @description Index of the first character, starting at 0. */
             start_char_index?: number;
-            /** @description Character after the last. */
+            /** @description Index after the last character. */
             end_char_index?: number;
-            /** @description First page, from 1. */
+            /** @description Number of the first page, starting at 1. */
             start_page_number?: number;
-            /** @description Page after the last. */
+            /** @description Number after the last page. */
             end_page_number?: number;
-            /** @description First block, from 0. */
+            /** @description Index of the first block, starting at 0. */
             start_block_index?: number;
-            /** @description Block after the last. */
+            /** @description Index after the last block. */
             end_block_index?: number;
         };
         /**
          * OutputTextBlock
-         * @description A text that the model wrote.
+         * @description A text that the model generated.
          */
         OutputTextBlock: {
             /**
@@ -1321,12 +1321,12 @@ export interface components {
             type: "text";
             /** @description The text. */
             text: string;
-            /** @description The places of the documents that the text rests on. */
+            /** @description Positions in documents that support the text. */
             citations?: components["schemas"]["Citation"][] | null;
         };
         /**
          * OutputImageBlock
-         * @description A picture that the model drew, at an address or in the answer.
+         * @description An image that the model generated, as a URL or inline.
          */
         OutputImageBlock: {
             /**
@@ -1334,25 +1334,25 @@ export interface components {
              * @constant
              */
             type: "image";
-            /** @description Where the picture is. */
+            /** @description The image as a URL. */
             image_url?: {
-                /** @description Address or data URL of the picture. */
+                /** @description URL or data URL of the image. */
                 url: string;
             };
-            /** @description The picture itself. */
+            /** @description The image as inline data. */
             inline_data?: {
                 /**
-                 * @description Form of the picture.
+                 * @description Media type of the image.
                  * @example image/png
                  */
                 mime_type: string;
-                /** @description The bytes as Base64. */
+                /** @description The bytes in Base64. */
                 data: string;
             };
         };
         /**
          * CacheControl
-         * @description Ends a part of the prompt that the provider may cache.
+         * @description End of a prompt section that the provider may cache.
          */
         CacheControl: {
             /**
@@ -1361,7 +1361,7 @@ export interface components {
              */
             type: "ephemeral";
             /**
-             * @description How long it may stay.
+             * @description Time to live of the cached section.
              * @default 5m
              * @enum {string}
              */
@@ -1369,7 +1369,7 @@ export interface components {
         } | null;
         /**
          * ToolUseBlock
-         * @description The model asks for a call of a tool. Answer it with a tool result in the next turn.
+         * @description The model requests a tool call. Send the tool result in the next turn.
          */
         ToolUseBlock: {
             /**
@@ -1377,11 +1377,11 @@ export interface components {
              * @constant
              */
             type: "tool_use";
-            /** @description Id that the result refers to. */
+            /** @description Id to which the tool result refers. */
             id: string;
             /** @description Name of the tool. */
             name: string;
-            /** @description Arguments, in the form of the tool's `input_schema`. */
+            /** @description Arguments that match the tool's `input_schema`. */
             input: {
                 [key: string]: unknown;
             };
@@ -1389,7 +1389,7 @@ export interface components {
         };
         /**
          * ThinkingBlock
-         * @description What the model thought. Send it back unchanged when the conversation goes on with tools.
+         * @description The model's thinking. Send it back unchanged when the conversation continues with tools.
          */
         ThinkingBlock: {
             /**
@@ -1397,14 +1397,14 @@ export interface components {
              * @constant
              */
             type: "thinking";
-            /** @description The thoughts. */
+            /** @description The thinking as text. */
             thinking: string;
-            /** @description The provider's seal on them; opaque. */
+            /** @description Opaque signature of the provider. */
             signature: string;
         };
         /**
          * RedactedThinkingBlock
-         * @description Thoughts that only the provider can read. Send them back unchanged.
+         * @description Encrypted thinking that only the provider can read. Send it back unchanged.
          */
         RedactedThinkingBlock: {
             /**
@@ -1412,16 +1412,16 @@ export interface components {
              * @constant
              */
             type: "redacted_thinking";
-            /** @description The sealed thoughts; opaque. */
+            /** @description Opaque encrypted data. */
             data: string;
         };
         /**
          * ProviderBlock
-         * @description What a tool that the provider runs was asked and said, or what else the provider puts in. Send it back unchanged. Skip blocks of types that you do not know.
+         * @description Input or output of a provider tool, or another block of the provider. Send it back unchanged. Skip blocks with unknown types.
          */
         ProviderBlock: {
             /**
-             * @description Kind of block.
+             * @description Type of the block.
              * @enum {string}
              */
             type: "server_tool_use" | "web_search_tool_result" | "web_fetch_tool_result" | "code_execution_tool_result" | "bash_code_execution_tool_result" | "text_editor_code_execution_tool_result" | "tool_search_tool_result" | "advisor_tool_result" | "mcp_tool_use" | "mcp_tool_result" | "mcp_tool_listing" | "container_upload" | "compaction" | "fallback";
@@ -1430,12 +1430,12 @@ export interface components {
         };
         /**
          * OutputContentBlock
-         * @description A part of the message, told apart by `type`.
+         * @description A content block of the message, distinguished by `type`.
          */
         OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"] | components["schemas"]["ProviderBlock"];
         /**
          * StopReason
-         * @description Why the message ended; null in the first event of a stream.
+         * @description Reason for the end of the message. Null in the first event of a stream.
          * @enum {string|null}
          */
         StopReason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal" | "model_context_window_exceeded" | null;
@@ -1599,28 +1599,28 @@ export interface components {
         };
         /**
          * TokenCounters
-         * @description What a call used, under both common pairs of names.
+         * @description Token usage of a call, under both common pairs of names.
          */
         TokenCounters: {
             /** @description The same as `input_tokens`. */
             prompt_tokens: number;
             /** @description The same as `output_tokens`. */
             completion_tokens: number;
-            /** @description Input and output together. */
+            /** @description Sum of input and output tokens. */
             total_tokens: number;
-            /** @description Tokens read. */
+            /** @description Number of tokens read. */
             input_tokens: number;
-            /** @description Tokens written. */
+            /** @description Number of tokens generated. */
             output_tokens: number;
         };
         /**
          * MessageUsage
-         * @description Tokens of a message, and those read from or written to the provider's prompt cache, which `input_tokens` does not count.
+         * @description Token usage of a message. The cache counters are not included in `input_tokens`.
          */
         MessageUsage: {
-            /** @description Tokens written to the cache. */
+            /** @description Number of tokens written to the provider's prompt cache. */
             cache_creation_input_tokens?: number | null;
-            /** @description Tokens read from the cache. */
+            /** @description Number of tokens read from the provider's prompt cache. */
             cache_read_input_tokens?: number | null;
         } & components["schemas"]["TokenCounters"];
         /**

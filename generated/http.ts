@@ -1150,10 +1150,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Continue a conversation by one message.
-         * @description The key may stand in `x-api-key` instead of the Bearer token. With `stream` the message comes as named
-         *     server-sent events; the last usage counts the whole message. All fields go to the provider as they came, described
-         *     here or not.
+         * Create the next message of a conversation.
+         * @description The API key may be sent in `x-api-key` instead of the Bearer token. With `stream`, the message is returned as
+         *     named server-sent events, and the last usage covers the whole message. The gateway forwards all fields to the
+         *     provider unchanged, including unknown fields.
          */
         post: operations["createMessage"];
         delete?: never;
@@ -1172,8 +1172,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Count the tokens of a conversation without continuing it.
-         * @description Nothing is written and nothing is charged.
+         * Count the tokens of a conversation.
+         * @description The model generates no message. The request is not charged.
          */
         post: operations["countMessageTokens"];
         delete?: never;
@@ -5614,18 +5614,18 @@ export interface components {
         };
         /**
          * TokenCounters
-         * @description What a call used, under both common pairs of names.
+         * @description Token usage of a call, under both common pairs of names.
          */
         TokenCounters: {
             /** @description The same as `input_tokens`. */
             prompt_tokens: number;
             /** @description The same as `output_tokens`. */
             completion_tokens: number;
-            /** @description Input and output together. */
+            /** @description Sum of input and output tokens. */
             total_tokens: number;
-            /** @description Tokens read. */
+            /** @description Number of tokens read. */
             input_tokens: number;
-            /** @description Tokens written. */
+            /** @description Number of tokens generated. */
             output_tokens: number;
         };
         /**
@@ -5646,7 +5646,7 @@ export interface components {
         };
         /**
          * CacheControl
-         * @description Ends a part of the prompt that the provider may cache.
+         * @description End of a prompt section that the provider may cache.
          */
         CacheControl: {
             /**
@@ -5655,7 +5655,7 @@ export interface components {
              */
             type: "ephemeral";
             /**
-             * @description How long it may stay.
+             * @description Time to live of the cached section.
              * @default 5m
              * @enum {string}
              */
@@ -5677,7 +5677,7 @@ export interface components {
         };
         /**
          * Base64ImageSource
-         * @description A picture sent along.
+         * @description An inline image.
          */
         Base64ImageSource: {
             /**
@@ -5686,16 +5686,16 @@ export interface components {
              */
             type: "base64";
             /**
-             * @description Form of the picture.
+             * @description Media type of the image.
              * @enum {string}
              */
             media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-            /** @description The bytes as Base64, without a data URL prefix. */
+            /** @description The bytes in Base64, without a data URL prefix. */
             data: string;
         };
         /**
          * UrlSource
-         * @description A file that the provider loads.
+         * @description A file that the provider fetches.
          */
         UrlSource: {
             /**
@@ -5705,13 +5705,13 @@ export interface components {
             type: "url";
             /**
              * Format: uri
-             * @description Public address of the file.
+             * @description Public URL of the file.
              */
             url: string;
         };
         /**
          * InputImageBlock
-         * @description A picture to look at.
+         * @description An input image.
          */
         InputImageBlock: {
             /**
@@ -5721,14 +5721,14 @@ export interface components {
             type: "image";
             /**
              * Image source
-             * @description Where the picture is.
+             * @description The image.
              */
             source: components["schemas"]["Base64ImageSource"] | components["schemas"]["UrlSource"];
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
          * Base64DocumentSource
-         * @description A PDF sent along.
+         * @description An inline PDF.
          */
         Base64DocumentSource: {
             /**
@@ -5741,12 +5741,12 @@ export interface components {
              * @constant
              */
             media_type: "application/pdf";
-            /** @description The bytes as Base64, without a data URL prefix. */
+            /** @description The bytes in Base64, without a data URL prefix. */
             data: string;
         };
         /**
          * TextDocumentSource
-         * @description A plain text sent along.
+         * @description An inline plain text.
          */
         TextDocumentSource: {
             /**
@@ -5764,7 +5764,7 @@ export interface components {
         };
         /**
          * ContentDocumentSource
-         * @description A document made of a text, or of blocks.
+         * @description A document as a text or as blocks.
          */
         ContentDocumentSource: {
             /**
@@ -5777,7 +5777,7 @@ export interface components {
         };
         /**
          * InputDocumentBlock
-         * @description A document to read.
+         * @description An input document.
          */
         InputDocumentBlock: {
             /**
@@ -5787,23 +5787,23 @@ export interface components {
             type: "document";
             /**
              * Document source
-             * @description Where the document is.
+             * @description The document.
              */
             source: components["schemas"]["Base64DocumentSource"] | components["schemas"]["TextDocumentSource"] | components["schemas"]["ContentDocumentSource"] | components["schemas"]["UrlSource"];
             /** @description Title of the document. */
             title?: string | null;
-            /** @description What the document is about; it is not cited. */
+            /** @description Information about the document. The model does not cite it. */
             context?: string | null;
-            /** @description Whether the answer cites it. */
+            /** @description Citation options. */
             citations?: {
-                /** @description True asks for citations. */
+                /** @description True requests citations of the document. */
                 enabled?: boolean;
             } | null;
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
          * ToolUseBlock
-         * @description The model asks for a call of a tool. Answer it with a tool result in the next turn.
+         * @description The model requests a tool call. Send the tool result in the next turn.
          */
         ToolUseBlock: {
             /**
@@ -5811,11 +5811,11 @@ export interface components {
              * @constant
              */
             type: "tool_use";
-            /** @description Id that the result refers to. */
+            /** @description Id to which the tool result refers. */
             id: string;
             /** @description Name of the tool. */
             name: string;
-            /** @description Arguments, in the form of the tool's `input_schema`. */
+            /** @description Arguments that match the tool's `input_schema`. */
             input: {
                 [key: string]: unknown;
             };
@@ -5823,11 +5823,11 @@ export interface components {
         };
         /**
          * OtherInputBlock
-         * @description A block of another type, passed to the provider as it is, such as `search_result` or what a tool of the provider said before.
+         * @description A block of another type, forwarded to the provider unchanged. Examples are `search_result` and the result of a provider tool.
          */
         OtherInputBlock: {
             /**
-             * @description A type that no other block has.
+             * @description A block type without its own schema.
              * @example search_result
              */
             type: string;
@@ -5836,7 +5836,7 @@ export interface components {
         };
         /**
          * ToolResultBlock
-         * @description What a tool gave back.
+         * @description The result of a tool.
          */
         ToolResultBlock: {
             /**
@@ -5846,15 +5846,15 @@ export interface components {
             type: "tool_result";
             /** @description `id` of the tool use. */
             tool_use_id: string;
-            /** @description The result; empty when left out. */
+            /** @description The result. Empty by default. */
             content?: string | (components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"] | components["schemas"]["InputDocumentBlock"] | components["schemas"]["OtherInputBlock"])[];
-            /** @description True when the tool failed. */
+            /** @description True if the tool failed. */
             is_error?: boolean;
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
          * ThinkingBlock
-         * @description What the model thought. Send it back unchanged when the conversation goes on with tools.
+         * @description The model's thinking. Send it back unchanged when the conversation continues with tools.
          */
         ThinkingBlock: {
             /**
@@ -5862,14 +5862,14 @@ export interface components {
              * @constant
              */
             type: "thinking";
-            /** @description The thoughts. */
+            /** @description The thinking as text. */
             thinking: string;
-            /** @description The provider's seal on them; opaque. */
+            /** @description Opaque signature of the provider. */
             signature: string;
         };
         /**
          * RedactedThinkingBlock
-         * @description Thoughts that only the provider can read. Send them back unchanged.
+         * @description Encrypted thinking that only the provider can read. Send it back unchanged.
          */
         RedactedThinkingBlock: {
             /**
@@ -5877,21 +5877,21 @@ export interface components {
              * @constant
              */
             type: "redacted_thinking";
-            /** @description The sealed thoughts; opaque. */
+            /** @description Opaque encrypted data. */
             data: string;
         };
         /**
          * InputContentBlock
-         * @description A part of a turn, told apart by `type`.
+         * @description A content block, distinguished by `type`.
          */
         InputContentBlock: components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"] | components["schemas"]["InputDocumentBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ToolResultBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"] | components["schemas"]["OtherInputBlock"];
         /**
          * InputMessage
-         * @description One turn of the conversation.
+         * @description A turn of the conversation.
          */
         InputMessage: {
             /**
-             * @description Who speaks. A last turn of the assistant is continued; `system` gives instructions in mid-conversation, where the model takes them.
+             * @description Role of the turn. The model continues a last turn of the assistant. `system` adds instructions within the conversation, if the model supports it.
              * @enum {string}
              */
             role: "user" | "assistant" | "system";
@@ -5900,11 +5900,11 @@ export interface components {
         };
         /**
          * Tool
-         * @description A function of the caller's, or a tool that the provider defines or runs itself.
+         * @description A function of the caller, or a tool that the provider defines or runs.
          */
         Tool: {
             /**
-             * @description `custom`, or left out, for a function of the caller's; else the dated type of the provider's tool, which is passed on with all its fields.
+             * @description `custom` or absent for a function of the caller. Otherwise the dated type of a provider tool, which is forwarded with all its fields.
              * @example custom
              */
             type?: string | null;
@@ -5913,10 +5913,10 @@ export interface components {
              * @example get_tide
              */
             name?: string;
-            /** @description What it does and when to use it. */
+            /** @description Purpose of the function, and when to use it. */
             description?: string;
             /**
-             * @description JSON Schema of its arguments.
+             * @description JSON Schema of the arguments.
              * @example {
              *       "type": "object",
              *       "properties": {
@@ -5939,7 +5939,7 @@ export interface components {
         } & unknown;
         /**
          * ToolChoice
-         * @description Whether the model may, must or must not use a tool.
+         * @description Controls whether the model may, must or must not use tools.
          */
         ToolChoice: {
             /**
@@ -5947,7 +5947,7 @@ export interface components {
              * @constant
              */
             type: "auto";
-            /** @description True allows one tool use at most. */
+            /** @description True allows at most one tool use. */
             disable_parallel_tool_use?: boolean;
         } | {
             /**
@@ -5976,7 +5976,7 @@ export interface components {
         };
         /**
          * ThinkingConfig
-         * @description Whether the model thinks before it writes.
+         * @description Controls whether the model thinks before it generates the message.
          */
         ThinkingConfig: {
             /**
@@ -5984,7 +5984,7 @@ export interface components {
              * @constant
              */
             type: "enabled";
-            /** @description Tokens to think with, at least 1,024. They are part of `max_tokens`; the provider judges how many may be. */
+            /** @description Maximum number of thinking tokens, at least 1,024. They are part of `max_tokens`; the provider validates the maximum. */
             budget_tokens: number;
         } | {
             /**
@@ -6007,61 +6007,61 @@ export interface components {
         };
         /**
          * MessagePrompt
-         * @description The model, the conversation so far and the tools.
+         * @description The model, the conversation and the tools.
          */
         MessagePrompt: {
             /**
-             * @description Id of a messages model; `GET /v1/models` lists those the key may use.
+             * @description Id of a messages model. `GET /v1/models` lists the models that the key may use.
              * @example iota-chat-1
              */
             model: string;
             /** @description The turns of the conversation, oldest first. */
             messages: components["schemas"]["InputMessage"][];
-            /** @description Instructions that stand above the conversation. */
+            /** @description System instructions. */
             system?: string | components["schemas"]["InputTextBlock"][];
-            /** @description What the model may ask for. */
+            /** @description Tools that the model may use. */
             tools?: components["schemas"]["Tool"][];
             tool_choice?: components["schemas"]["ToolChoice"];
             thinking?: components["schemas"]["ThinkingConfig"];
         };
         /**
          * MessageRequest
-         * @description A conversation to continue by one message.
+         * @description A conversation, for which the model generates the next message.
          */
         MessageRequest: {
             /**
-             * @description Most tokens to write, at least 1. The message ends there with `stop_reason` `max_tokens`.
+             * @description Maximum number of tokens to generate, at least 1. At this limit the message ends with `stop_reason` `max_tokens`.
              * @example 1024
              */
             max_tokens: number;
             /**
-             * @description True sends the message as events while it is written.
+             * @description True streams the message as events while it is generated.
              * @default false
              */
             stream?: boolean;
-            /** @description Texts that end the message where they appear. */
+            /** @description Texts that end the message when the model generates them. */
             stop_sequences?: string[];
             /**
-             * @description How varied the words are, 0 to 1.
+             * @description Sampling temperature, 0 to 1.
              * @default 1
              */
             temperature?: number;
-            /** @description Share of likelihood that words are drawn from, 0 to 1. */
+            /** @description Cumulative probability of the tokens to sample from, 0 to 1. */
             top_p?: number;
-            /** @description Number of likeliest words that are drawn from. */
+            /** @description Number of the most likely tokens to sample from. */
             top_k?: number;
-            /** @description Facts about the call. */
+            /** @description Metadata of the request. */
             metadata?: {
-                /** @description An opaque word for the caller's end user. */
+                /** @description Opaque id of the caller's end user. */
                 user_id?: string | null;
             };
             /**
-             * @description Whether the provider may use reserved capacity.
+             * @description Controls whether the provider may use reserved capacity.
              * @default auto
              * @enum {string}
              */
             service_tier?: "auto" | "standard_only";
-            /** @description Form and effort of the answer, passed to the provider. */
+            /** @description Format and effort of the output, forwarded to the provider. */
             output_config?: {
                 [key: string]: unknown;
             };
@@ -6069,36 +6069,36 @@ export interface components {
         } & components["schemas"]["MessagePrompt"];
         /**
          * Citation
-         * @description A place in a document. Which of the positions are there depends on `type`.
+         * @description A position in a document. `type` determines which position fields are present.
          */
         Citation: {
             /**
-             * @description Kind of place: characters, pages or blocks.
+             * @description Kind of position: characters, pages or blocks.
              * @example char_location
              */
             type: string;
-            /** @description The words cited. */
+            /** @description The cited text. */
             cited_text: string;
-            /** @description Number of the document, from 0. */
+            /** @description Index of the document, starting at 0. */
             document_index?: number;
             /** @description Title of the document. */
             document_title?: string | null;
-            /** @description First character, from 0. */
+            /** @description Index of the first character, starting at 0. */
             start_char_index?: number;
-            /** @description Character after the last. */
+            /** @description Index after the last character. */
             end_char_index?: number;
-            /** @description First page, from 1. */
+            /** @description Number of the first page, starting at 1. */
             start_page_number?: number;
-            /** @description Page after the last. */
+            /** @description Number after the last page. */
             end_page_number?: number;
-            /** @description First block, from 0. */
+            /** @description Index of the first block, starting at 0. */
             start_block_index?: number;
-            /** @description Block after the last. */
+            /** @description Index after the last block. */
             end_block_index?: number;
         };
         /**
          * OutputTextBlock
-         * @description A text that the model wrote.
+         * @description A text that the model generated.
          */
         OutputTextBlock: {
             /**
@@ -6108,12 +6108,12 @@ export interface components {
             type: "text";
             /** @description The text. */
             text: string;
-            /** @description The places of the documents that the text rests on. */
+            /** @description Positions in documents that support the text. */
             citations?: components["schemas"]["Citation"][] | null;
         };
         /**
          * OutputImageBlock
-         * @description A picture that the model drew, at an address or in the answer.
+         * @description An image that the model generated, as a URL or inline.
          */
         OutputImageBlock: {
             /**
@@ -6121,29 +6121,29 @@ export interface components {
              * @constant
              */
             type: "image";
-            /** @description Where the picture is. */
+            /** @description The image as a URL. */
             image_url?: {
-                /** @description Address or data URL of the picture. */
+                /** @description URL or data URL of the image. */
                 url: string;
             };
-            /** @description The picture itself. */
+            /** @description The image as inline data. */
             inline_data?: {
                 /**
-                 * @description Form of the picture.
+                 * @description Media type of the image.
                  * @example image/png
                  */
                 mime_type: string;
-                /** @description The bytes as Base64. */
+                /** @description The bytes in Base64. */
                 data: string;
             };
         };
         /**
          * ProviderBlock
-         * @description What a tool that the provider runs was asked and said, or what else the provider puts in. Send it back unchanged. Skip blocks of types that you do not know.
+         * @description Input or output of a provider tool, or another block of the provider. Send it back unchanged. Skip blocks with unknown types.
          */
         ProviderBlock: {
             /**
-             * @description Kind of block.
+             * @description Type of the block.
              * @enum {string}
              */
             type: "server_tool_use" | "web_search_tool_result" | "web_fetch_tool_result" | "code_execution_tool_result" | "bash_code_execution_tool_result" | "text_editor_code_execution_tool_result" | "tool_search_tool_result" | "advisor_tool_result" | "mcp_tool_use" | "mcp_tool_result" | "mcp_tool_listing" | "container_upload" | "compaction" | "fallback";
@@ -6152,28 +6152,28 @@ export interface components {
         };
         /**
          * OutputContentBlock
-         * @description A part of the message, told apart by `type`.
+         * @description A content block of the message, distinguished by `type`.
          */
         OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"] | components["schemas"]["ProviderBlock"];
         /**
          * StopReason
-         * @description Why the message ended; null in the first event of a stream.
+         * @description Reason for the end of the message. Null in the first event of a stream.
          * @enum {string|null}
          */
         StopReason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal" | "model_context_window_exceeded" | null;
         /**
          * MessageUsage
-         * @description Tokens of a message, and those read from or written to the provider's prompt cache, which `input_tokens` does not count.
+         * @description Token usage of a message. The cache counters are not included in `input_tokens`.
          */
         MessageUsage: {
-            /** @description Tokens written to the cache. */
+            /** @description Number of tokens written to the provider's prompt cache. */
             cache_creation_input_tokens?: number | null;
-            /** @description Tokens read from the cache. */
+            /** @description Number of tokens read from the provider's prompt cache. */
             cache_read_input_tokens?: number | null;
         } & components["schemas"]["TokenCounters"];
         /**
          * Message
-         * @description The message that continues the conversation.
+         * @description The generated message.
          */
         Message: {
             /**
@@ -6191,21 +6191,26 @@ export interface components {
              * @constant
              */
             role: "assistant";
-            /** @description The parts of the message. */
+            /** @description Content blocks of the message. */
             content: components["schemas"]["OutputContentBlock"][];
-            /** @description The model asked for. */
+            /** @description The requested model. */
             model: string;
             stop_reason: components["schemas"]["StopReason"];
-            /** @description The text of `stop_sequences` that ended it; null otherwise. */
+            /** @description The text of `stop_sequences` that ended the message. Otherwise null. */
             stop_sequence: string | null;
             usage: components["schemas"]["MessageUsage"];
         };
         /**
          * MessageStream
-         * @description Server-sent events. Each `event:` line names the `type` of the JSON object in its `data:` line. The order is
-         *     `message_start`, then for each part `content_block_start`, any number of `content_block_delta` and
-         *     `content_block_stop`, then `message_delta` with the usage, then `message_stop`. `ping` may come at any time. A
-         *     failure is an `error` event, which ends the stream. The objects are described in the AsyncAPI document.
+         * @description Server-sent events. Each `event:` line contains the `type` of the JSON object in its `data:` line. The order is:
+         *
+         *     1. `message_start`
+         *     2. for each content block, `content_block_start`, any number of `content_block_delta`, and `content_block_stop`
+         *     3. `message_delta` with the usage
+         *     4. `message_stop`
+         *
+         *     `ping` can occur at any time. A failure is an `error` event, which ends the stream. The AsyncAPI document describes
+         *     the objects.
          */
         MessageStream: string;
         /**
@@ -6249,11 +6254,11 @@ export interface components {
         };
         /**
          * TokenCountReply
-         * @description How many tokens the model would read.
+         * @description Number of tokens that the model would read.
          */
         TokenCountReply: {
             /**
-             * @description Tokens of messages, system and tools together.
+             * @description Number of tokens of messages, system instructions and tools.
              * @example 14
              */
             input_tokens: number;
@@ -10996,14 +11001,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The model, the conversation and how to continue it. */
+        /** @description The model, the conversation and generation options. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MessageRequest"];
             };
         };
         responses: {
-            /** @description The message, or its events. */
+            /** @description The message, or a stream of events. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

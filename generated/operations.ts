@@ -1041,7 +1041,7 @@ export const operations = {
     method: 'post',
     path: '/v1/messages',
     area: 'messages',
-    summary: 'Continue a conversation by one message.',
+    summary: 'Create the next message of a conversation.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -1075,7 +1075,7 @@ export const operations = {
     method: 'post',
     path: '/v1/messages/count_tokens',
     area: 'messages',
-    summary: 'Count the tokens of a conversation without continuing it.',
+    summary: 'Count the tokens of a conversation.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
