@@ -1191,13 +1191,18 @@ export interface paths {
         };
         /**
          * List the caller's API keys.
-         * @description The keys of the caller's user that are not deleted, newest first. A key with limits sees itself and the keys that were created with it, directly or through others.
+         * @description Returns the keys of the caller's user that are not deleted, newest first. A key with limits sees itself and the keys that were created with it, directly or indirectly.
          */
         get: operations["listTokens"];
         put?: never;
         /**
          * Create an API key.
-         * @description The new key belongs to the user of the key that the call is made with, and may do no more than that one: of what is left out it has the same limits. The quota of a limited key is taken from that key, and what is left of it goes back there when the new key is deleted; it shares a limited key's allowance of requests and sockets. The new key works only while the key that created it works. The answer is the only place where the whole secret is shown.
+         * @description The new key belongs to the user of the creating key, the key of this request, and cannot do more than that key.
+         *     Limits that the request omits are those of the creating key.
+         *
+         *     If the creating key is limited, the quota of the new key is taken from it. The remaining quota returns when the
+         *     new key is deleted. The new key also shares the request and socket limits of a limited creating key. The new key
+         *     works only while the creating key works. Only this response contains the complete secret.
          */
         post: operations["createToken"];
         delete?: never;
@@ -1218,7 +1223,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key.
-         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. All keys that were created with it, directly or through others, are deleted with it. The entries of these keys in the request log stay. The quota that a deleted key has left goes back to the key that it was taken from, if there is one.
+         * @description The key stops working immediately, and within one second on other gateways and on open sockets. Later calls are not charged to it; calls that started before are. The operation also deletes all keys that were created with the key, directly or indirectly. Their entries in the request log remain. The remaining quota of a deleted key returns to the key from which it was taken, if there is one.
          */
         delete: operations["deleteToken"];
         options?: never;
@@ -6270,30 +6275,30 @@ export interface components {
         Token: {
             /**
              * Format: int64
-             * @description Number of the key.
+             * @description Id of the key.
              * @example 7
              */
             id: number;
-            /** @description Its name. */
+            /** @description Name of the key. */
             name: string;
             /**
-             * @description The secret. It is shown in full only in the answer that creates the key, and masked elsewhere.
+             * @description The secret. The response that creates the key contains the complete secret; all others mask it.
              * @example sk-***d4e5
              */
             key: string;
             /**
-             * @description 1 enabled, 2 disabled, 3 expired, 4 no quota left. A key is also disabled or expired while a key that it was created with, directly or through others, is.
+             * @description 1 enabled, 2 disabled, 3 expired, 4 quota exhausted. A key is also disabled or expired while a key with which it was created, directly or indirectly, is disabled or expired.
              * @enum {integer}
              */
             status: 1 | 2 | 3 | 4;
             /**
              * Format: int64
-             * @description Quota left, in quota units. Of calls that are under way, what is held in the memory of a gateway is counted as left.
+             * @description Remaining quota, in quota units. Quota that a gateway reserves in memory for running calls counts as remaining.
              */
             remain_quota: number;
             /**
              * Format: int64
-             * @description Quota spent, in quota units.
+             * @description Spent quota, in quota units.
              */
             used_quota: number;
             /**
@@ -6303,42 +6308,42 @@ export interface components {
             debt?: number;
             /**
              * Format: int64
-             * @description When it ends. Unix time in seconds; -1 for never.
+             * @description Time at which the key expires, Unix time in seconds; -1 for never.
              */
             expired_time: number;
             /**
              * Format: int64
-             * @description Number of the key that it was created with. Null for a key of the operator, and where the caller may not see that key.
+             * @description Id of the key with which this key was created. Null for a key of the operator, and if the caller cannot see that key.
              * @example 3
              */
             created_by?: number | null;
             /**
              * Format: int64
-             * @description When it was created. Unix time in seconds.
+             * @description Time of creation. Unix time in seconds.
              */
             created_time: number;
-            /** @description Whether it spends without a limit of its own. */
+            /** @description True if the key has no quota limit of its own. */
             unlimited_quota?: boolean;
-            /** @description Whether it is restricted to `model_limits`. */
+            /** @description True if the key is restricted to `model_limits`. */
             model_limits_enabled?: boolean;
-            /** @description Ids of the models it may use, separated by commas. */
+            /** @description Ids of the models that the key may use, separated by commas. */
             model_limits?: string;
-            /** @description Addresses it may be used from, one a line; all when empty. */
+            /** @description IP addresses from which the key may be used, one per line. Empty allows all addresses. */
             allow_ips?: string;
-            /** @description Its group. */
+            /** @description Group of the key. */
             group?: string;
-            /** @description Whether it has the scope `admin`, with which it may call the operations of the operator while its user has the role `admin`. */
+            /** @description True if the key has the scope `admin`. It then may call the operations of the operator while its user has the role `admin`. */
             admin?: boolean;
-            /** @description Whether it may create keys. Each key that it was created with must have this right, too. */
+            /** @description True if the key may create keys. Every key with which it was created must also have this right. */
             create_keys?: boolean;
-            /** @description Requests a minute of its own, 0 for no limit; null when it has what the key that it was made with has, or what the operator has set for all. */
+            /** @description The key's own limit of requests per minute; 0 for no limit. Null if the limit of the creating key applies, or the limit that the operator sets for all keys. */
             requests_per_minute?: number | null;
-            /** @description Sockets of its own that it may have open at a time; 0 and null as with `requests_per_minute`. */
+            /** @description The key's own limit of open sockets. 0 and null have the same meaning as for `requests_per_minute`. */
             sockets?: number | null;
         };
         /**
          * TokenListReply
-         * @description One page of the caller's keys.
+         * @description A page of the caller's keys.
          */
         TokenListReply: {
             /**
@@ -6350,9 +6355,9 @@ export interface components {
             message: string;
             /** @description The page. */
             data: {
-                /** @description The keys, newest first, secrets masked. */
+                /** @description The keys, newest first, with masked secrets. */
                 items: components["schemas"]["Token"][];
-                /** @description Keys on all pages. */
+                /** @description Number of keys on all pages. */
                 total: number;
             };
         };
@@ -6378,46 +6383,46 @@ export interface components {
          */
         CreateTokenRequest: {
             /**
-             * @description A name for people, 1 to 50 characters, none of which is a control character or changes the direction of text.
+             * @description Display name, 1 to 50 characters. Control characters and characters that change the text direction are rejected.
              * @example front end
              */
             name: string;
             /**
              * Format: int64
-             * @description Quota that the key may spend, in quota units. It is taken from the key that creates the new one if that key is limited. Required unless `unlimited_quota` is true. A key with 0 can be given quota later.
+             * @description Quota that the key may spend, in quota units. It is taken from the creating key if that key is limited. Required unless `unlimited_quota` is true. A key with 0 can receive quota later.
              * @example 100000
              */
             remain_quota?: number;
             /**
              * Format: int64
-             * @description When the key ends. Unix time in seconds; -1 for never. 0 and a time in the past are refused, and one after the end of the key that makes it. Left out, it ends with that key.
+             * @description Time at which the key expires, Unix time in seconds; -1 for never. 0, a time in the past, and a time after the expiry of the creating key are rejected. Default: the expiry of the creating key.
              * @example 4102444800
              */
             expired_time?: number;
             /**
-             * @description True lets the key spend without a limit of its own; only a key without one may make such a key.
+             * @description True lets the key spend without its own limit. Only a key without a quota limit may create such a key.
              * @default false
              */
             unlimited_quota?: boolean;
-            /** @description True restricts the key to `model_limits`, which then names a model; false leaves the list aside. Left out, it is true when there is a list. */
+            /** @description True restricts the key to `model_limits`, which must then contain a model. False ignores the list. Default: true if the list is present. */
             model_limits_enabled?: boolean;
             /**
-             * @description Ids of the models that the key may use, separated by commas: no patterns, and none that the key that makes it may not use.
+             * @description Ids of the models that the key may use, separated by commas. Patterns are not supported. The creating key must be allowed to use each model.
              * @example alpha3-tts-flash,voxa-v3-flash
              */
             model_limits?: string;
             /**
-             * @description Addresses that the key may be used from, one a line, and ranges such as `10.0.0.0/8`; every one when empty. Calls from elsewhere are refused with 401, as those of an unknown key.
+             * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty allows all addresses. Requests from other addresses return 401, like requests with an unknown key.
              * @example 192.0.2.7
              */
             allow_ips?: string;
             /**
-             * @description Group of the key; that of the key that makes it when left out, and the only one unless its user is an admin.
+             * @description Group of the key. Default: the group of the creating key. Another group is allowed only if the user has the role `admin`.
              * @example default
              */
             group?: string;
             /**
-             * @description True gives the key the scope `admin`, with which it may call the operations of the operator. Only a key with that scope may give it. The new key must have `unlimited_quota: true` and no other limits; `allow_ips` is not a limit. The scope is never inherited.
+             * @description True gives the key the scope `admin`, which allows the operations of the operator. Only a key with this scope may give it. The new key must have `unlimited_quota: true` and no other limits; `allow_ips` is not a limit. The scope is never inherited.
              * @default false
              */
             admin?: boolean;
@@ -6427,12 +6432,12 @@ export interface components {
              */
             create_keys?: boolean;
             /**
-             * @description Requests that the key may send in a minute, handshakes of sockets included; 0 for no limit of its own. At most what the key that makes it has, whose allowance it shares when that one is limited. Left out, it is as that key has it.
+             * @description Maximum number of requests per minute, including socket handshakes. 0 sets no separate limit. The value must not exceed that of the creating key; if that key is limited, the keys share its limit. Default: the value of the creating key.
              * @example 600
              */
             requests_per_minute?: number;
             /**
-             * @description Sockets that the key may have open at a time; 0 for no limit of its own. At most what the key that makes it has, whose allowance it shares when that one is limited. Left out, it is as that key has it.
+             * @description Maximum number of open sockets. 0 sets no separate limit. The value must not exceed that of the creating key; if that key is limited, the keys share its limit. Default: the value of the creating key.
              * @example 20
              */
             sockets?: number;
@@ -6453,7 +6458,7 @@ export interface components {
         };
         /**
          * TokenDeletedReply
-         * @description The key is gone and no longer accepted.
+         * @description The key is deleted and no longer accepted.
          */
         TokenDeletedReply: {
             /**
@@ -11090,7 +11095,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of keys. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11121,7 +11126,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key was created. */
+            /** @description The key is created. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11153,7 +11158,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key was deleted. */
+            /** @description The key is deleted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

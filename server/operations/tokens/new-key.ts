@@ -131,7 +131,7 @@ function modelsOf({ modelLimits }: TokenRecord, wanted: Wanted): string[] | null
  */
 export function readExpiry(wanted: number, now: number): number {
   if (wanted !== -1 && wanted * 1000 <= now)
-    throw invalid('expired_time', 'must be a Unix time in the future, or -1 for a key that never ends.');
+    throw invalid('expired_time', 'must be a Unix time in the future, or -1 for a key that never expires.');
   return wanted;
 }
 

@@ -112,7 +112,7 @@ describeOperation('createToken', {
         says: ['required unless unlimited_quota is true'],
       });
       const ended = await call({ body: { name: 'k', remain_quota: 0, expired_time: 0 } });
-      expectRefusal(ended, 400, { names: 'expired_time', says: ['-1 for a key that never ends'] });
+      expectRefusal(ended, 400, { names: 'expired_time', says: ['-1 for a key that never expires'] });
     });
 
     test.each([
