@@ -1240,7 +1240,7 @@ export interface paths {
         };
         /**
          * Search the request log.
-         * @description Finds the requests of the caller's user, newest first. A key with limits finds those of itself and of the keys that were created with it, directly or through others; other keys find those of all keys. Entries are kept as long as the operator says, 90 days if nothing else.
+         * @description Returns the requests of the caller's user, newest first. A key with limits finds its own requests and those of the keys created with it, directly or indirectly. Other keys find the requests of all keys of the user. The gateway stores entries for the time that the operator sets, 90 days by default.
          */
         get: operations["searchLogs"];
         put?: never;
@@ -6471,64 +6471,64 @@ export interface components {
         };
         /**
          * LogItem
-         * @description One request that was served and what it cost.
+         * @description A request and its cost.
          */
         LogItem: {
             /**
              * Format: int64
-             * @description Number of the entry.
+             * @description Id of the entry.
              */
             id: number;
             /**
              * Format: int64
-             * @description Number of the user.
+             * @description Id of the user.
              */
             user_id: number;
-            /** @description Input in the unit of the model: tokens, characters and so on. */
+            /** @description Input in the unit of the model, for example tokens or characters. */
             prompt_tokens: number;
-            /** @description Output tokens; 0 for models that are not metered in tokens. */
+            /** @description Number of output tokens. 0 for models that are not metered in tokens. */
             completion_tokens: number;
             /**
              * Format: int64
-             * @description What was charged, in quota units.
+             * @description Charged quota, in quota units.
              */
             quota: number;
             /**
              * Format: int64
-             * @description What the call cost beyond that, which the quota of the key did not cover and is a debt of the key. In quota units.
+             * @description Cost that exceeds `quota`, because the quota of the key did not cover it. It is a debt of the key, in quota units.
              */
             debt?: number;
             /**
              * Format: int64
-             * @description When. Unix time in seconds.
+             * @description Time of the entry. Unix time in seconds.
              */
             created_at: number;
-            /** @description Name of the key that was used. */
+            /** @description Name of the key of the request. */
             token_name: string;
-            /** @description Model asked for. */
+            /** @description Requested model. */
             model_name: string;
             /** @description Id of the request. */
             request_id: string;
-            /** @description Id of the task; null for calls. */
+            /** @description Id of the task. Null for a call without a task. */
             task_id?: string | null;
             /**
-             * @description Final state of the work; null: unknown, in old entries.
+             * @description Final state of the call or task. Null in old entries, in which it is unknown.
              * @enum {string|null}
              */
             state?: "completed" | "failed" | "canceled" | null;
-            /** @description Quota per unit, before the group's ratio; null: unknown, in old entries. */
+            /** @description Quota per unit, before the ratio of the group. Null in old entries, in which it is unknown. */
             unit_price?: number | null;
-            /** @description Price multiplier of the group; null: unknown, in old entries. */
+            /** @description Price multiplier of the group. Null in old entries, in which it is unknown. */
             group_ratio?: number | null;
             /**
              * Format: int64
-             * @description Quota that a refund gave back; `quota` stays what was charged.
+             * @description Refunded quota. `quota` remains the charged amount.
              */
             refunded?: number;
         };
         /**
          * LogSearchReply
-         * @description One page of the request log.
+         * @description A page of the request log.
          */
         LogSearchReply: {
             /**
@@ -6542,7 +6542,7 @@ export interface components {
             data: {
                 /** @description The entries, newest first. */
                 items: components["schemas"]["LogItem"][];
-                /** @description Entries on all pages. */
+                /** @description Number of entries on all pages. */
                 total: number;
             };
         };
@@ -11182,9 +11182,9 @@ export interface operations {
             query?: {
                 /** @description Search text. An entry matches if its key name or model id contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
                 keyword?: components["parameters"]["LogKeyword"];
-                /** @description Only requests that ended at this time or later. Unix time in seconds. */
+                /** @description Start of the range, inclusive: requests that ended at this time or later. Unix time in seconds. */
                 start?: number;
-                /** @description Only requests that ended before this time. It must be later than `start`. Unix time in seconds. */
+                /** @description End of the range, exclusive: requests that ended before this time. Must be later than `start`. Unix time in seconds. */
                 end?: number;
                 /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
@@ -11197,7 +11197,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of entries. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
