@@ -1261,9 +1261,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a live-person verification of an end user.
-         * @description Open `h5_link` for the end user within 30 minutes. When the check is over, the page sends the browser to
-         *     `callback_url`; read the session to learn the result. The link can be used once.
+         * Create an identity verification session for an end user.
+         * @description Open `h5_link` for the end user within 30 minutes. When the verification ends, the page redirects the browser to
+         *     `callback_url`. Read the session to get the result. The link can be used once.
          */
         post: operations["createVerificationSession"];
         delete?: never;
@@ -1280,10 +1280,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a verification session and its result.
-         * @description While the session is `pending` and not over, the gateway asks the provider for the result; 30 minutes after it was
-         *     created it is `expired`. Reading costs nothing. The session of a verified person stays; others are there as long as
-         *     entries of the request log.
+         * Get a verification session and its result.
+         * @description While the session is `pending`, the gateway queries the provider for the result. A session is `expired` 30 minutes
+         *     after its creation. Reading a session is not charged. The session of a verified end user is stored permanently;
+         *     other sessions are stored as long as entries of the request log.
          */
         get: operations["getVerificationSession"];
         put?: never;
@@ -6548,12 +6548,12 @@ export interface components {
         };
         /**
          * VerificationRequest
-         * @description Where the end user's browser goes afterwards. Unknown keys are passed to the provider.
+         * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
         VerificationRequest: {
             /**
              * Format: uri
-             * @description Public address that the end user's browser is sent to afterwards, with the session token and `resultCode` as query parameters.
+             * @description Public URL to which the provider's page redirects the end user's browser. The query contains the session token and `resultCode`.
              * @example https://app.example/verified
              */
             callback_url?: string;
@@ -6561,13 +6561,13 @@ export interface components {
         /**
          * VerificationTime
          * Format: date-time
-         * @description When the session ends, was created or last changed. RFC 3339 with offset.
+         * @description Time at which the session expires, was created or last changed. RFC 3339 with offset.
          * @example 2031-02-01T09:30:00+00:00
          */
         VerificationTime: string;
         /**
          * VerificationSession
-         * @description One live-person check of an end user.
+         * @description An identity verification of an end user.
          */
         VerificationSession: {
             /**
@@ -6575,30 +6575,30 @@ export interface components {
              * @example vs_5c6d7e8f9a0b
              */
             session_id: string;
-            /** @description The session token, which is its id. It can be used once. */
+            /** @description The session token, equal to the session id. It can be used once. */
             vendor_token: string;
             /**
              * Format: uri
-             * @description The provider's page to open for the end user. It takes a language as `lng`: zh, en or zh-Hant.
+             * @description URL of the provider's page for the end user. The query parameter `lng` sets the language: zh, en or zh-Hant.
              */
             h5_link: string;
-            /** @description Address that the browser goes to afterwards, as a browser writes it; empty when none was given. */
+            /** @description URL to which the browser is redirected, as normalized by browsers. Empty if the request contained none. */
             callback_url: string;
             /** @description Number of the channel that serves the session. */
             channel_id: number;
             /**
-             * @description `pending` until the check ends; the other three are final.
+             * @description `pending` until the verification ends. The other three values are final.
              * @enum {string}
              */
             status: "pending" | "verified" | "failed" | "expired";
             /**
-             * @description The asset group of the verified person; empty before, and where the provider made none.
+             * @description Asset group of the verified end user. Empty before, and if the provider created none.
              * @example group-20310201093512-a1b2c
              */
             group_id: string;
-            /** @description The provider's JSON answer as a string: `Result` with `VendorToken`, `CallbackURL` and `H5Link`. */
+            /** @description The provider's JSON response as a string: `Result` with `VendorToken`, `CallbackURL` and `H5Link`. */
             raw_response: string;
-            /** @description 10000 when passed; present once the provider has told one. */
+            /** @description 10000 if the end user passed. Present when the provider has reported a result. */
             result_code?: number;
             expires_at: components["schemas"]["VerificationTime"];
             created_at: components["schemas"]["VerificationTime"];
@@ -11221,14 +11221,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Where to send the end user afterwards. */
+        /** @description The callback URL for the end user. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VerificationRequest"];
             };
         };
         responses: {
-            /** @description The session was started. */
+            /** @description The session is created. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

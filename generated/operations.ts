@@ -1203,7 +1203,7 @@ export const operations = {
     method: 'post',
     path: '/api/resource-channel/vendorx/visual-validate/sessions',
     area: 'verification',
-    summary: 'Start a live-person verification of an end user.',
+    summary: 'Create an identity verification session for an end user.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -1232,7 +1232,7 @@ export const operations = {
     method: 'get',
     path: '/api/resource-channel/vendorx/visual-validate/sessions/{session_id}',
     area: 'verification',
-    summary: 'Read a verification session and its result.',
+    summary: 'Get a verification session and its result.',
     aliases: [],
     statuses: [200, 400, 401, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
