@@ -1795,7 +1795,7 @@ export interface paths {
         };
         /**
          * Explain why a call or task cost what it cost.
-         * @description The log entry with what was reserved and refunded, and the charge as arithmetic: units times unit price times group ratio, rounded up, against what was reserved and charged. Fields that a gateway of a previous version did not store are null, and the explanation says what is unknown. Work in progress, and work whose entry retention has removed, answers 404.
+         * @description The log entry with what was reserved and refunded, and the charge as arithmetic: units times unit price times group ratio, rounded up, against what was reserved and charged. Work in progress, and work whose entry retention has removed, answers 404.
          */
         get: operations["explainCharge"];
         put?: never;
@@ -6512,14 +6512,14 @@ export interface components {
             /** @description Id of the task. Null for a call without a task. */
             task_id?: string | null;
             /**
-             * @description Final state of the call or task. Null in old entries, in which it is unknown.
-             * @enum {string|null}
+             * @description Final state of the call or task.
+             * @enum {string}
              */
-            state?: "completed" | "failed" | "canceled" | null;
-            /** @description Quota per unit, before the ratio of the group. Null in old entries, in which it is unknown. */
-            unit_price?: number | null;
-            /** @description Price multiplier of the group. Null in old entries, in which it is unknown. */
-            group_ratio?: number | null;
+            state?: "completed" | "failed" | "canceled";
+            /** @description Quota per unit, before the ratio of the group. */
+            unit_price?: number;
+            /** @description Price multiplier of the group. */
+            group_ratio?: number;
             /**
              * Format: int64
              * @description Refunded quota. `quota` remains the charged amount.
@@ -7848,22 +7848,22 @@ export interface components {
              */
             created_at: number;
             /**
-             * @description Final state of the work. A failed task keeps the status of its creation. null: unknown, since a gateway of a previous version wrote the entry.
-             * @enum {string|null}
+             * @description Final state of the work. A failed task keeps the status of its creation.
+             * @enum {string}
              */
-            state: "completed" | "failed" | "canceled" | null;
+            state: "completed" | "failed" | "canceled";
             /** @description Public id of the task; null for calls. */
             task_id: string | null;
             /** @description The provider's own id of the task or request; null: unknown. Clients never see it. */
             upstream_id: string | null;
-            /** @description Quota per unit, before the group's ratio; null: unknown. */
-            unit_price: number | null;
-            /** @description Price multiplier of the group of the key; null: unknown. */
-            group_ratio: number | null;
-            /** @description The group whose ratio applied; null: unknown. */
-            group_name: string | null;
-            /** @description Revision of the configuration that set the price; null: unknown. */
-            config_revision: string | null;
+            /** @description Quota per unit, before the group's ratio. */
+            unit_price: number;
+            /** @description Price multiplier of the group of the key. */
+            group_ratio: number;
+            /** @description The group whose ratio applied. */
+            group_name: string;
+            /** @description Revision of the configuration that set the price. */
+            config_revision: string;
             /**
              * Format: int64
              * @description Quota that the work cost beyond what the key could pay.
@@ -7913,9 +7913,9 @@ export interface components {
             unlimited: boolean;
             /**
              * Format: int64
-             * @description Units times unit price times group ratio, rounded up, in quota units; null: the price is unknown.
+             * @description Units times unit price times group ratio, rounded up, in quota units.
              */
-            calculated: number | null;
+            calculated: number;
             /** @description The refund; null without one. */
             refund: components["schemas"]["ChargeRefund"] | null;
             /**

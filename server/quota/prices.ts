@@ -45,7 +45,10 @@ export class Prices {
 }
 
 /** Returns the quota for `units`, a whole number, rounded up. @throws RangeError when it has no price */
-export function costOf(units: number, { unitPrice, groupRatio }: PriceTerms): number {
+export function costOf(
+  units: number,
+  { unitPrice, groupRatio }: Pick<PriceTerms, 'unitPrice' | 'groupRatio'>,
+): number {
   return price(units, unitPrice, groupRatio);
 }
 

@@ -56,7 +56,7 @@ export class Retention {
     // A calendar that has been set forward makes nothing old.
     const now = Math.min(clock(), timers.monotonic());
     const closedBefore = now - this.#keepMs;
-    const swept = await this.#inBatches(() => store.run('sweepBooks', { closedBefore, limit: batch }));
+    const swept = await this.#inBatches(() => store.run('sweepReservations', { closedBefore, limit: batch }));
     const logged = await this.#inBatches(() => store.run('sweepLog', { closedBefore, limit: batch }));
     const ended = { endedBefore: closedBefore, limit: batch };
     const dropped = await this.#dropDays(closedBefore);

@@ -1,40 +1,50 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import { SettingsError } from '../settings/configuration.ts';
 import { isLockTimeout } from './lock-timeout.ts';
-import { migrations } from './migrations/all.ts';
-import { type Engine, migrationContext } from './migrations/migration.ts';
+import { migrations as released } from './migrations/all.ts';
+import type { Engine, Migration } from './migrations/migration.ts';
 import type { Database } from './schema.ts';
 
-/** Any fixed number: advisory locks are per database, and nothing else of ours takes one of this kind. */
+/** Any fixed number. Advisory locks are per database, and the gateway uses no other lock of this kind. */
 const migrationLock = 7_236_548_104;
 
-/** So long a step waits for a table, and others for it, in milliseconds; then it lets them pass and tries again after a pause. */
+/** Longest wait of a migration for a table, in milliseconds. Others wait behind it for as long. */
 const lockTimeoutMs = 1_000;
+/** Pause in which gateways that use the table can continue, in milliseconds. */
 const pauseMs = 1_000;
-/** Reports may keep a table for minutes. */
-const tries = 300;
+/** A report can lock a table for minutes. */
+const maxAttempts = 300;
 
 /**
- * Brings the schema up to date, step by step, each in a transaction: a kill or a failure leaves a schema that both the version before and
- * this one go on from. Several processes may do it at once, beside gateways that are at work. Not Kysely's Migrator: that one
- * reads the catalogue of the whole database, every schema of it, before it takes its lock, and uses no transaction on SQLite.
+ * Brings the schema up to date, each migration in a transaction of its own, so a crash leaves a complete schema from which the next
+ * start continues. Several processes may migrate at once, beside gateways that use the database. Kysely's Migrator does not fit: it
+ * reads the catalog of the whole database before it takes its lock, and uses no transaction on SQLite.
  *
- * @throws when the database was written by a newer version, or a table that is to be changed stays in use.
+ * @throws SettingsError when the database belongs to a newer or an unreleased version. Nothing is changed then.
  */
-export async function migrate(store: Kysely<Database>, engine: Engine, schema?: string): Promise<void> {
-  for (let left = tries; ; ) {
+export async function migrate(
+  store: Kysely<Database>,
+  engine: Engine,
+  { schema, migrations = released }: { schema?: string | undefined; migrations?: readonly Migration[] } = {},
+): Promise<void> {
+  for (let attempts = 1; ; ) {
     try {
-      if (await nextSteps(store, engine, schema)) return;
+      if (await isUpToDate(store, engine, { schema, migrations })) return;
     } catch (error) {
-      left -= 1;
-      if (!isLockTimeout(error) || left === 0) throw error;
-      await pause(pauseMs);
+      attempts += 1;
+      if (!isLockTimeout(error) || attempts > maxAttempts) throw error;
+      await sleep(pauseMs);
     }
   }
 }
 
-/** Runs what comes next in one transaction, and says whether that was all. */
-async function nextSteps(store: Kysely<Database>, engine: Engine, schema?: string): Promise<boolean> {
+/** Applies the next migration, if there is one. Returns whether there was none. */
+async function isUpToDate(
+  store: Kysely<Database>,
+  engine: Engine,
+  { schema, migrations }: { schema: string | undefined; migrations: readonly Migration[] },
+): Promise<boolean> {
   const transaction = store.transaction().setIsolationLevel('read committed');
   return transaction.execute(async (trx) => {
     const db = trx as unknown as Kysely<unknown>;
@@ -49,21 +59,41 @@ async function nextSteps(store: Kysely<Database>, engine: Engine, schema?: strin
       .addColumn('name', 'text', (col) => col.primaryKey())
       .addColumn('applied_at', 'bigint', (col) => col.notNull())
       .execute();
-    const { rows } = await sql<{ name: string }>`select name from schema_migrations`.execute(db);
-    const applied = new Set(rows.map((row) => row.name));
-    const unknown = [...applied].filter((name) => !migrations.some((migration) => migration.name === name));
-    if (unknown.length > 0) {
-      throw new Error(
-        `the database was written by a newer version: it has the migration ${unknown.join(', ')}`,
-      );
-    }
-    const pending = migrations.filter(({ name }) => !applied.has(name));
-    const together = pending.findIndex(({ alone }) => alone === true && engine === 'postgres');
-    const steps = pending.slice(0, together === -1 ? pending.length : Math.max(1, together));
-    for (const { name, run } of steps) {
-      await run(db, migrationContext(engine));
-      await sql`insert into schema_migrations (name, applied_at) values (${name}, ${Date.now()})`.execute(db);
-    }
-    return steps.length === pending.length;
+    const [next] = pendingMigrations(await appliedMigrations(db), migrations);
+    if (next === undefined) return true;
+    await next.run(db, engine);
+    await sql`insert into schema_migrations (name, applied_at) values (${next.name}, ${Date.now()})`.execute(
+      db,
+    );
+    return false;
   });
+}
+
+/** Names of the migrations that a database has. */
+export async function appliedMigrations(db: Kysely<unknown>): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ name: string }>`select name from schema_migrations`.execute(db);
+  return new Set(rows.map(({ name }) => name));
+}
+
+/**
+ * Returns the migrations that a database lacks, in order.
+ *
+ * @throws SettingsError when it has one that this version does not know
+ */
+export function pendingMigrations(
+  applied: ReadonlySet<string>,
+  migrations: readonly Migration[] = released,
+): readonly Migration[] {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...applied].filter((name) => !known.has(name)).sort();
+  const [first] = migrations;
+  if (unknown.length > 0 && first !== undefined && !applied.has(first.name))
+    throw new SettingsError(
+      'The database was created by an unreleased version, which no release can read: use an empty DATA_DIR or PostgreSQL schema.',
+    );
+  if (unknown.length > 0)
+    throw new SettingsError(
+      `The database was written by a newer version: it has the migration ${unknown.join(', ')}.`,
+    );
+  return migrations.filter(({ name }) => !applied.has(name));
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { SettingsError } from '../settings/configuration.ts';
-import { migrations } from './migrations/all.ts';
+import { appliedMigrations, pendingMigrations } from './migrate.ts';
 import { inOneState } from './one-state.ts';
 import { numbersAsNumbers } from './postgres/types.ts';
 import type { Database } from './schema.ts';
@@ -12,9 +12,9 @@ import { nodeSqliteDialect } from './sqlite/dialect.ts';
 import type { StoreOptions } from './store.ts';
 
 /**
- * Reads the books in one state of everything, beside a gateway or without one; nothing can be written.
+ * Reads a database in one snapshot, with or without a gateway that uses it. It cannot write.
  *
- * @throws SettingsError when there are none, or they are of another version.
+ * @throws SettingsError when there is no database, or it has the schema of another version
  */
 export async function readBooks<T>(
   { dataDir, databaseUrl, schema }: Pick<StoreOptions, 'dataDir' | 'databaseUrl' | 'schema'>,
@@ -47,13 +47,9 @@ function postgresDialect(connectionString: string, schema: string | undefined) {
 }
 
 async function requireVersion(db: Kysely<Database>): Promise<void> {
-  const applied = await sql<{ name: string }>`select name from schema_migrations`.execute(db).then(
-    ({ rows }) => new Set(rows.map(({ name }) => name)),
-    (cause: unknown) => {
-      throw new SettingsError('The database has no books of a gateway.', { cause });
-    },
-  );
-  const missing = migrations.some(({ name }) => !applied.has(name));
-  if (missing) throw new SettingsError('The database is of an older version: start the gateway once.');
-  if (applied.size > migrations.length) throw new SettingsError('The database is of a newer version.');
+  const applied = await appliedMigrations(db as unknown as Kysely<unknown>).catch((cause: unknown) => {
+    throw new SettingsError('The database has no tables of a gateway.', { cause });
+  });
+  if (pendingMigrations(applied).length > 0)
+    throw new SettingsError('The database is of an older version: start the gateway once.');
 }

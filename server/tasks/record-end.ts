@@ -1,12 +1,15 @@
-import { price } from '../models/usage.ts';
+import { costOf } from '../quota/prices.ts';
 import type { Settlement } from '../store/commands/ledger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { taskDuration } from '../telemetry/metrics.ts';
 import { recordSettlement } from '../telemetry/quota-flow.ts';
 
 /** Quota that was held for a task when it was made. */
-export function heldFor({ expectedUnits, rate }: Pick<TaskRecord, 'expectedUnits' | 'rate'>): number {
-  return price(expectedUnits, rate, 1);
+export function heldFor({
+  expectedUnits,
+  ...price
+}: Pick<TaskRecord, 'expectedUnits' | 'unitPrice' | 'groupRatio'>): number {
+  return costOf(expectedUnits, price);
 }
 
 /** Counts a task that is final. `settlement` is undefined when its reservation was closed before. */

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Channel } from '../channels/channel.ts';
 import type { Caller } from '../keys/caller.ts';
-import { price, type Unit } from '../models/usage.ts';
+import type { Unit } from '../models/usage.ts';
 import { jsonPieces } from '../outbound/json-body.ts';
+import { costOf } from '../quota/prices.ts';
 import type { NewTask } from '../store/commands/new-tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
@@ -67,8 +68,7 @@ export async function newTask(
   const idempotencyKey = storedIdempotencyKey(caller, order.idempotencyKey ?? null);
   const facts = JSON.stringify(order.facts);
   const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
-  const { unitPrice, groupRatio, group, configRevision } = priceTerms(model.id, caller.group);
-  const rate = unitPrice * groupRatio;
+  const terms = priceTerms(model.id, caller.group);
   const dueNow = timers.monotonic();
   return {
     // 128 random bits: it tells nothing and cannot be guessed.
@@ -86,12 +86,8 @@ export async function newTask(
       sentAddresses.length === 0 ? facts : JSON.stringify({ ...order.facts, sent_addresses: sentAddresses }),
     serviceTier: order.serviceTier ?? null,
     expectedUnits: order.expectedUnits,
-    rate,
-    unitPrice,
-    groupRatio,
-    group,
-    configRevision,
-    amount: price(order.expectedUnits, rate, 1),
+    ...terms,
+    amount: costOf(order.expectedUnits, terms),
     callbackUrl: order.callbackUrl ?? null,
     idempotencyKey,
     fingerprint,

@@ -1,5 +1,6 @@
 import type { Failure, TaskError } from '../lib/failure.ts';
-import { isPlausible, price } from '../models/usage.ts';
+import { isPlausible } from '../models/usage.ts';
+import { costOf } from '../quota/prices.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
@@ -128,13 +129,14 @@ export class TaskTransitions {
   complete(task: TaskRecord, { result, clips, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
     const used = usage === undefined ? { units: task.expectedUnits } : this.#chargeable(task, usage);
     const { units, inputTokens = 0, outputTokens = 0 } = used;
-    const charge = { quota: price(units, task.rate, 1), units, inputTokens, outputTokens };
+    const charge = { quota: costOf(units, task), units, inputTokens, outputTokens };
     const end = { attempt: task.attempt, result: JSON.stringify(result), clips, error: null, charge };
     return this.#finish(task, end, resultMs);
   }
 
-  #chargeable({ id, requestId, channel, expectedUnits, rate }: TaskRecord, usage: TaskUsage): TaskUsage {
-    if (!usable(usage, rate)) {
+  #chargeable(task: TaskRecord, usage: TaskUsage): TaskUsage {
+    const { id, requestId, channel, expectedUnits } = task;
+    if (!usable(usage, task.unitPrice * task.groupRatio)) {
       this.#env.logger.error(
         { task: id, usage },
         'a driver reported no usable usage; charging what was held',
@@ -189,7 +191,7 @@ export class TaskTransitions {
       attempt: null,
       result: result === undefined ? null : JSON.stringify(result),
       error: null,
-      charge: { quota: price(units, task.rate, 1), units, inputTokens: 0, outputTokens: 0 },
+      charge: { quota: costOf(units, task), units, inputTokens: 0, outputTokens: 0 },
       change,
     });
   }
@@ -266,7 +268,7 @@ function percent(progress = 0): number {
 }
 
 /** Whether it can be charged and logged: a figure that cannot must not keep the task from its end. */
-function usable({ units, inputTokens = 0, outputTokens = 0 }: TaskUsage, rate: number): boolean {
+function usable({ units, inputTokens = 0, outputTokens = 0 }: TaskUsage, unitCost: number): boolean {
   const tokens = [inputTokens, outputTokens].every((count) => Number.isSafeInteger(count) && count >= 0);
-  return tokens && units >= 0 && Number.isSafeInteger(Math.ceil(units * rate));
+  return tokens && units >= 0 && Number.isSafeInteger(Math.ceil(units * unitCost));
 }

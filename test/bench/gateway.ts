@@ -93,8 +93,8 @@ async function checkBooks(
   try {
     const { rows: states } = await sql<{ state: string; count: number; charged: number }>`
       select state, count(*) as count, sum(charged) as charged from (
-        select state, charged from ledger
-        union all select 'settled', quota from request_log where held is not null
+        select state, null as charged from ledger
+        union all select 'settled', quota from request_log
       ) as books group by state`.execute(store.read);
     const { rows: logs } = await sql<{ status: number; count: number }>`
       select status, count(*) as count from request_log group by status`.execute(store.read);

@@ -259,16 +259,19 @@ function filling(series: string, engine: 'printf' | 'format'): string[] {
     const name = index === keys ? 'a rare one' : `key ${index + 1} ${index % 2 === 0 ? 'odd' : 'even'}`;
     return `(${index + 1}, ${index > keys ? 3 : 2}, '${name}', 'hash ${index}', '', 1, 0, 0, 0, -1, 0)`;
   });
+  const at = `${start} + cast(i as bigint) * ${span} / ${rows + 1}`;
+  const [day, ofEntry] = engine === 'format' ? [', day', `, (${at}) / 86400`] : ['', ''];
   return [
     "insert into users (id, name, group_name, created_at) values (2, 'own', 'default', 0), (3, 'other', 'default', 0)",
     `insert into tokens (id, user_id, name, key_hash, key_hint, status, unlimited_quota, remain_quota, used_quota,
       expired_time, created_time) values ${tokenRows.join(', ')}`,
     `insert into request_log (id, request_id, user_id, token_id, token_name, model_name, operation, channel, status,
-      unit, units, prompt_tokens, completion_tokens, quota, duration_ms, created_at)
+      unit, units, prompt_tokens, completion_tokens, quota, debt, reserved, unlimited, duration_ms, created_at, state,
+      unit_price, group_ratio, group_name, config_revision${day})
       select i, 'req_019a' || ${hex}, case when i % 10 = 0 and i % 5000 <> 0 then 3 else 2 end,
         case when i % 10 = 0 and i % 5000 <> 0 then ${keys + 2} else ${key} end,
-        'the name of a key', 'model-' || ${padded}, 'createSpeech', 'channel', 200, 'tokens', 30, 10, 20, 60, 900,
-        ${start} + cast(i as bigint) * ${span} / ${rows + 1} from ${series} as entries`,
+        'the name of a key', 'model-' || ${padded}, 'createSpeech', 'channel', 200, 'tokens', 30, 10, 20, 60, 0, 60, 1, 900,
+        ${at}, 'completed', 2, 1, 'default', 'revision'${ofEntry} from ${series} as entries`,
     `insert into log_counts (user_id, bucket, token_id, model_name, entries, first_at, last_at)
       select user_id, id >> 14, token_id, model_name, count(*), min(created_at), max(created_at) from request_log
       group by user_id, id >> 14, token_id, model_name`,

@@ -448,8 +448,8 @@ describe.each(engines)('deliveries on %s', (engine) => {
         await client.query(`set search_path = ${outbox.rig.testStore.options.schema}`);
         await client.query('begin');
         await client.query('update tasks set progress = 1');
-        await client.query(`insert into deliveries (task_id, state, host, changed_at, tries, attempt)
-        select task_id, 'in_progress', host, changed_at, 0, 0 from deliveries`);
+        await client.query(`insert into deliveries (task_id, user_id, state, host, changed_at, tries, attempt)
+        select task_id, user_id, 'in_progress', host, changed_at, 0, 0 from deliveries`);
         const delivered = outbox.deliver();
         // The delivery is over, and its record waits for the change of the task.
         const blocked =

@@ -16,7 +16,7 @@ const recording = 'https://files.example/anna.wav';
 const voice: VoicesTable = {
   voice_id: 'anna-1',
   user_id: 1,
-  token_id: null,
+  token_id: 1,
   service: 'voice-enrollment',
   target_model: 'voxa-v2',
   channel: 'near',

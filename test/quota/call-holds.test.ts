@@ -83,7 +83,7 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
       request_id: `r${number}`,
       token_name: 'a key',
       quota: 3,
-      held: 10,
+      reserved: 10,
       unlimited: 0,
       units: 9,
     });
@@ -119,8 +119,8 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     expect(await here.calls.refund({ requestId, log: { ...logEntry, status: 502 } })).toBe(true);
     expect(await ledgerRows(store)).toEqual([]);
     expect(await logRows(store)).toMatchObject([
-      { quota: 700, held: 1_000, unlimited: 1 },
-      { quota: 0, held: 50, unlimited: 1, status: 502 },
+      { quota: 700, reserved: 1_000, unlimited: 1 },
+      { quota: 0, reserved: 50, unlimited: 1, status: 502 },
     ]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 5, used_quota: 700 });
     await expectSound(token);

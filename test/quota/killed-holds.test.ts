@@ -107,8 +107,7 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
     const owed = [...entries.values()].filter(({ debt }) => debt > 0);
     expect(owed.length).toBeGreaterThan(5);
     expect(new Set(owed.map(({ token_id: id }) => id))).toEqual(new Set([poor.id]));
-    const held = [...entries.values()].filter((row) => row.held !== null);
-    expect(held.length).toBeGreaterThan(300);
+    expect(entries.size).toBeGreaterThan(300);
     expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
     await expectBalanced(store, token);
   });

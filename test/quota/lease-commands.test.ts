@@ -146,7 +146,7 @@ describe.each(engines)('leases of quota in the database, on %s', (engine) => {
     expect(await book(call(), call())).toEqual({ settlements: [paid(30), null], gone: [] });
     expect(await book(call({ charged: 7 }))).toEqual({ settlements: [null], gone: [] });
     expect([await balance(), (await lease())?.remaining]).toEqual([[800, 170, 30], 170]);
-    expect(await entries()).toMatchObject([{ quota: 30, held: 50, unlimited: 0, created_at: 5 }]);
+    expect(await entries()).toMatchObject([{ quota: 30, reserved: 50, unlimited: 0, created_at: 5 }]);
   });
 
   test('what a call gives back of its lease is in the balance again', async () => {

@@ -47,7 +47,6 @@ describe.each(engines)('ledger on %s', (engine) => {
         model: 'alpha3-tts-flash',
         unit: 'characters',
         reserved: 10,
-        charged: null,
         unlimited: 0,
         state: 'open',
         kind: 'request',
@@ -81,15 +80,15 @@ describe.each(engines)('ledger on %s', (engine) => {
         quota: 4,
         duration_ms: 120,
         created_at: 1_700_000_000,
-        held: 10,
+        reserved: 10,
         unlimited: 0,
-        unit_price: null,
-        group_ratio: null,
-        group_name: null,
-        config_revision: null,
+        unit_price: 1,
+        group_ratio: 1,
+        group_name: 'default',
+        config_revision: 'revision',
         task_id: null,
         upstream_id: null,
-        state: null,
+        state: 'completed',
         debt: 0,
       },
     ]);
@@ -115,7 +114,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 30 });
     expect(await balanceOf(store, unlimited)).toEqual({ remain_quota: 3, used_quota: 11 });
     expect([await debtOf(token), await debtOf(unlimited)]).toEqual([7, 0]);
-    expect((await logRows(store)).map(({ quota, held, debt }) => [quota, held, debt])).toEqual([
+    expect((await logRows(store)).map(({ quota, reserved, debt }) => [quota, reserved, debt])).toEqual([
       [4, 10, 0],
       [13, 10, 0],
       [13, 10, 7],
@@ -303,7 +302,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         ['r2', 0],
         ['r3', 18],
       ]);
-      expect((await logRows(store)).map(({ held, debt }) => [held, debt])).toEqual([
+      expect((await logRows(store)).map(({ reserved, debt }) => [reserved, debt])).toEqual([
         [20, 3],
         [20, 18],
         [20, 0],
@@ -349,7 +348,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       expect(await late.refund({ requestId: 'r1', log })).toBe(true);
       expect(await late.refund({ requestId: 'r1', log })).toBe(false);
       expect(await late.settle({ requestId: 'r1', charged: 5, log: logEntry })).toBeUndefined();
-      expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 0, held: 10, status: 502 }]);
+      expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 0, reserved: 10, status: 502 }]);
       expect(await ledgerRows(store)).toEqual([]);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
     });

@@ -4,6 +4,7 @@ import { Settlements } from '../../server/quota/settlements.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { BookedCall, BookedCalls } from '../../server/store/commands/booked-calls.ts';
 import type { Store } from '../../server/store/store.ts';
+import { logEntry } from '../store/books.ts';
 
 const call = (requestId: string, change: Partial<BookedCall> = {}): BookedCall => ({
   requestId,
@@ -16,7 +17,7 @@ const call = (requestId: string, change: Partial<BookedCall> = {}): BookedCall =
   charged: 5,
   returned: 0,
   endedAt: 7,
-  log: { operation: 'createSpeech', channel: 'main', status: 200, units: 5, durationMs: 1 },
+  log: logEntry,
   ...change,
 });
 

@@ -78,7 +78,7 @@ describe('the days of the log', () => {
 });
 
 describe('the sweep of old books', () => {
-  const sweeps = ['sweepBooks', 'sweepLog', 'sweepVerificationSessions', 'returnLeftovers'];
+  const sweeps = ['sweepReservations', 'sweepLog', 'sweepVerificationSessions', 'returnLeftovers'];
   const retention = (keepMs = 1_000) => new Retention({ ...parts(), keepMs });
 
   test('comes every ten minutes, and is told of when it fails', async () => {
@@ -90,7 +90,7 @@ describe('the sweep of old books', () => {
     expect(names()).toEqual(sweeps);
     answer = fail(new Error('broken'));
     await pass(600_000);
-    expect([names(), lines.length]).toEqual([['sweepBooks'], 1]);
+    expect([names(), lines.length]).toEqual([['sweepReservations'], 1]);
     await job.stop();
     expect(timers.pending).toBe(0);
   });
@@ -121,7 +121,7 @@ describe('the sweep of old books', () => {
   });
 
   test('goes on after a moment while there is more, and says how many calls went', async () => {
-    const left: Record<string, number[]> = { sweepBooks: [200, 200, 3], sweepLog: [200, 0] };
+    const left: Record<string, number[]> = { sweepReservations: [200, 200, 3], sweepLog: [200, 0] };
     answer = (name) => left[name]?.shift() ?? 0;
     const swept = retention().run();
     for (let pauses = 0; pauses < 3; pauses += 1) {

@@ -8,6 +8,9 @@ const now = 1_795_000_000_000;
 /** What a task costs that a killed gateway has left open. */
 export const chargedLater = 3;
 
+/** A price of 1 for each unit. */
+export const taskPrice = { unitPrice: 1, groupRatio: 1, group: 'default', configRevision: 'revision' };
+
 /** A task that is named after its request, and that nobody polls. */
 export function newTaskRow(
   token: { id: number; userId: number },
@@ -26,7 +29,7 @@ export function newTaskRow(
     facts: '{"seconds":"5"}',
     serviceTier: null,
     expectedUnits: change.amount,
-    rate: 1,
+    ...taskPrice,
     callbackUrl: null,
     idempotencyKey: null,
     fingerprint: null,

@@ -492,7 +492,7 @@ describe('the voice decides the channel', () => {
     const voice = {
       service: 'alpha-voice-enrollment',
       target_model: cloned,
-      token_id: null,
+      token_id: 1,
       channel: 'second',
       status: 'OK',
       name: 'mine',

@@ -23,18 +23,11 @@ export async function booksById({ gateway }: TestGateway): Promise<NamedBookRow[
     unit,
   }));
   const { read } = gateway.store;
-  const columns = [
-    'request_id as id',
-    'token_id as tokenId',
-    'state',
-    'reserved',
-    'charged',
-    'unit',
-  ] as const;
-  rows.push(...(await read.selectFrom('ledger').select(columns).execute()));
+  const columns = ['request_id as id', 'token_id as tokenId', 'state', 'reserved', 'unit'] as const;
+  const open = await read.selectFrom('ledger').select(columns).execute();
+  rows.push(...open.map((row) => ({ ...row, charged: null })));
   for (const entry of await logRows({ gateway })) {
-    if (entry.held === null) continue;
-    const { request_id: id, token_id: tokenId, held: reserved, quota, unit, error_code: error } = entry;
+    const { request_id: id, token_id: tokenId, reserved, quota, unit, error_code: error } = entry;
     const ended = quota === 0 && error !== null;
     const [state, charged] = ended ? ['refunded', null] : ['settled', quota];
     rows.push({ id, tokenId, reserved, unit, state, charged });

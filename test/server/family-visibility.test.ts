@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { findAssets } from '../../server/store/queries/assets.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -135,24 +134,6 @@ describe.each(engines)('on %s, a key', (engine) => {
       expect(await send('DELETE', `/api/token/${keyOf(hidden).id}`, name)).toEqual(nobody);
       expect((await send('DELETE', `/v1/videos/${tasks.get(hidden)}`, name)).status).toBe(404);
     }
-  });
-
-  test('does not see what a version without this record created, unless it has no limits', async () => {
-    const { store } = target.gateway;
-    await store.run('saveAsset', {
-      id: 'asset-20260101000000-abcde',
-      userId: 1,
-      channel: 'c',
-      upstreamId: 'u',
-      model: null,
-      assetType: 'Image',
-      name: '',
-      groupId: 'g',
-      now: 1,
-    });
-    const ids = ['asset-20260101000000-abcde'];
-    expect(await findAssets(store.read, { ids, userId: 1 })).toHaveLength(1);
-    expect(await findAssets(store.read, { ids, userId: 1, family: keyOf('parent').id })).toEqual([]);
   });
 
   test('gets no task of another key for a repeated idempotency key', async () => {

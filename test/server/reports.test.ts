@@ -8,7 +8,7 @@ import type { ReportArgs, ReportName } from '../../server/store/reports.ts';
 import type { Store } from '../../server/store/store.ts';
 import { disableToken } from '../store/books.ts';
 import type { TestStore } from '../store/engines.ts';
-import { insertRows, runStatement } from '../store/raw-rows.ts';
+import { insertLogEntries, runStatement } from '../store/raw-rows.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
@@ -72,7 +72,7 @@ async function write(count: number, from: number) {
     duration_ms: 1,
     created_at: 1_795_000_000,
   }));
-  await insertRows(books(), 'request_log', rows);
+  await insertLogEntries(books(), rows);
 }
 
 /** A client that reads nothing of its answer until it is told to. */

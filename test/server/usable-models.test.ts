@@ -40,7 +40,7 @@ describe.each(engines)('the models of a key on %s', (engine) => {
     target.gateway.store.run('saveVoice', {
       voice_id,
       user_id,
-      token_id: null,
+      token_id: 1,
       service: 'voice-enrollment',
       target_model,
       channel: 'sandbox',

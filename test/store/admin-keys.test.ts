@@ -5,60 +5,8 @@ import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../se
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
-import { runStatement } from './raw-rows.ts';
 
 const day = 1_900_000_000;
-
-describe.each(engines)('the migration to admin keys on %s', (engine) => {
-  let testStore: TestStore;
-  beforeAll(async () => {
-    testStore = await TestStore.make(engine);
-  });
-  afterAll(() => testStore.remove());
-
-  test('gives the scope to keys of admins without limits and to no other key', async () => {
-    const before = await testStore.open();
-    const admin = await before.run('createUser', { name: 'a', group: 'default', role: 'admin', now: 1 });
-    const off = { userId: admin.id, unlimitedQuota: true } as const;
-    await before.run('ensureBootstrap', { keyHash: 'first', keyHint: 'hint', now: 1 });
-    const keys = {
-      unlimited: await makeToken(before, off),
-      'bound to addresses': await makeToken(before, { ...off, allowIps: ['10.0.0.1'] }),
-      'with figures of 0': await makeToken(before, { ...off, requestsPerMinute: 0, sockets: 0 }),
-      'with quota': await makeToken(before, { userId: admin.id, remainQuota: 5 }),
-      'with models': await makeToken(before, { ...off, modelLimits: ['voxa-v2'] }),
-      'with an expiry': await makeToken(before, { ...off, expiredTime: day }),
-      'with a request limit': await makeToken(before, { ...off, requestsPerMinute: 60 }),
-      'with a socket limit': await makeToken(before, { ...off, sockets: 2 }),
-      'of an ordinary user': await makeToken(before, { unlimitedQuota: true }),
-    };
-    const made = await makeToken(before, { ...off, allowanceId: keys['with a request limit'].id });
-    const shared = { ...keys, 'that shares an allowance': made };
-    await before.close();
-    await undo(testStore);
-
-    const after = await testStore.open();
-    const names = Object.entries(shared);
-    const found = await Promise.all(names.map(([, { id }]) => findToken(after.read, id)));
-    const scoped = names.filter((_, index) => found[index]?.adminScope === true).map(([name]) => name);
-    expect(scoped).toEqual(['unlimited', 'bound to addresses', 'with figures of 0']);
-    expect(found.map((token) => token?.canCreateKeys)).toEqual(names.map(() => true));
-    const rows = await after.read
-      .selectFrom('tokens')
-      .select(['key_hash', 'admin'])
-      .where('bootstrap', '=', 1)
-      .execute();
-    expect(rows).toEqual([{ key_hash: 'first', admin: 1 }]);
-  });
-
-  /** Brings the database back to the version before, as far as this step goes. */
-  async function undo(of: TestStore): Promise<void> {
-    if (engine === 'postgres') await runStatement(of, 'drop trigger tokens_announced on tokens');
-    for (const name of ['admin', 'create_keys', 'bootstrap'])
-      await runStatement(of, `alter table tokens drop column ${name}`);
-    await runStatement(of, "delete from schema_migrations where name = '0035-admin-keys'");
-  }
-});
 
 describe.each(engines)('admin access on %s', (engine) => {
   let testStore: TestStore;

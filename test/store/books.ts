@@ -12,6 +12,13 @@ export const logEntry: LogEntry = {
   status: 200,
   units: 9,
   durationMs: 120,
+  evidence: {
+    unitPrice: 1,
+    groupRatio: 1,
+    group: 'default',
+    configRevision: 'revision',
+    state: 'completed',
+  },
 };
 
 /** A token with a user and a key of its own. */
@@ -34,7 +41,7 @@ export async function disableToken(store: Store, { id }: { id: number }): Promis
   await store.run('updateToken', { id, set: { status: 2 }, change });
 }
 
-/** The reservations that are open, and those that were given back because their gateway was thought gone. */
+/** The reservations that are open, and those that were refunded because their gateway was lost. */
 export function ledgerRows(store: Store) {
   return store.read.selectFrom('ledger').selectAll().orderBy('request_id').execute();
 }
@@ -45,16 +52,17 @@ export async function logRows(store: Store) {
   return rows.map((row) => ({ ...row, day: undefined }));
 }
 
-/** What became of calls and tasks, by their request: those of the log, and those that the ledger still has. */
+/** The reservations of calls and tasks, finished ones and those in progress, in the order of their request ids. */
 export async function bookRows(store: Store) {
-  const closed = (await logRows(store)).flatMap(({ held, quota, error_code: error, ...entry }) => {
-    if (held === null) return [];
-    const ended = quota === 0 && error !== null;
-    const [state, charged] = ended ? (['refunded', null] as const) : (['settled', quota] as const);
-    return { request_id: entry.request_id, token_id: entry.token_id, reserved: held, state, charged };
-  });
-  const rows = (await ledgerRows(store)).map(({ request_id, token_id, reserved, state, charged }) => {
-    return { request_id, token_id, reserved, state, charged };
+  const closed = (await logRows(store)).map(
+    ({ request_id, token_id, reserved, quota, error_code: error }) => {
+      const isRefunded = quota === 0 && error !== null;
+      const [state, charged] = isRefunded ? (['refunded', null] as const) : (['settled', quota] as const);
+      return { request_id, token_id, reserved, state, charged };
+    },
+  );
+  const rows = (await ledgerRows(store)).map(({ request_id, token_id, reserved, state }) => {
+    return { request_id, token_id, reserved, state, charged: null };
   });
   return [...closed, ...rows].sort((left, right) => (left.request_id < right.request_id ? -1 : 1));
 }
@@ -64,13 +72,12 @@ export async function balanceOf(store: Store, { id }: { id: number }) {
   return store.read.selectFrom('tokens').select(columns).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-/** What left a balance is what is held for open work plus what closed work cost: nothing lost, nothing doubled. */
+/** Expects that what left a balance equals what open work reserves and finished work cost. */
 export async function expectBalanced(store: Store, token: TokenRecord): Promise<void> {
-  const rows = (await ledgerRows(store)).filter((row) => row.token_id === token.id);
-  const sum = (state: string, column: 'reserved' | 'charged') =>
-    rows.filter((row) => row.state === state).reduce((total, row) => total + Number(row[column]), 0);
-  const booked = (await logRows(store)).filter((row) => row.token_id === token.id && row.held !== null);
-  const calls = booked.reduce((total, { quota }) => total + quota, 0);
+  const rows = (await ledgerRows(store)).filter((row) => row.token_id === token.id && row.state === 'open');
+  const open = rows.reduce((total, { reserved }) => total + reserved, 0);
+  const calls = (await logRows(store)).filter((row) => row.token_id === token.id);
+  const charged = calls.reduce((total, { quota }) => total + quota, 0);
   const leases = await store.read
     .selectFrom('quota_leases')
     .select('remaining')
@@ -78,7 +85,7 @@ export async function expectBalanced(store: Store, token: TokenRecord): Promise<
     .execute();
   const leased = leases.reduce((total, { remaining }) => total + remaining, 0);
   const { remain_quota, used_quota } = await balanceOf(store, token);
-  expect(used_quota).toBe(sum('settled', 'charged') + calls);
-  const spent = token.unlimitedQuota ? 0 : sum('open', 'reserved') + sum('settled', 'charged') + calls;
+  expect(used_quota).toBe(charged);
+  const spent = token.unlimitedQuota ? 0 : open + charged;
   expect(token.remainQuota - remain_quota).toBe(spent + leased);
 }

@@ -16,14 +16,14 @@ import {
   showFigures,
 } from '../../server/store/queries/figures.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
-import type { FinalState, RequestLogTable } from '../../server/store/schema.ts';
+import type { RequestLogTable } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { logEntry, logRows, makeToken } from './books.ts';
 import { engines, onServer, type TestStore } from './engines.ts';
 import { eachTestOnOneStore } from './one-store.ts';
-import { insertRows, runStatement } from './raw-rows.ts';
+import { insertLogEntries, runStatement } from './raw-rows.ts';
 
 const hour = 3_600;
 const start = 1_795_000_000 - (1_795_000_000 % 86_400);
@@ -37,9 +37,7 @@ type Evidence =
   | 'task_id'
   | 'upstream_id'
   | 'debt';
-type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'held' | 'unlimited' | 'state' | Evidence> & {
-  state: FinalState | null;
-};
+type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'reserved' | 'unlimited' | Evidence>;
 
 const entries = fc.array(
   fc.record({
@@ -51,7 +49,7 @@ const entries = fc.array(
     channel: fc.constantFrom('eu', ''),
     status: fc.constantFrom(200, 399, 400, 499, 503),
     error_code: fc.constant(null),
-    state: fc.constantFrom(null, 'completed', 'failed', 'canceled'),
+    state: fc.constantFrom('completed', 'failed', 'canceled'),
     unit: fc.constantFrom('characters', 'tokens'),
     // Halves add up without a rest.
     units: fc.integer({ min: 0, max: 2 ** 20 }).map((half) => half / 2),
@@ -150,39 +148,13 @@ describe.each(engines)('the figures on %s', (engine) => {
   const requests = async () => (await show()).groups[0]?.figures.requests ?? 0;
 
   let written = 0;
-  /** Every other one with its reservation, by which it is swept, as versions before have them; the rest are whole records. */
   const write = async (rows: readonly Entry[]) => {
     if (rows.length === 0) return;
     const named = rows.map((row) => {
       written += 1;
-      const whole = written % 2 === 0;
-      return {
-        ...row,
-        request_id: `r${written}`,
-        held: whole ? row.quota : null,
-        unlimited: whole ? 1 : null,
-      };
+      return { ...row, request_id: `r${written}` };
     });
-    await insertRows(testStore, 'request_log', named);
-    const before = named.filter(({ held }) => held === null);
-    await insertRows(
-      testStore,
-      'ledger',
-      before.map(({ request_id, token_id, user_id, model_name: model, unit, quota }) => ({
-        request_id,
-        token_id,
-        user_id,
-        model,
-        unit,
-        reserved: quota,
-        charged: quota,
-        unlimited: 1,
-        state: 'settled',
-        kind: 'request',
-        opened_at: 1,
-        closed_at: written,
-      })),
-    );
+    await insertLogEntries(testStore, named);
   };
 
   test('are what the entries come to, however they are rolled up and swept', async () => {
@@ -202,7 +174,7 @@ describe.each(engines)('the figures on %s', (engine) => {
         fc.tuple(fc.nat(31), fc.nat(31)),
         async (list, by, filters, [from, to]) => {
           const all: Entry[] = [];
-          for (const table of ['request_log', 'ledger', 'log_figures'])
+          for (const table of ['request_log', 'log_figures'])
             await runStatement(testStore, `delete from ${table}`);
           for (const step of list) {
             if (step.kind === 'write') {
@@ -211,9 +183,7 @@ describe.each(engines)('the figures on %s', (engine) => {
             } else if (step.kind === 'roll') {
               const end = await readLogEnd(store.read);
               await store.run('rollUpLog', { end, limit: step.limit });
-            } else
-              for (const sweep of ['sweepBooks', 'sweepLog'] as const)
-                await store.run(sweep, { closedBefore: 1e15, limit: step.limit });
+            } else await store.run('sweepLog', { closedBefore: 1e15, limit: step.limit });
           }
           const query = { ...filters, by, since: start + from * hour, until: start + to * hour };
           const { groups, more } = await show(query);
@@ -353,9 +323,8 @@ describe.each(engines)('the figures on %s', (engine) => {
   test('say when there are too many groups', async () => {
     const row = { ...blank, user_id: 0 };
     const rows = Array.from({ length: mostGroups + 1 }, (_, index) => ({ ...row, user_id: index }));
-    await insertRows(
+    await insertLogEntries(
       testStore,
-      'request_log',
       rows.map((one, index) => ({ ...one, request_id: `r${index}` })),
     );
     expect(await show({ by: ['user'] })).toEqual({ groups: [], more: true });
@@ -379,8 +348,10 @@ describe.each(engines)('the figures on %s', (engine) => {
   test('wait for an entry with a lower number that is not committed yet', async () => {
     const insert = (id: number) => `insert into request_log
       (id, request_id, user_id, token_id, token_name, model_name, operation, channel, status, unit, units, prompt_tokens,
-       completion_tokens, quota, duration_ms, created_at)
-      values (${id}, 'r${id}', ${id}, 1, 'k', 'm', 'o', 'c', 200, 'tokens', 1, 1, 1, 1, 1, 1795000000)`;
+       completion_tokens, quota, debt, reserved, unlimited, duration_ms, created_at, state, unit_price, group_ratio,
+       group_name, config_revision, day)
+      values (${id}, 'r${id}', ${id}, 1, 'k', 'm', 'o', 'c', 200, 'tokens', 1, 1, 1, 1, 0, 1, 1, 1, 1795000000, 'completed', 1, 1,
+       'default', 'revision', 20775)`;
     const job = rollUp();
     await onServer(async (slow) => {
       await slow.query(`set search_path = ${testStore.options.schema}`);
@@ -412,7 +383,7 @@ const blank: Entry = {
   channel: 'c',
   status: 200,
   error_code: null,
-  state: null,
+  state: 'completed',
   unit: 'tokens',
   units: 1,
   prompt_tokens: 1,

@@ -13,7 +13,6 @@ import {
 import type { Store } from '../../server/store/store.ts';
 import { balanceOf, makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
-import { runStatement } from './raw-rows.ts';
 
 const now = 1_700_000_000_000;
 const seconds = now / 1_000;
@@ -207,17 +206,6 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
     await store.run('revokeToken', { id: leaf.id, change: revocation });
     await store.run('returnLeftovers', { limit: 10, now });
     expect(await Promise.all([root, middle, leaf].map(left))).toEqual([1_000, 0, 0]);
-  });
-
-  test('are deleted by the sweep when a gateway of an older version deleted the key above them', async () => {
-    const root = await makeToken(store, { remainQuota: 1_000 });
-    const middle = await child(root, { remainQuota: 600 });
-    const leaf = await child(middle, { remainQuota: 200 });
-    await runStatement(testStore, `update tokens set deleted_at = 1 where id = ${middle.id}`);
-    expect(await working([root, middle, leaf])).toEqual([true, false, false]);
-    while ((await store.run('returnLeftovers', { limit: 1, now })) > 0);
-    expect(await Promise.all([root, middle, leaf].map(left))).toEqual([1_000, 0, 0]);
-    expect(await findToken(store.read, leaf.id)).toBeUndefined();
   });
 
   test('are as many as a key may create, however many are created at once', async () => {

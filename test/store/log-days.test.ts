@@ -21,7 +21,6 @@ import { createLogger } from '../../server/telemetry/logger.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { logEntry, logRows, makeToken } from './books.ts';
-import { closeAsBefore } from './books-before.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 import { runStatement } from './raw-rows.ts';
 
@@ -33,9 +32,7 @@ const logger = createLogger('silent');
 test('a partition is named by its date', () => {
   expect(partitionOf(today)).toBe('request_log_20261118');
   expect(dayOfPartition('request_log_20261118')).toBe(today);
-  expect(['request_log_before', 'request_log_other', 'request_log'].map(dayOfPartition)).toEqual(
-    Array(3).fill(undefined),
-  );
+  expect(['request_log_other', 'request_log'].map(dayOfPartition)).toEqual([undefined, undefined]);
 });
 
 test('nobody is asked for days where the log has none', async () => {
@@ -87,17 +84,6 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     const ledger = new Ledger(store, 'here', () => now);
     await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10 });
     await ledger.settle({ requestId, charged, log: logEntry });
-  };
-  /** As a gateway of the version before does. */
-  const settleBefore = async (requestId: string, charged: number) => {
-    await new Ledger(store, 'here', () => now).reserve({
-      requestId,
-      token,
-      model: 'm',
-      unit: 'characters',
-      amount: 10,
-    });
-    await closeAsBefore(testStore, { requestId, charged, at: now });
   };
   const onSchema = <T>(use: (client: pg.Client) => Promise<T>) =>
     onServer(async (client) => {
@@ -217,10 +203,10 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
         }),
       );
       const plan = plans.join('\n');
-      return { plan, parts: [...new Set(plan.match(/request_log_(before|other|\d{8})(?!_)\b/g))].toSorted() };
+      return { plan, parts: [...new Set(plan.match(/request_log_(other|\d{8})(?!_)\b/g))].toSorted() };
     };
     const [since, until] = [today * 86_400, (today + 2) * 86_400];
-    const asked = [partitionOf(today), partitionOf(today + 1), 'request_log_before'];
+    const asked = [partitionOf(today), partitionOf(today + 1)];
     const exported = await explain(() =>
       exportPage(db, { after: 0, upTo: 1_000, format: 'csv', filter: { since, until } }),
     );
@@ -231,20 +217,17 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       searchLog(db, { userId: token.userId, keyword: '', offset: 0, limit: 5 }),
     );
     // All of them are in one bucket; the partitions of other days are not looked at.
-    expect(page.parts).toEqual([
-      ...Array.from({ length: 9 }, (_, index) => partitionOf(today - 1 + index)),
-      'request_log_before',
-    ]);
+    expect(page.parts).toEqual(Array.from({ length: 9 }, (_, index) => partitionOf(today - 1 + index)));
     const other = await makeToken(store, { unlimitedQuota: true });
     await book({ ...call('other', 1), tokenId: other.id, userId: other.userId });
     const own = await explain(() =>
       searchLog(db, { userId: other.userId, keyword: '', offset: 0, limit: 5 }),
     );
-    expect(own.parts).toEqual([partitionOf(today), 'request_log_before']);
+    expect(own.parts).toEqual([partitionOf(today)]);
     const named = await explain(() =>
       searchLog(db, { userId: other.userId, keyword: 'a key', offset: 0, limit: 5 }),
     );
-    expect(named.parts).toEqual([partitionOf(today), 'request_log_before']);
+    expect(named.parts).toEqual([partitionOf(today)]);
     // Tasks that ended today and in five days: those two alone.
     for (const [requestId, at] of [
       ['task 1', now],
@@ -260,7 +243,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       searchLog(db, { userId: token.userId, keyword: 'req_019a00000000', offset: 0, limit: 20 }),
     );
     expect(byId.plan).toContain('request_log_20261118_request_id_idx');
-    expect(byId.parts).toHaveLength(11);
+    expect(byId.parts).toHaveLength(10);
     await db.destroy();
   });
 
@@ -268,11 +251,10 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     await logDays().run();
     await book(call('old', 3), call('failed', 0), call('young', 4, now + dayMs));
     await settle('reserved', 5);
-    await settleBefore('of the version before', 2);
     const figures = () => store.report('showFigures', { by: [], since: 0, until: (today + 90) * 86_400 });
     const before = await figures();
     now = (today + 31) * dayMs - 1;
-    expect(await sweep(30)).toBe(1);
+    expect(await sweep(30)).toBe(0);
     expect(Object.keys(await places())).toEqual(['old', 'failed', 'young', 'reserved']);
     expect(await problems()).toEqual([]);
     now += 1;
@@ -295,15 +277,6 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     await expect(store.run('dropLogDay', { day: today + 1, closedBefore: now - 30 * dayMs })).rejects.toThrow(
       RangeError,
     );
-  });
-
-  test('keeps a day whose reservations, of the version before, are not swept', async () => {
-    await logDays().run();
-    await settleBefore('reserved', 5);
-    now += 31 * dayMs;
-    expect(await store.run('dropLogDay', { day: today, closedBefore: now })).toBe('early');
-    expect(await sweep(30)).toBe(1);
-    expect(await readLogDays(store.read)).toEqual(Array.from({ length: 7 }, (_, index) => today + 1 + index));
   });
 
   test('is written while a day that is to go is still being read', { timeout: 30_000 }, async () => {
@@ -339,8 +312,10 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     await runStatement(
       testStore,
       `insert into request_log (request_id, user_id, token_id, token_name, model_name, operation, channel, status, unit, units,
-        prompt_tokens, completion_tokens, quota, duration_ms, created_at, held, unlimited, day)
-        select 'r' || i, 1, ${token.id}, '', 'm', 'o', 'c', 200, 'u', 1, 0, 0, 0, 1, ${today * 86_400}, 0, 1, ${today} from ${series}`,
+        prompt_tokens, completion_tokens, quota, duration_ms, created_at, reserved, unlimited, debt, state, unit_price, group_ratio, group_name,
+        config_revision, day)
+        select 'r' || i, 1, ${token.id}, '', 'm', 'o', 'c', 200, 'u', 1, 0, 0, 0, 1, ${today * 86_400}, 0, 1, 0, 'completed', 1, 1,
+        'default', 'revision', ${today} from ${series}`,
     );
     expect(await store.run('addLogDays', { first: today, last: today + 1 })).toBe(1);
     expect(await readLogDays(store.read)).toEqual([today + 1]);

@@ -12,7 +12,6 @@ import { eachTestOnOneStore } from './one-store.ts';
 const now = 1_795_000_000_000;
 const price = { unitPrice: 0.1, groupRatio: 2.5, group: 'trial', configRevision: 'abc' };
 const known = { unit_price: 0.1, group_ratio: 2.5, group_name: 'trial', config_revision: 'abc' };
-const unknown = { unit_price: null, group_ratio: null, group_name: null, config_revision: null };
 
 describe.each(engines)('evidence in the log on %s', (engine) => {
   let store: Store;
@@ -39,7 +38,7 @@ describe.each(engines)('evidence in the log on %s', (engine) => {
       .execute();
     return rows.map((row) => ({ ...row }));
   };
-  const call = (requestId: string, evidence?: Evidence): BookedCall => ({
+  const call = (requestId: string, evidence: Evidence): BookedCall => ({
     requestId,
     tokenId: token.id,
     userId: token.userId,
@@ -50,10 +49,10 @@ describe.each(engines)('evidence in the log on %s', (engine) => {
     charged: 3,
     returned: 0,
     endedAt: now,
-    log: { ...logEntry, ...(evidence && { evidence }) },
+    log: { ...logEntry, evidence },
   });
   const task = async (id: string, end: Partial<TaskEnd>) => {
-    const row = newTaskRow(token, { id, requestId: `req of ${id}`, amount: 5, rate: 0.25, ...price });
+    const row = newTaskRow(token, { id, requestId: `req of ${id}`, amount: 5, ...price });
     await store.run('createTask', row);
     await store.run('acceptTask', {
       id,
@@ -73,12 +72,15 @@ describe.each(engines)('evidence in the log on %s', (engine) => {
 
   test('of a call is its exact price, the revision, the state and the id at the provider', async () => {
     await store.run('bookCalls', {
-      calls: [call('known', { ...price, state: 'failed', upstreamId: 'up-1' }), call('unknown')],
+      calls: [
+        call('failed', { ...price, state: 'failed', upstreamId: 'up-1' }),
+        call('completed', { ...price, state: 'completed' }),
+      ],
     });
     const rest = { task_id: null, debt: 0, status: 200, error_code: null };
     expect(await evidence()).toEqual([
-      { request_id: 'known', ...known, upstream_id: 'up-1', state: 'failed', ...rest },
-      { request_id: 'unknown', ...unknown, upstream_id: null, state: null, ...rest },
+      { request_id: 'failed', ...known, upstream_id: 'up-1', state: 'failed', ...rest },
+      { request_id: 'completed', ...known, upstream_id: null, state: 'completed', ...rest },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { csvHeader, type ExportFilter, type ExportFormat } from '../../server/store/queries/log-export.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from './engines.ts';
-import { insertRows, runStatement } from './raw-rows.ts';
+import { insertLogEntries, runStatement } from './raw-rows.ts';
 
 const names = [
   'front end',
@@ -56,10 +56,10 @@ const entries = numbers.map((id) => ({
   state: id % 17 === 0 ? 'failed' : 'completed',
   task_id: id % 5 === 0 ? `task_${id}` : null,
   upstream_id: id % 3 === 0 ? `=upstream ${id}` : null,
-  unit_price: id % 4 === 0 ? null : 0.1,
-  group_ratio: id % 4 === 0 ? null : 2.5,
-  group_name: id % 4 === 0 ? null : 'trial',
-  config_revision: id % 4 === 0 ? null : 'abc',
+  unit_price: 0.1,
+  group_ratio: 2.5,
+  group_name: 'trial',
+  config_revision: 'abc',
   debt: id % 19,
   refunded: 0,
 }));
@@ -104,9 +104,8 @@ describe.each(engines)('an export of the log on %s', (engine) => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
     expect(await store.report('exportRange', { after: 0 })).toEqual({ after: 0, upTo: 0 });
-    await insertRows(
+    await insertLogEntries(
       testStore,
-      'request_log',
       entries.map(({ refunded: _, ...entry }) => entry),
     );
     if (engine === 'postgres') await runStatement(testStore, `select setval('request_log_id_seq', 900000)`);
@@ -169,7 +168,7 @@ describe.each(engines)('an export of the log on %s', (engine) => {
     const range = await store.report('exportRange', { after: 287_000 });
     const [last] = entries.slice(-1);
     const { refunded: _, ...later } = last as Entry;
-    await insertRows(testStore, 'request_log', [{ ...later, id: 300_000, request_id: 'later' }]);
+    await insertLogEntries(testStore, [{ ...later, id: 300_000, request_id: 'later' }]);
     const page = await store.report('exportPage', { ...range, format: 'jsonl', filter: {} });
     expect(inLines(page.text)).toEqual([last]);
     expect(page.last).toBe(range.upTo);

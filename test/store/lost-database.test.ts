@@ -130,7 +130,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     proxy.down();
     expect(await new Ledger(store, 'gateway_1').refund({ requestId: 'r1', log: logEntry })).toBe(true);
     proxy.up();
-    await vi.waitFor(async () => expect(await logRows(store)).toMatchObject([{ held: 10, quota: 0 }]));
+    await vi.waitFor(async () => expect(await logRows(store)).toMatchObject([{ reserved: 10, quota: 0 }]));
     expect(await ledgerRows(store)).toEqual([]);
     await expectBalanced(store, token);
   });

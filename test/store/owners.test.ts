@@ -4,6 +4,7 @@ import { findTask, listTasks, pageTasks } from '../../server/store/queries/tasks
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { findVoice, listVoices } from '../../server/store/queries/voices.ts';
 import type { Store } from '../../server/store/store.ts';
+import { taskPrice } from '../quota/task-rows.ts';
 import { makeToken } from './books.ts';
 import { engines } from './engines.ts';
 import { eachTestOnOneStore } from './one-store.ts';
@@ -22,6 +23,7 @@ describe.each(engines)('what a user has, on %s', (engine) => {
     store.run('saveAsset', {
       id,
       userId,
+      tokenId: 1,
       channel,
       upstreamId: `up-${id}`,
       model,
@@ -48,7 +50,7 @@ describe.each(engines)('what a user has, on %s', (engine) => {
       serviceTier: null,
       askedAt: null,
       expectedUnits: 1,
-      rate: 1,
+      ...taskPrice,
       amount: 1,
       callbackUrl: null,
       idempotencyKey: null,
@@ -69,7 +71,7 @@ describe.each(engines)('what a user has, on %s', (engine) => {
     const row = {
       voice_id: 'v',
       user_id: owner.userId,
-      token_id: null,
+      token_id: 1,
       ...voice,
       created_at: 1,
       updated_at: 1,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { dayOf } from '../../server/store/log-days.ts';
 import { onServer, type TestStore } from './engines.ts';
 
 type Row = Readonly<Record<string, SQLInputValue>>;
@@ -14,6 +15,28 @@ export async function insertRows(testStore: TestStore, table: string, rows: read
     testStore,
     values.map((list) => [(mark) => text(list.map((_, index) => mark(index + 1))), list]),
   );
+}
+
+/** Columns of a log entry that most tests need no values for. */
+const logDefaults: Row = {
+  debt: 0,
+  reserved: 1,
+  unlimited: 1,
+  state: 'completed',
+  unit_price: 1,
+  group_ratio: 1,
+  group_name: 'default',
+  config_revision: 'revision',
+};
+
+/** Writes entries of the log, on PostgreSQL with their day. */
+export function insertLogEntries(
+  testStore: TestStore,
+  entries: readonly (Row & { created_at: number })[],
+): Promise<void> {
+  const dayFor = (at: number): Row => (testStore.engine === 'postgres' ? { day: dayOf(at * 1000) } : {});
+  const rows = entries.map((entry): Row => ({ ...logDefaults, ...entry, ...dayFor(entry.created_at) }));
+  return insertRows(testStore, 'request_log', rows);
 }
 
 /** Runs a statement past every command. */

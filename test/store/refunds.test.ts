@@ -8,7 +8,6 @@ import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
 import { balanceOf, logEntry, logRows, makeToken } from './books.ts';
-import { closeAsBefore } from './books-before.ts';
 import { booksOfEachTest } from './books-of-each-test.ts';
 import { engines, type TestStore } from './engines.ts';
 import { runStatement } from './raw-rows.ts';
@@ -179,15 +178,6 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
     expect(await refund('r1', { idempotencyKey: 'n' })).toMatchObject({ outcome: 'refunded' });
     expect(await refund('r1')).toMatchObject({ outcome: 'refunded_before' });
     await expectAudited(7);
-  });
-
-  test('of a call that a gateway of a previous version settled is made as well', async () => {
-    await ledger.reserve({ requestId: 'old', token, model: 'm', unit: 'characters', amount: 40 });
-    await closeAsBefore(testStore, { requestId: 'old', charged: 30, at: now });
-    expect(await refund('old')).toMatchObject({ refund: { amount: 30, left: 100 } });
-    await expectAudited(30);
-    await store.run('sweepBooks', { closedBefore: now + 1e9, limit: 9 });
-    await expectAudited(30);
   });
 
   test('is missed by the audit when a balance does not have it', async () => {

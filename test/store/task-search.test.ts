@@ -8,10 +8,9 @@ import type { TaskFormat, TaskState } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { dropTask, endTask, newTaskRow } from '../quota/task-rows.ts';
 import { expectBalanced, ledgerRows, makeToken } from './books.ts';
-import { closeAsBefore } from './books-before.ts';
 import { engines, TestStore } from './engines.ts';
 import { eachTestOnOneStore } from './one-store.ts';
-import { insertRows, runStatement } from './raw-rows.ts';
+import { insertRows } from './raw-rows.ts';
 
 const start = 1_800_000_000_000;
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
@@ -39,7 +38,10 @@ const rows = Array.from({ length: 240 }, (_, index) => {
     error_code: state === 'failed' ? pick(['task_lost', 'task_expired'], index >> 2) : null,
     error_message: state === 'failed' ? 'No.' : null,
     expected_units: 5,
-    rate: 1,
+    unit_price: 1,
+    group_ratio: 1,
+    group_name: 'default',
+    config_revision: 'revision',
     created_at: start + Math.floor(index / 3) * 1_000,
     updated_at: start,
     completed_at: open ? null : start,
@@ -120,11 +122,10 @@ describe.each(engines)('the search of tasks on %s', (engine) => {
 });
 
 describe.each(engines)('the books that a search of tasks shows on %s', (engine) => {
-  let testStore: TestStore;
   let store: Store;
   let token: TokenRecord;
   eachTestOnOneStore(engine, async (made) => {
-    ({ testStore, store } = made);
+    ({ store } = made);
     token = await makeToken(store, { remainQuota: 1_000 });
   });
 
@@ -160,22 +161,6 @@ describe.each(engines)('the books that a search of tasks shows on %s', (engine) 
     expect((await store.report('auditBooks', null)).problems).toEqual([]);
   });
 
-  test('are those of the ledger where a gateway of the version before has ended it', async () => {
-    for (const [requestId, charged] of [
-      ['paid', 7],
-      ['returned', null],
-    ] as const) {
-      const { id, now } = await make(requestId);
-      await closeAsBefore(testStore, { requestId, charged, at: now });
-      await runStatement(
-        testStore,
-        `update tasks set state = 'completed', completed_at = ${now}, next_poll_at = null where id = '${id}'`,
-      );
-    }
-    expect(await shown()).toEqual({ paid: [20, 7], returned: [20, 0] });
-    expect((await store.report('auditBooks', null)).problems).toEqual([]);
-  });
-
   test('are told no more when they are kept no more, while the task is still there', async () => {
     const { id, now } = await make('old');
     if (engine === 'postgres') await store.run('addLogDays', { first: dayOf(now), last: dayOf(now) });
@@ -188,7 +173,7 @@ describe.each(engines)('the books that a search of tasks shows on %s', (engine) 
     ];
     expect([swept, dropped]).toEqual(engine === 'postgres' ? [0, 1] : [1, 0]);
     expect(await shown()).toEqual({ old: [null, null] });
-    await store.run('sweepBooks', { closedBefore, limit: 9 });
+    await store.run('sweepReservations', { closedBefore, limit: 9 });
     expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], closed: 0, spent: 12 });
   });
 });

@@ -12,7 +12,7 @@ import { eachTestOnOneStore } from './one-store.ts';
 const session: VerificationSessionsTable = {
   session_id: 'vs_1',
   user_id: 1,
-  token_id: null,
+  token_id: 1,
   channel: 'people',
   h5_link: 'https://verify.example/h5?token=vs_1',
   callback_url: '',

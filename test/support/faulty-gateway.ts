@@ -110,7 +110,15 @@ async function newKey(store: Store, userId: number): Promise<string> {
 async function seedResources(store: Store, userId: number): Promise<void> {
   const now = Date.now();
   const id = 'asset-20260301120000-k3v9q';
-  const asset = { id, userId, channel: 'official', upstreamId: id, model: null, assetType: 'Image' as const };
+  const asset = {
+    id,
+    userId,
+    tokenId: 1,
+    channel: 'official',
+    upstreamId: id,
+    model: null,
+    assetType: 'Image' as const,
+  };
   await store.run('saveAsset', { ...asset, name: 'cat', groupId: 'group-20260301120000-p7w2x', now });
   const end = {
     status: 'Active' as const,
@@ -121,7 +129,7 @@ async function seedResources(store: Store, userId: number): Promise<void> {
   await store.run('saveVerificationSession', {
     session_id: 'vs_5c6d7e8f9a0b',
     user_id: userId,
-    token_id: null,
+    token_id: 1,
     channel: 'verification',
     h5_link: 'https://verify.example/h5?token=vs_5c6d7e8f9a0b',
     callback_url: 'https://app.example/verified',
@@ -142,7 +150,7 @@ async function seedResources(store: Store, userId: number): Promise<void> {
     await store.run('saveVoice', {
       voice_id,
       user_id: userId,
-      token_id: null,
+      token_id: 1,
       service,
       target_model,
       channel: 'native',

@@ -42,7 +42,7 @@ export async function saveVoice(
   await store.run('saveVoice', {
     voice_id: voice.id,
     user_id: voice.userId,
-    token_id: null,
+    token_id: 1,
     service: voice.service ?? 'voice-enrollment',
     target_model: voice.model,
     channel: voice.channel,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
+import { logEntry } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { now, startQuota, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
@@ -139,8 +140,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
   test('that its reservation was closed before its end is told to the operator', async () => {
     const task = await rig.submit();
     const { requestId } = task;
-    const log = { operation: 'createVideo', channel: 'one', status: 200, errorCode: null };
-    await rig.store.run('refund', { requestId, log: { ...log, units: 0, durationMs: 0 }, now });
+    await rig.store.run('refund', { requestId, log: { ...logEntry, units: 0 }, now });
     await poll(done(5));
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     expect(rig.lines).toEqual([expect.objectContaining({ level: 50, task: task.id })]);

@@ -60,7 +60,7 @@ describe('channels of verification', () => {
     await target.gateway.store.run('saveVerificationSession', {
       session_id: 'vs_gone',
       user_id: 1,
-      token_id: null,
+      token_id: 1,
       channel: 'gone',
       h5_link: 'https://pages.vendor.example/',
       callback_url: '',

@@ -251,7 +251,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     await target.gateway.store.run('saveVerificationSession', {
       session_id: 'vs_taken',
       user_id: 99,
-      token_id: null,
+      token_id: 1,
       channel: 'people',
       h5_link: 'https://pages.vendor.example/',
       callback_url: '',

@@ -4,6 +4,7 @@ import type { Caller } from '../../server/keys/caller.ts';
 import type { Failure } from '../../server/lib/failure.ts';
 import type { NewAsset } from '../../server/store/commands/assets.ts';
 import type { AssetType } from '../../server/store/schema.ts';
+import { taskPrice } from '../quota/task-rows.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
@@ -71,6 +72,7 @@ describe.each(engines)('references on %s', (engine) => {
     await store.run('saveAsset', {
       id,
       userId: 1,
+      tokenId: 1,
       channel: 'first',
       upstreamId: `asset-20250101000000-up${made}`,
       model: null,
@@ -110,7 +112,7 @@ describe.each(engines)('references on %s', (engine) => {
       facts: '{}',
       serviceTier: null,
       expectedUnits: 1,
-      rate: 1,
+      ...taskPrice,
       amount: 1,
       callbackUrl: null,
       idempotencyKey: null,

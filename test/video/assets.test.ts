@@ -255,6 +255,7 @@ describe.each(engines)('assets on %s', (engine) => {
     await store.run('saveAsset', {
       id,
       userId: 1,
+      tokenId: 1,
       channel: 'home',
       upstreamId: 'asset-20250101000000-gone1',
       model: null,
@@ -359,6 +360,7 @@ describe.each(engines)('assets on %s', (engine) => {
     const asset = {
       id: 'asset-20260101000000-twice',
       userId: 1,
+      tokenId: 1,
       channel: 'home',
       upstreamId: 'asset-1',
       model: null,

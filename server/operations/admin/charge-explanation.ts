@@ -1,17 +1,16 @@
-import { price } from '../../models/usage.ts';
+import { costOf } from '../../quota/prices.ts';
 import type { Charge } from '../../store/queries/charges.ts';
 
-/** Returns units times unit price times group ratio, rounded up. Undefined when the price is unknown. */
-export function calculatedCost({ units, unit_price, group_ratio }: Charge): number | undefined {
-  if (unit_price === null || group_ratio === null) return undefined;
-  return price(units, unit_price, group_ratio);
+/** Returns units times unit price times group ratio, rounded up. */
+export function calculatedCost({ units, unit_price, group_ratio }: Charge): number {
+  return costOf(units, { unitPrice: unit_price, groupRatio: group_ratio });
 }
 
 /** Explains a charge as arithmetic, one step a line. */
 export function explainCharge(charge: Charge): string[] {
-  const { held, unlimited, debt, refund, quota } = charge;
+  const { reserved, unlimited, debt, refund, quota } = charge;
   const of = unlimited === 1 ? ' by a key without a limit' : '';
-  const lines = [...calculation(charge), `reserved ${held}${of}`, `charged ${quota}${reasonOf(charge)}`];
+  const lines = [calculation(charge), `reserved ${reserved}${of}`, `charged ${quota}${reasonOf(charge)}`];
   if (debt > 0) lines.push(`debt ${debt}: the key could not pay more`);
   if (refund !== null)
     lines.push(
@@ -21,25 +20,23 @@ export function explainCharge(charge: Charge): string[] {
   return lines;
 }
 
-function calculation(charge: Charge): string[] {
+function calculation(charge: Charge): string {
   const { units, unit, unit_price, group_ratio } = charge;
   const cost = calculatedCost(charge);
-  if (unit_price === null || group_ratio === null || cost === undefined)
-    return [`${units} ${unit} x unknown price: a gateway of a previous version wrote the entry`];
   // The noise of floating point begins behind the 15th digit.
   const product = Number((units * unit_price * group_ratio).toPrecision(15));
   const rounded = product === cost ? '' : `, rounded up to ${cost}`;
-  return [`${units} ${unit} x ${unit_price} x ${group_ratio} = ${product}${rounded}`];
+  return `${units} ${unit} x ${unit_price} x ${group_ratio} = ${product}${rounded}`;
 }
 
 /** Returns why the charge is not what was calculated. */
 function reasonOf(charge: Charge): string {
-  const { quota, held, state, error_code: code } = charge;
+  const { quota, reserved, state, error_code: code } = charge;
   const cost = calculatedCost(charge);
   if (quota === 0 && (state === 'failed' || state === 'canceled'))
     return `: the work ${state === 'failed' ? 'failed' : 'was canceled'}${code === null ? '' : ` (${code})`}, and the reservation was released`;
-  if (cost === undefined || quota === cost) return '';
+  if (quota === cost) return '';
   if (quota < cost && charge.debt > 0) return ': what the key could pay';
-  if (quota < cost && quota === held) return ': limited to what was reserved';
+  if (quota < cost && quota === reserved) return ': limited to what was reserved';
   return ', which differs from the calculation';
 }

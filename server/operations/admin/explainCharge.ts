@@ -9,15 +9,15 @@ import { calculatedCost, explainCharge as explain } from './charge-explanation.t
 export const explainCharge: Handler<'explainCharge'> = async ({ gateway, path }, reply) => {
   const charge = await findCharge(gateway.store.read, path.id);
   if (charge === undefined) throw noCharge();
-  const { held, unlimited, refund, quota } = charge;
+  const { reserved, unlimited, refund, quota } = charge;
   reply.json(200, {
     success: true,
     message: '',
     data: {
       entry: exportedEntry(charge, refund?.amount ?? 0),
-      reserved: held,
+      reserved,
       unlimited: unlimited === 1,
-      calculated: calculatedCost(charge) ?? null,
+      calculated: calculatedCost(charge),
       refund: refund && {
         amount: refund.amount,
         reason: refund.reason,

@@ -5,8 +5,8 @@ import type { Command } from './command.ts';
 export interface NewAsset {
   id: string;
   userId: number;
-  /** The key that creates it; default null. */
-  tokenId?: number;
+  /** The key that creates it. */
+  tokenId: number;
   channel: string;
   upstreamId: string;
   model: string | null;
@@ -47,7 +47,7 @@ export const saveAsset: Command<NewAsset, boolean> = async (trx, asset) => {
     .values({
       id: asset.id,
       user_id: asset.userId,
-      token_id: asset.tokenId ?? null,
+      token_id: asset.tokenId,
       channel: asset.channel,
       upstream_id: asset.upstreamId,
       model: asset.model,

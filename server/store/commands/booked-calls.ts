@@ -59,7 +59,7 @@ export const bookCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> =
       unit: call.unit,
       quota: costOf(call),
       debt: 0,
-      held: call.held,
+      reserved: call.held,
       unlimited: call.lease === null ? 1 : 0,
       log: call.log,
       now: call.endedAt,
@@ -97,7 +97,7 @@ async function withoutWritten(trx: Kysely<Database>, calls: readonly BookedCall[
   const days = calls.map(({ endedAt }) => dayOf(endedAt));
   const { rows } = await sql<{ request_id: string }>`
     select r.request_id from ${ids} as r
-    join request_log l on l.request_id = r.request_id and l.held is not null
+    join request_log l on l.request_id = r.request_id
       and ${onDays(trx, Math.min(...days), Math.max(...days))}`.execute(trx);
   const seen = new Set(rows.map(({ request_id: id }) => id));
   return calls.filter(({ requestId }) => !seen.has(requestId) && seen.add(requestId));

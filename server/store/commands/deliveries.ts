@@ -8,7 +8,7 @@ import type { Command } from './command.ts';
 /** A delivery that is still to be made. */
 export interface DeliveryRecord {
   id: number;
-  /** Owner of the task. 0: added by a gateway of a version that does not record it. */
+  /** Owner of the task. */
   userId: number;
   taskId: string;
   /** The state it reports, which the task may have left since. */
@@ -158,10 +158,7 @@ export const releaseDeliveries: Command<{ owner: string | null; now: number }, n
   return Number(numUpdatedRows);
 };
 
-/**
- * Makes due at once what nobody is at work on and is due only after `after`, and assigns deliveries that gateways of the
- * version before added to their users.
- */
+/** Makes deliveries due at once that no gateway has claimed and that are due only after `after`. Returns how many. */
 export const repairDueDeliveries: Command<{ now: number; after: number }, number> = async (
   trx,
   { now, after },
@@ -172,13 +169,8 @@ export const repairDueDeliveries: Command<{ now: number; after: number }, number
     .where('next_try_at', '>', after)
     .where('lease_owner', 'is', null)
     .executeTakeFirst();
-  await assignUsers(trx, {});
   return Number(numUpdatedRows);
 };
-
-const assignUsers = statement<Record<never, never>>()`
-  update deliveries set user_id = (select user_id from tasks where tasks.id = deliveries.task_id)
-  where user_id = 0 and next_try_at is not null and exists (select id from tasks where tasks.id = deliveries.task_id)`;
 
 /** Forgets at the most `limit` deliveries that were closed at `closedBy` or before, and says how many. */
 export const pruneDeliveries: Command<{ closedBy: number; limit: number }, number> = async (

@@ -161,7 +161,6 @@ export const holdExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> 
       model: hold.model,
       unit: hold.unit,
       reserved: hold.to,
-      charged: null,
       unlimited: 0,
       state: 'open',
       kind: 'request',

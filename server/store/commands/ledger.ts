@@ -123,7 +123,7 @@ function writeLog(
   trx: Kysely<Database>,
   requestId: string,
   row: ClosedRow,
-  figures: { held: number; quota: number; debt: number },
+  figures: { reserved: number; quota: number; debt: number },
   log: LogEntry,
   now: number,
 ): Promise<void> {
@@ -154,7 +154,7 @@ export const settle: Command<
   const isLimited = row.unlimited === 0;
   const reservation = isLimited && row.state === 'open' ? reserved : 0;
   const beyond = isLimited ? Math.max(0, cost - reservation) : 0;
-  await writeLog(trx, requestId, row, { held: reserved, quota: cost, debt: 0 }, entry, now);
+  await writeLog(trx, requestId, row, { reserved, quota: cost, debt: 0 }, entry, now);
   // After the log and last, since the key's row is the one that other processes wait for.
   const debt = beyond === 0 ? 0 : Math.max(0, beyond - (await lockBalance(trx, tokenId)));
   const charged = cost - debt;
@@ -183,7 +183,7 @@ export const refund: Command<{ requestId: string; log?: LogEntry; now: number },
   const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return false;
   if (entry !== undefined)
-    await writeLog(trx, requestId, row, { held: row.reserved, quota: 0, debt: 0 }, entry, now);
+    await writeLog(trx, requestId, row, { reserved: row.reserved, quota: 0, debt: 0 }, entry, now);
   if (row.state === 'open' && row.unlimited === 0)
     await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0, debt: 0 });
   return true;

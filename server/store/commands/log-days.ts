@@ -9,49 +9,48 @@ import type { Database } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
 
-/** `elsewhere`: another gateway is at it; `busy`: something long reads the log. In both cases it may be tried again later. */
+/** `elsewhere`: another gateway is doing it; `busy`: a long query reads the log. In both cases the caller can retry later. */
 export type Postponed = 'elsewhere' | 'busy';
 
-/** So long writers may have to wait for a change of the partitions, in milliseconds. */
+/** Longest wait of writers for a change of the partitions, in milliseconds. */
 const lockTimeoutMs = 500;
-/** Entries of a day that are moved into its partition at the most, since everybody waits meanwhile. */
-const mostMoved = 10_000;
+/** Largest number of entries that are moved into a new partition, since all writers wait meanwhile. */
+const maxMoved = 10_000;
 
-/** Adds the partitions that are missing of the days from the first to the last, and says how many; on SQLite there are none. */
+/** Adds the missing partitions of a range of days, both ends included. Returns how many it added. SQLite has no partitions. */
 export const addLogDays: Command<{ first: number; last: number }, number | Postponed> = async (
   trx,
   { first, last },
 ) => {
   if (!isPostgres(trx)) return 0;
-  if (!(await lockDays(trx))) return 'elsewhere';
+  if (!(await lockPartitions(trx))) return 'elsewhere';
   const there = new Set(await readLogDays(trx));
   const missing = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter(
     (day) => !there.has(day),
   );
   if (missing.length === 0) return 0;
-  if (!(await locked(trx, sql`lock table only request_log in share update exclusive mode`))) return 'busy';
-  if (!(await locked(trx, sql`lock table ${sql.table(otherDays)} in access exclusive mode`))) return 'busy';
+  if (!(await acquired(trx, sql`lock table only request_log in share update exclusive mode`))) return 'busy';
+  if (!(await acquired(trx, sql`lock table ${sql.table(otherDays)} in access exclusive mode`))) return 'busy';
   let added = 0;
   for (const day of missing) if (await addDay(trx, day)) added += 1;
   return added;
 };
 
-/** False when too much of it lies elsewhere: there it stays. */
+/** Adds the partition of a day. False when too many entries of the day are in the default partition, where they remain. */
 async function addDay(trx: Kysely<Database>, day: number): Promise<boolean> {
   const [other, partition] = [sql.table(otherDays), sql.table(partitionOf(day))];
   const { rows } = await sql<{ entries: number }>`
-    select count(*) as entries from (select 1 from ${other} where day = ${day} limit ${mostMoved + 1}) as e`.execute(
+    select count(*) as entries from (select 1 from ${other} where day = ${day} limit ${maxMoved + 1}) as e`.execute(
     trx,
   );
   const { entries = 0 } = rows[0] ?? {};
-  if (entries > mostMoved) return false;
+  if (entries > maxMoved) return false;
   const begin = (day * dayMs) / 1000;
   await sql`
     create table ${partition} (like ${other} including defaults including indexes including storage,
       check (created_at >= ${sql.lit(begin)} and created_at < ${sql.lit(begin + dayMs / 1000)}))`.execute(
     trx,
   );
-  // Where the log counts its entries, they go and come again.
   if (entries > 0) {
     await sql`create temporary table moved on commit drop as select * from ${other} where day = ${day}`.execute(
       trx,
@@ -67,46 +66,40 @@ async function addDay(trx: Kysely<Database>, day: number): Promise<boolean> {
   return true;
 }
 
-/** Tries for the moment in which nobody uses the log, and the pause between two, in seconds. */
-const tries = 10;
+/** Attempts to lock the whole log, and the pause between two, in seconds. */
+const lockAttempts = 10;
 const pauseSeconds = 0.2;
 
 /**
- * Drops the partition of a day that is over and older than books are kept, and says how many calls went with it. What its entries cost
- * is added up by key and by hour before, and the log's counts are lowered, all in one transaction. The entries of versions before,
- * whose reservations are in the ledger, are to be swept before; `early`: they are not.
+ * Drops the partition of a day that is past the retention time. Returns how many calls it had. In the same transaction it adds
+ * their charges to the sums by key and by hour, and subtracts them from the counts of the log.
  */
-export const dropLogDay: Command<
-  { day: number; closedBefore: number },
-  number | Postponed | 'early'
-> = async (trx, { day, closedBefore }) => {
+export const dropLogDay: Command<{ day: number; closedBefore: number }, number | Postponed> = async (
+  trx,
+  { day, closedBefore },
+) => {
   if (!isPostgres(trx)) return 0;
-  if (day >= dayOf(closedBefore)) throw new RangeError(`day ${day} is not older than books are kept`);
-  if (!(await lockDays(trx))) return 'elsewhere';
+  if (day >= dayOf(closedBefore)) throw new RangeError(`day ${day} is within the retention time`);
+  if (!(await lockPartitions(trx))) return 'elsewhere';
   if (!(await readLogDays(trx)).includes(day)) return 0;
   const name = partitionOf(day);
   const partition = sql.table(name);
-  // Nothing is written to it any more; everybody else goes on.
-  if (!(await locked(trx, sql`lock table ${partition} in share row exclusive mode`))) return 'busy';
-  const { rows: unswept } = await sql`
-    select 1 from ${partition} as p join ledger l on l.request_id = p.request_id where p.held is null limit 1`.execute(
-    trx,
-  );
-  if (unswept.length > 0) return 'early';
+  // Blocks writers of this partition only.
+  if (!(await acquired(trx, sql`lock table ${partition} in share row exclusive mode`))) return 'busy';
   const { rows } = await sql<{ calls: number }>`select count(*) as calls from ${partition}`.execute(trx);
   await sql`
     insert into swept_totals (token_id, charged, spent, debt)
     select token_id, sum(quota), sum(case when unlimited = 1 then 0 else quota end), sum(debt) from ${partition}
-    where held is not null group by token_id having sum(quota) > 0 or sum(debt) > 0 order by token_id
+    group by token_id having sum(quota) > 0 or sum(debt) > 0 order by token_id
     on conflict (token_id) do update
     set charged = swept_totals.charged + excluded.charged, spent = swept_totals.spent + excluded.spent,
       debt = swept_totals.debt + excluded.debt`.execute(trx);
-  // While writers may still be counting in the same rows, these are written last: they wait for each other in a circle otherwise.
+  // The counts of the newest buckets are lowered last, under the lock of the log, since writers may be counting in the same rows.
   const { rows: newest } = await sql<{ bucket: number }>`
     select coalesce(max(id), 0) / ${sql.lit(bucketSize)} as bucket from request_log`.execute(trx);
   const live = ((newest[0]?.bucket ?? 0) - 1) * bucketSize;
   await lowerCounts(trx, name, 0, live);
-  // Late, since the figures cannot be added up meanwhile.
+  // Late, since it blocks the roll-up.
   const { rolled_to: mark } = await trx
     .selectFrom('log_figures_mark')
     .select('rolled_to')
@@ -120,7 +113,7 @@ export const dropLogDay: Command<
   return rows[0]?.calls ?? 0;
 };
 
-/** Takes the entries of a partition that have these numbers out of the counts. */
+/** Subtracts the entries of a partition in a range of ids from the counts. */
 async function lowerCounts(trx: Kysely<Database>, name: string, from: number, below: number): Promise<void> {
   await sql`
     update log_counts c set entries = c.entries - p.entries
@@ -136,17 +129,17 @@ async function lowerCounts(trx: Kysely<Database>, name: string, from: number, be
     where entries = 0 and bucket >= ${from / bucketSize} and bucket < ${below / bucketSize}`.execute(trx);
 }
 
-/** @throws when it is in use all the time; nothing is done then. */
+/** Locks the log against all use. @throws StoreUnavailable when it remains in use */
 async function lockLog(trx: Kysely<Database>): Promise<void> {
-  for (let left = tries; left > 0; left -= 1) {
-    if (await locked(trx, sql`lock table only request_log in access exclusive mode`)) return;
+  for (let left = lockAttempts; left > 0; left -= 1) {
+    if (await acquired(trx, sql`lock table only request_log in access exclusive mode`)) return;
     await sql`select pg_sleep(${pauseSeconds})`.execute(trx);
   }
-  throw new StoreUnavailable(new Error('the log is in use all the time'));
+  throw new StoreUnavailable(new Error('the log remained in use'));
 }
 
-/** Takes a lock, or does nothing when that takes too long. */
-async function locked(trx: Kysely<Database>, lock: RawBuilder<unknown>): Promise<boolean> {
+/** Acquires a lock. False when that takes too long. */
+async function acquired(trx: Kysely<Database>, lock: RawBuilder<unknown>): Promise<boolean> {
   await sql`savepoint unlocked`.execute(trx);
   try {
     await lock.execute(trx);
@@ -158,8 +151,8 @@ async function locked(trx: Kysely<Database>, lock: RawBuilder<unknown>): Promise
   }
 }
 
-/** False when another gateway changes the partitions of this schema. To the end of the transaction. */
-async function lockDays(trx: Kysely<Database>): Promise<boolean> {
+/** Locks the set of partitions until the end of the transaction. False when another gateway has the lock. */
+async function lockPartitions(trx: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(hashtext('request_log days'), hashtext(current_schema())) as locked`.execute(
     trx,

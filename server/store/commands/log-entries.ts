@@ -4,7 +4,7 @@ import { type ColumnType, rowsOf } from '../rows.ts';
 import type { Database, FinalState } from '../schema.ts';
 import { isPostgres, kept, type SqlValue, unwaited } from '../statement.ts';
 
-/** What the caller knows about a finished request; who, which model and how much come from what was held for it. */
+/** The part of a log entry that the caller knows. Key, model and quota come from the reservation. */
 export interface LogEntry {
   operation: string;
   channel: string;
@@ -16,19 +16,18 @@ export interface LogEntry {
   promptTokens?: number;
   completionTokens?: number;
   durationMs: number;
-  /** Absent: unknown. Only operators see the fields below, except the task id. */
-  evidence?: Evidence;
+  evidence: Evidence;
 }
 
-/** Explains a charge afterwards. */
+/** Explains a charge afterwards. Only operators see it, except the task id. */
 export interface Evidence {
-  /** Quota per unit, before the group's ratio; null: unknown. */
-  unitPrice: number | null;
-  groupRatio: number | null;
+  /** Quota per unit, before the group's ratio. */
+  unitPrice: number;
+  groupRatio: number;
   /** The group whose ratio applied. */
-  group: string | null;
+  group: string;
   /** Revision of the configuration that set the price. */
-  configRevision: string | null;
+  configRevision: string;
   state: FinalState;
   /** Public id of the task; absent for calls. */
   taskId?: string | null;
@@ -36,7 +35,7 @@ export interface Evidence {
   upstreamId?: string | null;
 }
 
-/** An entry of the log as it is written: the whole record of a call or task that is over. */
+/** The record of a finished call or task. */
 export interface WholeEntry {
   requestId: string;
   userId: number;
@@ -47,8 +46,9 @@ export interface WholeEntry {
   quota: number;
   /** Quota that it cost beyond that, a debt of the key. */
   debt: number;
-  /** What was held for it, and whether its key had no limit then. */
-  held: number;
+  /** Quota that was reserved for it. */
+  reserved: number;
+  /** 1: the key had no limit when reserving. */
   unlimited: 0 | 1;
   log: LogEntry;
   /** When it was closed, in epoch milliseconds. */
@@ -71,7 +71,7 @@ const columns = {
   quota: 'bigint',
   duration_ms: 'bigint',
   created_at: 'bigint',
-  held: 'bigint',
+  reserved: 'bigint',
   unlimited: 'integer',
   unit_price: 'double precision',
   group_ratio: 'double precision',
@@ -86,7 +86,7 @@ const columns = {
 const columnList = sql.raw(Object.keys(columns).join(', '));
 const tokenName = sql`coalesce((select name from tokens where id = token_id), '')`;
 
-/** What a key paid of a call whose entry says that it paid all. */
+/** The part of a cost that a key paid, of an entry that first recorded the whole cost as paid. */
 export interface ShortEntry extends Record<string, SqlValue> {
   request_id: string;
   quota: number;
@@ -94,8 +94,8 @@ export interface ShortEntry extends Record<string, SqlValue> {
 }
 
 /**
- * Corrects entries that this transaction wrote, once the balances are known. An entry is written before its key's row
- * is locked, since the counts of the log are rows that every writer locks first.
+ * Corrects entries that this transaction wrote, once the balances are known. An entry is written before its key's row is locked,
+ * since every writer locks the counts of the log first.
  */
 export async function correctEntries(
   trx: Kysely<Database>,
@@ -106,9 +106,7 @@ export async function correctEntries(
   const short = rowsOf(trx, { request_id: 'text', quota: 'bigint', debt: 'bigint' }, entries);
   await sql`
     update request_log set quota = e.quota, debt = e.debt from ${short} as e
-    where request_log.request_id = e.request_id and held is not null and ${onDays(trx, first, last)}`.execute(
-    trx,
-  );
+    where request_log.request_id = e.request_id and ${onDays(trx, first, last)}`.execute(trx);
 }
 
 /** Writes entries of the log, on PostgreSQL into the partitions of their days. */
@@ -130,15 +128,15 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
     quota: entry.quota,
     duration_ms: log.durationMs,
     created_at: Math.floor(entry.now / 1000),
-    held: entry.held,
+    reserved: entry.reserved,
     unlimited: entry.unlimited,
-    unit_price: log.evidence?.unitPrice ?? null,
-    group_ratio: log.evidence?.groupRatio ?? null,
-    group_name: log.evidence?.group ?? null,
-    config_revision: log.evidence?.configRevision ?? null,
-    task_id: log.evidence?.taskId ?? null,
-    upstream_id: log.evidence?.upstreamId ?? null,
-    state: log.evidence?.state ?? null,
+    unit_price: log.evidence.unitPrice,
+    group_ratio: log.evidence.groupRatio,
+    group_name: log.evidence.group,
+    config_revision: log.evidence.configRevision,
+    task_id: log.evidence.taskId ?? null,
+    upstream_id: log.evidence.upstreamId ?? null,
+    state: log.evidence.state,
     debt: entry.debt,
   }));
   const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];

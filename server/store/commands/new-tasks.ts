@@ -21,12 +21,12 @@ export interface NewTask {
   facts: string;
   serviceTier: string | null;
   expectedUnits: number;
-  rate: number;
-  unitPrice?: number | null;
-  groupRatio?: number | null;
+  /** Quota per unit, before the group's ratio. */
+  unitPrice: number;
+  groupRatio: number;
   /** The group whose ratio applied. */
-  group?: string | null;
-  configRevision?: string | null;
+  group: string;
+  configRevision: string;
   /** Quota to hold. */
   amount: number;
   callbackUrl: string | null;
@@ -193,7 +193,6 @@ const givenColumns = {
   facts: 'text',
   service_tier: 'text',
   expected_units: 'double precision',
-  rate: 'double precision',
   unit_price: 'double precision',
   group_ratio: 'double precision',
   group_name: 'text',
@@ -232,11 +231,10 @@ async function insertTasks(
     facts: task.facts,
     service_tier: task.serviceTier,
     expected_units: task.expectedUnits,
-    rate: task.rate,
-    unit_price: task.unitPrice ?? null,
-    group_ratio: task.groupRatio ?? null,
-    group_name: task.group ?? null,
-    config_revision: task.configRevision ?? null,
+    unit_price: task.unitPrice,
+    group_ratio: task.groupRatio,
+    group_name: task.group,
+    config_revision: task.configRevision,
     callback_url: task.callbackUrl,
     idempotency_key: task.idempotencyKey,
     fingerprint: task.fingerprint,

@@ -23,7 +23,7 @@ import { addLogDays, dropLogDay } from './log-days.ts';
 import { createLeasedTasks, createTask } from './new-tasks.ts';
 import { recordPrices } from './price-changes.ts';
 import { refundCall } from './refunds.ts';
-import { sweepBooks, sweepLog } from './retention.ts';
+import { sweepLog, sweepReservations } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
 import {
@@ -77,7 +77,7 @@ export const commands = {
   recallLeases,
   returnLease,
   bookCalls,
-  sweepBooks,
+  sweepReservations,
   sweepLog,
   addLogDays,
   dropLogDay,

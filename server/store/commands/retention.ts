@@ -1,20 +1,20 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { dayOf, onDaysOrUndated, otherDays, undated } from '../log-days.ts';
+import { otherDays } from '../log-days.ts';
 import { addToFigures } from '../log-figures.ts';
 import type { Database } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
 
-/**
- * Deletes so many of the oldest rows of the ledger that were closed before a time, with their log entries, and says how many: those of
- * gateways of versions before, and what was given back of gateways that never had their say. What they cost is added up by
- * key, so that balances can be proved without them.
- */
-export const sweepBooks: Command<{ closedBefore: number; limit: number }, number> = async (
-  trx,
-  { closedBefore, limit },
-) => {
-  const gone = await trx
+/** What one sweep deletes: up to `limit` rows that were closed before a time. */
+export interface Sweep {
+  /** Epoch milliseconds. */
+  closedBefore: number;
+  limit: number;
+}
+
+/** Deletes reservations that were refunded since their gateway was lost. Returns how many. */
+export const sweepReservations: Command<Sweep, number> = async (trx, { closedBefore, limit }) => {
+  const { numDeletedRows } = await trx
     .deleteFrom('ledger')
     .where('request_id', 'in', (db) =>
       db
@@ -26,99 +26,62 @@ export const sweepBooks: Command<{ closedBefore: number; limit: number }, number
         // Several gateways sweep at once, each its own part.
         .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked()),
     )
-    .returning(['request_id', 'token_id', 'state', 'charged', 'unlimited', 'closed_at'])
-    .execute();
-  if (gone.length === 0) return 0;
-  await addSwept(
-    trx,
-    gone.map(({ state, charged, ...row }) => ({
-      ...row,
-      charged: state === 'settled' ? (charged ?? 0) : 0,
-      debt: 0,
-    })),
-  );
-  const ids = gone.map(({ request_id: id }) => id);
-  // An entry is of the time at which its reservation was closed.
-  const days = gone.map(({ closed_at: closed }) => dayOf(closed ?? 0));
-  const entries = sql<SqlBool>`request_id in (${sql.join(ids)}) and held is null
-    and ${onDaysOrUndated(trx, Math.min(...days), Math.max(...days))}`;
-  await keepFigures(trx, entries);
-  await trx.deleteFrom('request_log').where(entries).execute();
-  return gone.length;
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 };
 
-/** Entries that are looked at for each that may go: those that come before them are hardly ever younger. */
-const looks = 5;
+/** Entries that are read for each that can be deleted: ids are almost in the order of time. */
+const readPerDeleted = 5;
+/** The default partition has entries of any time, but few. */
+const maxReadOfOtherDays = 1_000_000;
 
 /**
- * Deletes so many of the oldest entries of the log that are whole records and were written before a time, and says how many, as
- * above. On PostgreSQL only those that lie in no partition of a day: such a one is dropped as a whole.
+ * Deletes the oldest entries of the log and adds their charges to the sums by key and by hour. Returns how many. On PostgreSQL only
+ * entries of the default partition: those of other days are dropped with their partition.
  */
-export const sweepLog: Command<{ closedBefore: number; limit: number }, number> = async (trx, args) => {
-  if (!isPostgres(trx)) return sweepEntries(trx, { ...args, log: 'request_log', looked: args.limit * looks });
-  const undatedOnes = await sweepEntries(trx, { ...args, log: undated, looked: args.limit * looks });
-  const limit = args.limit - undatedOnes;
-  if (limit === 0) return undatedOnes;
-  // Of any time, but few.
-  return undatedOnes + (await sweepEntries(trx, { ...args, limit, log: otherDays, looked: mostOther }));
-};
-
-const mostOther = 1_000_000;
-
-/** Of the first ones in the log, or in a partition of it, as many as are `looked` at. */
-async function sweepEntries(
-  trx: Kysely<Database>,
-  {
-    log,
-    closedBefore,
-    limit,
-    looked,
-  }: {
-    log: 'request_log' | typeof undated | typeof otherDays;
-    closedBefore: number;
-    limit: number;
-    looked: number;
-  },
-): Promise<number> {
+export const sweepLog: Command<Sweep, number> = async (trx, { closedBefore, limit }) => {
+  const [log, maxRead] = isPostgres(trx)
+    ? ([otherDays, maxReadOfOtherDays] as const)
+    : (['request_log', limit * readPerDeleted] as const);
   const table = sql.table(log);
   const { rows: old } = await sql<{ id: number }>`
-    select id from (select id, created_at, held from ${table} order by id limit ${looked}) as first
-    where held is not null and created_at < ${Math.floor(closedBefore / 1000)} order by id limit ${limit}`.execute(
-    trx,
-  );
+    select id from (select id, created_at from ${table} order by id limit ${maxRead}) as first
+    where created_at < ${Math.floor(closedBefore / 1000)} order by id limit ${limit}`.execute(trx);
   if (old.length === 0) return 0;
   // Several gateways sweep at once, each its own part.
   const locking = isPostgres(trx) ? sql`for update skip locked` : sql``;
-  const { rows: found } = await sql<Swept & { id: number }>`
-    select id, token_id, quota as charged, unlimited, debt from ${table}
+  const { rows: swept } = await sql<SweptEntry>`
+    select id, token_id, quota, unlimited, debt from ${table}
     where id in (${sql.join(old.map(({ id }) => id))}) ${locking}`.execute(trx);
-  if (found.length === 0) return 0;
-  const entries = sql<SqlBool>`id in (${sql.join(found.map(({ id }) => id))})`;
-  await addSwept(trx, found);
-  await keepFigures(trx, entries, log);
+  if (swept.length === 0) return 0;
+  const entries = sql<SqlBool>`id in (${sql.join(swept.map(({ id }) => id))})`;
+  await addSwept(trx, swept);
+  await addUncounted(trx, entries, log);
   await sql`delete from ${table} where ${entries}`.execute(trx);
-  return found.length;
-}
+  return swept.length;
+};
 
-interface Swept {
+interface SweptEntry {
+  id: number;
   token_id: number;
-  charged: number;
-  unlimited: number | null;
+  quota: number;
+  unlimited: 0 | 1;
   debt: number;
 }
 
-async function addSwept(trx: Kysely<Database>, gone: readonly Swept[]): Promise<void> {
+/** Adds the charges of entries to the sums of their keys. */
+async function addSwept(trx: Kysely<Database>, entries: readonly SweptEntry[]): Promise<void> {
   const totals = new Map<number, { charged: number; spent: number; debt: number }>();
-  for (const { token_id: id, charged, unlimited, debt } of gone) {
-    if (charged === 0 && debt === 0) continue;
+  for (const { token_id: id, quota, unlimited, debt } of entries) {
+    if (quota === 0 && debt === 0) continue;
     const total = totals.get(id) ?? { charged: 0, spent: 0, debt: 0 };
     totals.set(id, {
-      charged: total.charged + charged,
-      spent: total.spent + (unlimited === 1 ? 0 : charged),
+      charged: total.charged + quota,
+      spent: total.spent + (unlimited === 1 ? 0 : quota),
       debt: total.debt + debt,
     });
   }
-  // In one order, so that two that do this at once do not wait for each other in a circle.
+  // In the order of ids, so that two sweeps do not deadlock.
   for (const [tokenId, { charged, spent, debt }] of [...totals].sort(([left], [right]) => left - right)) {
     await trx
       .insertInto('swept_totals')
@@ -134,16 +97,12 @@ async function addSwept(trx: Kysely<Database>, gone: readonly Swept[]): Promise<
   }
 }
 
-/** Adds those of the entries to the figures that are to go before they were. */
-async function keepFigures(
-  trx: Kysely<Database>,
-  entries: RawBuilder<SqlBool>,
-  log = 'request_log',
-): Promise<void> {
+/** Adds entries that are about to be deleted to the sums by hour, unless the roll-up has added them. */
+async function addUncounted(trx: Kysely<Database>, entries: RawBuilder<SqlBool>, log: string): Promise<void> {
   const { rolled_to: mark } = await trx
     .selectFrom('log_figures_mark')
     .select('rolled_to')
-    // It must not move over them until they are gone.
+    // Keeps the roll-up from moving the mark over them until they are deleted.
     .$if(isPostgres(trx), (query) => query.forShare())
     .executeTakeFirstOrThrow();
   await addToFigures(trx, sql`id > ${mark} and ${entries}`, log);

@@ -65,20 +65,6 @@ export async function adoptChildren(trx: Kysely<Database>, id: number): Promise<
   return moved.map((row) => row.id).toSorted((left, right) => left - right);
 }
 
-/** Ids of up to `limit` live keys whose creator is deleted. A gateway of an older version leaves such keys. */
-export async function findOrphans(trx: Kysely<Database>, limit: number): Promise<number[]> {
-  const rows = await trx
-    .selectFrom('tokens as t')
-    .innerJoin('tokens as creator', 'creator.id', 't.maker_id')
-    .select('t.id')
-    .where('t.deleted_at', 'is', null)
-    .where('creator.deleted_at', 'is not', null)
-    .orderBy('t.id')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.id);
-}
-
 /** Locks a key with an update that changes nothing, so that it stays as it is read. */
 export function lockToken(trx: Kysely<Database>, id: number) {
   return trx

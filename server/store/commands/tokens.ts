@@ -7,7 +7,6 @@ import type { Command } from './command.ts';
 import { canGiveAdminScope, hasCreationRight } from './key-rights.ts';
 import {
   adoptChildren,
-  findOrphans,
   isInFamily,
   lockToken,
   recordMove,
@@ -167,7 +166,7 @@ export type UpdateTokenResult =
   | 'scope_denied'
   /** The scope `admin` is to be given to a key of a user without the role `admin`. */
   | 'user_not_admin'
-  /** The key would have the scope `admin` and, of these fields, limits that it does not have now. */
+  /** The key would have the scope `admin` and limits in these fields. */
   | { limits: LimitField[] };
 
 /** Changes the given fields of a key of any user and returns the key. Nothing is changed on a refusal. */
@@ -187,10 +186,8 @@ export const updateToken: Command<
     if (before.role !== 'admin') return 'user_not_admin';
   }
   if (to.adminScope) {
-    const present = from.adminScope ? limitsOn(before) : [];
     const limits = limitsOn({ ...to, allowanceId: before.allowanceId });
-    const added = limits.filter((field) => !present.includes(field));
-    if (added.length > 0) return { limits: added };
+    if (limits.length > 0) return { limits };
   }
   await trx
     .updateTable('tokens')
@@ -245,16 +242,11 @@ const given = (set: TokenFields) =>
     ReturnType<typeof fieldsOf>
   >;
 
-/**
- * Moves the quota that deleted keys have left to the keys that it was taken from, and deletes keys whose creator is
- * deleted. Handles up to `limit` keys of each kind and returns how many it handled of the larger one.
- */
+/** Moves the quota that up to `limit` deleted keys have left to the keys that it was taken from. Returns how many keys. */
 export const returnLeftovers: Command<{ limit: number; now: number }, number> = async (
   trx,
   { limit, now },
 ) => {
-  const orphans = await findOrphans(trx, limit);
-  for (const id of orphans) await removeFamily(trx, id, now);
   const rows = await trx
     .selectFrom('tokens')
     .select('id')
@@ -265,5 +257,5 @@ export const returnLeftovers: Command<{ limit: number; now: number }, number> = 
     .limit(limit)
     .execute();
   for (const { id } of rows) await returnLeftover(trx, id, now);
-  return Math.max(rows.length, orphans.length);
+  return rows.length;
 };

@@ -88,7 +88,7 @@ export async function openPostgresStore(
 
   try {
     // A migration takes the time that it takes.
-    await migrate(kyselyOver(connect('migration', { max: 1 })), 'postgres', schema);
+    await migrate(kyselyOver(connect('migration', { max: 1 })), 'postgres', { schema });
   } finally {
     await end();
   }

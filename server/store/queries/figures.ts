@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { LogEnd } from '../commands/figures.ts';
-import { dayOf, onDaysOrUndated } from '../log-days.ts';
+import { dayOf, onDays } from '../log-days.ts';
 import {
   entryColumns,
   type FigureSum,
@@ -75,7 +75,7 @@ export async function showFigures(
   const filter = sql.join(filters, sql` and `);
   // For the planner: without a number it takes a third of the log for what is not in the figures.
   const known = await markOf(db);
-  const days = onDaysOrUndated(db, dayOf(since * 1000), dayOf(until * 1000 - 1));
+  const days = onDays(db, dayOf(since * 1000), dayOf(until * 1000 - 1));
   const names = by.map((_, index) => `group_${index}`);
   const keys = sql.raw(
     ['unit', ...by.map((one, index) => `${groupColumns[one]} as ${names[index]}`)].join(', '),

@@ -2,11 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 import { type Fragment, statement } from '../statement.ts';
 
-// A gateway of a version without leases disables and deletes keys, and recalls nothing.
 const outdated = statement<{ gateway: string }, { id: string }>()`
   select q.id from quota_leases q join tokens t on t.id = q.token_id
-  where q.gateway = ${'gateway'} and q.draining = 0
-    and (q.epoch < t.lease_epoch or t.deleted_at is not null or t.status <> 1)`;
+  where q.gateway = ${'gateway'} and q.draining = 0 and q.epoch < t.lease_epoch`;
 
 /** The leases of a gateway that it is to give back. */
 export async function findRecalledLeases(db: Kysely<Database>, gateway: string): Promise<string[]> {

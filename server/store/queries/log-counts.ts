@@ -1,12 +1,11 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { dayOf, onDaysOrUndated } from '../log-days.ts';
+import { dayOf, onDays } from '../log-days.ts';
 import { oneOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
-import { isPostgres } from '../statement.ts';
 import type { Viewer } from './visibility.ts';
 
 export interface LogSearch extends Viewer {
-  /** Text to look for; empty: everything is found. */
+  /** Text to find; empty: all entries match. */
   keyword: string;
   /** Only entries from this time on, in Unix seconds. */
   start?: number | undefined;
@@ -16,24 +15,24 @@ export interface LogSearch extends Viewer {
   limit: number;
 }
 
-/** A search among the entries of some keys; undefined: of all keys of the user. */
+/** A search among the entries of some keys. Undefined: all keys of the user. */
 export type KeySearch = LogSearch & { keys: readonly number[] | undefined };
 
-/** The keys and the models whose names have the keyword: an entry with one of either is found. */
+/** Keys and models whose names contain the keyword. An entry matches if it is of one of these keys or models. */
 export interface Names {
   tokens: readonly number[];
   models: readonly string[];
 }
 
-/** Numbers of entries that are counted together, as the migration has it. */
+/** Ids in a bucket, as in the triggers. */
 export const bucketSize = 2 ** 14;
 
-interface CountedBucket extends BucketDays {
+interface CountedBucket extends BucketTimes {
   bucket: number;
   entries: number;
 }
 
-/** Counts what the names find within the time of a search by bucket, the newest first; everything without names. */
+/** Counts the entries that a search finds in each bucket, newest first. `names` undefined: all names match. */
 export async function countedBuckets(
   db: Kysely<Database>,
   search: KeySearch,
@@ -47,16 +46,16 @@ export async function countedBuckets(
   const { start, end } = search;
   if (start === undefined && end === undefined)
     return counts
-      .select(['bucket', sql<number>`sum(entries)`.as('entries'), ...daysOfBucket(db)])
+      .select(['bucket', sql<number>`sum(entries)`.as('entries'), ...timesOfBucket])
       .groupBy('bucket')
       .orderBy('bucket', 'desc')
       .execute();
   // In most buckets all entries are within the time or none, so only those at its bounds are read.
   const [from, below] = [start ?? 0, end ?? Number.MAX_SAFE_INTEGER];
   const isInside = sql<SqlBool>`(c.first_at >= ${from} and c.last_at < ${below})`;
-  const isOutside = sql<SqlBool>`(c.first_at is not null and (c.first_at >= ${below} or c.last_at < ${from}))`;
+  const isOutside = sql<SqlBool>`(c.first_at >= ${below} or c.last_at < ${from})`;
   const buckets = await counts
-    .select(['bucket', ...daysOfBucket(db)])
+    .select(['bucket', ...timesOfBucket])
     .select(sql<number>`sum(case when ${isInside} then entries else 0 end)`.as('entries'))
     .select(sql<number>`max(case when ${isInside} then 0 else 1 end)`.as('crosses'))
     .where(sql<SqlBool>`not ${isOutside}`)
@@ -65,7 +64,7 @@ export async function countedBuckets(
     .execute();
   const crossing = buckets.filter(({ crosses }) => crosses === 1).map(({ bucket }) => bucket);
   if (crossing.length === 0) return buckets;
-  const days = onDaysOrUndated(db, dayOf(from * 1000), dayOf(below * 1000 - 1));
+  const days = onDays(db, dayOf(from * 1000), dayOf(below * 1000 - 1));
   const isWhole = names === undefined && search.keys === undefined;
   const read = isWhole
     ? await countBuckets(db, search, crossing, days)
@@ -73,7 +72,7 @@ export async function countedBuckets(
         .crossJoin('request_log as l')
         .select(['c.bucket', sql<number>`count(*)`.as('entries')])
         .where(oneOf(db, sql.ref('c.bucket'), crossing))
-        .where(sql<SqlBool>`not ${isOutside} and (c.first_at is null or not ${isInside})`)
+        .where(sql<SqlBool>`not ${isOutside} and not ${isInside}`)
         .where(isCounted)
         .where(days)
         .where(within(search))
@@ -83,14 +82,14 @@ export async function countedBuckets(
   return buckets
     .map((one) => {
       const entries = found.get(one.bucket) ?? 0;
-      // Whole buckets were read, and of the others the rows that are not inside.
+      // Either whole buckets were read, or only entries of counts that cross a bound.
       const isRead = isWhole && one.crosses === 1;
       return { ...one, entries: isRead ? entries : one.entries + entries };
     })
     .filter(({ entries }) => entries > 0);
 }
 
-/** Counts all entries of a user in some buckets within the time of a search, in the order of their ids, which is the fastest. */
+/** Counts all entries of a user in some buckets within the time of a search. It reads them in the order of ids, which is fastest. */
 async function countBuckets(
   db: Kysely<Database>,
   search: LogSearch,
@@ -106,39 +105,36 @@ async function countBuckets(
   return rows;
 }
 
-/** That an entry `l` is one of those that a row `c` of the counts stands for. */
+/** Condition that a row `c` of the counts includes an entry `l`. */
 export const isCounted = sql<SqlBool>`(l.token_id = c.token_id and l.model_name = c.model_name
   and l.id >= c.bucket * ${sql.lit(bucketSize)} and l.id < (c.bucket + 1) * ${sql.lit(bucketSize)})`;
 
-/** That an entry is within the time of a search. */
+/** Condition that an entry is within the time of a search. */
 export function within({ start, end }: LogSearch): RawBuilder<SqlBool> {
   const from = start === undefined ? sql`` : sql`and created_at >= ${start}`;
   const below = end === undefined ? sql`` : sql`and created_at < ${end}`;
   return sql<SqlBool>`(true ${from} ${below})`;
 }
 
-interface BucketDays {
-  first_day: number | null;
-  last_day: number | null;
+interface BucketTimes {
+  /** A range that has the times of its entries, in Unix seconds. */
+  first_at: number;
+  last_at: number;
 }
 
-/** On PostgreSQL the counts know from which day to which one their entries are; null: of none. */
-function daysOfBucket(db: Kysely<Database>) {
-  const [first, last] = isPostgres(db)
-    ? [sql<number | null>`min(first_day)`, sql<number | null>`max(last_day)`]
-    : [sql<null>`null`, sql<null>`null`];
-  return [first.as('first_day'), last.as('last_day')] as const;
+const timesOfBucket = [
+  sql<number>`min(first_at)`.as('first_at'),
+  sql<number>`max(last_at)`.as('last_at'),
+] as const;
+
+/** Condition that an entry is of a day within the times of some buckets, so that PostgreSQL reads the partitions of these days only. */
+export function daysOf(db: Kysely<Database>, buckets: readonly BucketTimes[]): RawBuilder<SqlBool> {
+  const first = Math.min(...buckets.map(({ first_at: at }) => at));
+  const last = Math.max(...buckets.map(({ last_at: at }) => at));
+  return onDays(db, dayOf(first * 1000), dayOf(last * 1000));
 }
 
-/** That an entry is of one of the days that some buckets have. */
-export function daysOf(db: Kysely<Database>, buckets: readonly BucketDays[]): RawBuilder<SqlBool> {
-  const known = (days: readonly (number | null)[]) => days.filter((day) => day !== null);
-  const first = known(buckets.map(({ first_day: day }) => day));
-  const last = known(buckets.map(({ last_day: day }) => day));
-  return onDaysOrUndated(db, Math.min(...first), Math.max(...last));
-}
-
-/** The buckets, from the newest, that a page lies in, and how many entries of the first one come before it. */
+/** The buckets of a page, newest first, and how many entries of the first bucket precede the page. */
 export function windowOf(
   buckets: readonly { bucket: number; entries: number }[],
   offset: number,

@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
-import { dayOf, onDaysOrUndated } from '../log-days.ts';
+import { dayOf, onDays } from '../log-days.ts';
 import { isError } from '../log-figures.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
-import { ofTask, refundsOf } from './charges.ts';
+import { refundsOf } from './charges.ts';
 
 /** Which entries of the log are told. */
 export interface ExportFilter {
@@ -127,9 +127,7 @@ export async function exportPage(
 
 function conditions(db: Kysely<Database>, filter: ExportFilter): RawBuilder<SqlBool>[] {
   const { since, until } = filter;
-  const all = [
-    onDaysOrUndated(db, dayOf((since ?? -Infinity) * 1000), dayOf((until ?? Infinity) * 1000 - 1)),
-  ];
+  const all = [onDays(db, dayOf((since ?? -Infinity) * 1000), dayOf((until ?? Infinity) * 1000 - 1))];
   const equal = (column: string, value: string | number | undefined) => {
     if (value !== undefined) all.push(sql`${sql.ref(column)} = ${value}`);
   };
@@ -140,7 +138,7 @@ function conditions(db: Kysely<Database>, filter: ExportFilter): RawBuilder<SqlB
   equal('operation', filter.operation);
   equal('status', filter.status);
   equal('request_id', filter.requestId);
-  if (filter.taskId !== undefined) all.push(ofTask(db, filter.taskId));
+  equal('task_id', filter.taskId);
   if (filter.errors === true) all.push(sql`${sql.raw(isError)}`);
   if (since !== undefined) all.push(sql`created_at >= ${since}`);
   if (until !== undefined) all.push(sql`created_at < ${until}`);

@@ -3,7 +3,7 @@ import { onDays } from '../log-days.ts';
 import { oneOf } from '../rows.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
-import { ofTask, refundsOf, taskIdPattern } from './charges.ts';
+import { refundsOf, taskIdPattern } from './charges.ts';
 import { familyOf } from './lineage.ts';
 import {
   bucketSize,
@@ -136,7 +136,7 @@ async function idsLike(db: Kysely<Database>, search: KeySearch, keyword: string)
     // The tilde comes after every letter and digit. With more in the query, an engine may take a worse index.
     .where(
       isTask
-        ? ofTask(db, keyword)
+        ? sql<SqlBool>`task_id = ${keyword}`
         : sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`,
     )
     .execute();

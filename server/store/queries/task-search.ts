@@ -58,11 +58,11 @@ type Column<Name> = Name extends `t.${infer Rest}` ? Rest : never;
 export type FoundTask = Pick<TasksTable, Column<(typeof columns)[number]>> & {
   /** Null where the key is there no more. */
   token_name: string | null;
-  /** Null where the books are swept. */
+  /** Null after retention has deleted the log entry. */
   reserved: number | null;
-  /** 0 where all came back, null before the end and where the books are swept. */
+  /** Null before the end, and after retention has deleted the log entry. */
   charged: number | null;
-  /** Null: nothing was to be delivered so far. */
+  /** Null: no delivery so far. */
   delivery: 'open' | NonNullable<DeliveriesTable['outcome']> | null;
 };
 
@@ -104,7 +104,7 @@ async function tasksById(db: Kysely<Database>, ids: readonly string[]): Promise<
     .leftJoin('tokens as k', 'k.id', 't.token_id')
     .select(columns)
     .select(['k.name as token_name', 'l.reserved'])
-    .select(sql<number | null>`case when l.state = 'refunded' then 0 else l.charged end`.as('charged'))
+    .select(sql<null>`null`.as('charged'))
     .select((eb) =>
       eb
         .selectFrom('deliveries as d')
@@ -122,15 +122,15 @@ async function tasksById(db: Kysely<Database>, ids: readonly string[]): Promise<
   return tasks.map((task) => ({ ...task, ...entries.get(task.request_id) }));
 }
 
-/** What the log has of those that are over, by their request: each is of the day on which its task ended. */
+/** Log entries of the finished tasks, by request id. An entry is of the day on which its task ended. */
 async function entriesOf(db: Kysely<Database>, tasks: readonly FoundTask[]) {
   const over = tasks.flatMap(({ request_id: id, reserved, completed_at: at }) =>
     reserved === null && at !== null ? [{ id, day: dayOf(at) }] : [],
   );
-  if (over.length === 0) return new Map<string, { reserved: number | null; charged: number }>();
+  if (over.length === 0) return new Map<string, { reserved: number; charged: number }>();
   const entries = await db
     .selectFrom('request_log')
-    .select(['request_id', 'held as reserved', 'quota as charged'])
+    .select(['request_id', 'reserved', 'quota as charged'])
     .where(
       'request_id',
       'in',
@@ -142,7 +142,6 @@ async function entriesOf(db: Kysely<Database>, tasks: readonly FoundTask[]) {
         over.map(({ day }) => day),
       ),
     )
-    .where('held', 'is not', null)
     .execute();
   return new Map(entries.map(({ request_id: id, ...books }) => [id, books]));
 }

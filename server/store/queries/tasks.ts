@@ -23,12 +23,11 @@ export interface TaskRecord {
   result: Readonly<Record<string, unknown>> | null;
   error: { code: string; message: string } | null;
   expectedUnits: number;
-  rate: number;
-  /** The price that `rate` is made of; null: a gateway of a previous version made the task. */
-  unitPrice: number | null;
-  groupRatio: number | null;
-  group: string | null;
-  configRevision: string | null;
+  /** Quota per unit when it was created, before the group's ratio. */
+  unitPrice: number;
+  groupRatio: number;
+  group: string;
+  configRevision: string;
   callbackUrl: string | null;
   createdAt: number;
   updatedAt: number;
@@ -69,7 +68,6 @@ export const taskColumns = [
   'error_code as errorCode',
   'error_message as errorMessage',
   'expected_units as expectedUnits',
-  'rate',
   'unit_price as unitPrice',
   'group_ratio as groupRatio',
   'group_name as group',

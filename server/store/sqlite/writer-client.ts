@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { SettingsError } from '../../settings/configuration.ts';
 import { commitDuration, commitSize } from '../../telemetry/metrics.ts';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import type { Args, CommandName, Result } from '../commands/registry.ts';
@@ -36,7 +37,10 @@ const commitDelay = 1;
 export async function startWriter(file: string, availability: Availability): Promise<Writer> {
   const workerData: WriterData = { file };
   const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData, name: 'store writer' });
-  await once(worker, 'message');
+  await once(worker, 'message').catch((error: Error) => {
+    // Crossing the thread costs an error its class.
+    throw error.name === 'SettingsError' ? new SettingsError(error.message, { cause: error }) : error;
+  });
 
   const callers = new Map<number, Caller>();
   let outbox: CommandCall[] = [];
