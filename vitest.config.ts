@@ -5,31 +5,31 @@ import { LongestFirst } from './test/support/longest-first.ts';
 
 process.env.KYSELY_FILE = await makeKyselyFile();
 
-/** Tests that speak to the two shared targets: the mock and a running gateway. */
+/** Tests that use the two shared targets: the mock and a running gateway. */
 const contract = [
   'test/contract/**/*.test.ts',
   'test/spec/examples.test.ts',
   'test/spec/event-limits.test.ts',
 ];
 
-/** Tests of the embedded upstream by itself. */
+/** Tests of the embedded upstream alone. */
 const sandbox = ['test/sandbox/**/*.test.ts', 'test/sandbox-media/**/*.test.ts'];
 
-/** What `npm test` leaves out, as globs with commas between them. */
+/** Globs of the tests that `npm test` skips, separated by commas. */
 const leftOut = process.env.TESTS_LEFT_OUT?.split(',') ?? [];
 
 const shared = {
-  // A worker takes one file after the other and loads the server once for all of them: what a file changes outside of
-  // itself (timers, environment, spies on classes), it puts back.
+  // A worker runs its files in turn and loads the server once. Each file restores the state that it changes outside of
+  // itself (timers, environment, spies on classes).
   isolate: false,
-  // More than cores: many of these tests wait for work that is done in its own time.
+  // More than cores, because many of these tests wait.
   maxWorkers: availableParallelism() + 2,
   sequence: { groupOrder: 1 },
 };
 
 export default defineConfig({
   test: {
-    // Long enough for a machine that has much else to do: only a test that hangs gets there.
+    // Long enough for a busy machine: only a test that hangs reaches it.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     setupFiles: 'test/support/patience.ts',
@@ -43,8 +43,7 @@ export default defineConfig({
           name: 'contract',
           include: contract,
           globalSetup: 'test/support/targets.ts',
-          // One file after the other, since they share the gateway. They keep no state of their own between files,
-          // so one worker reads the contract once for all of them.
+          // The files share the gateway, so they run in turn. They share no state, so one worker loads the contract once.
           fileParallelism: false,
           isolate: false,
           sequence: { groupOrder: 0 },

@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core';
 const require = createRequire(import.meta.url);
 const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What the checker for accessibility finds, in words. */
+/** Returns the accessibility violations of a page, as text. */
 export async function problems(page: Page): Promise<string[]> {
-  // Not a script of the page's own, so its policy does not forbid it.
+  // Evaluated by the browser, so the page's content security policy does not apply.
   await page.evaluate(axe);
   const { violations } = (await page.evaluate('axe.run()')) as {
     violations: { id: string; nodes: { html: string }[] }[];

@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
     await target?.close();
   });
 
-  /** Opens a page of the documentation, and remembers what it asks of other hosts. */
+  /** Opens a page of the documentation, and records its requests to other hosts. */
   async function open(path: string, colorScheme: (typeof schemes)[number] = 'light') {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
     const outside: string[] = [];
@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
     return { page, outside };
   }
 
-  test('the home page leads to the documentation', async () => {
+  test('the home page links to the documentation', async () => {
     const { page } = await open('/');
     await page.getByRole('link', { name: 'Documentation', exact: true }).click();
     await page.waitForURL('**/docs/index.html');
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
     await page.close();
   });
 
-  test('the reference shows both documents and asks nothing of another host', async () => {
+  test('the reference shows both documents without requests to other hosts', async () => {
     const { page, outside } = await open('/docs/reference.html');
     await page.getByRole('heading', { level: 1, name: 'Unigate' }).waitFor();
     await page.getByRole('link', { name: 'speech', exact: true }).first().waitFor();

@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core';
 /** Where Debian and its kin have it; `CHROMIUM` names another one. */
 const executablePath = process.env.CHROMIUM || '/usr/bin/chromium';
 
-/** Without a browser its tests are left out; in CI they fail. */
+/** Without a browser, its tests are skipped. In CI, they fail. */
 export const hasChromium = process.env.CI === 'true' || existsSync(executablePath);
 
 export function launch(): Promise<Browser> {

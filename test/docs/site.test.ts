@@ -14,7 +14,7 @@ const pages = [...(await text('index.html')).matchAll(/href="([a-z0-9-]+\.html)"
   ([, file = '']) => file,
 );
 
-test('the first page leads to the reference, the guides, the errors and the decisions', () => {
+test('the index page links to the reference, the guides, the errors and the decisions', () => {
   expect(pages).toEqual(
     expect.arrayContaining([
       'reference.html',
@@ -26,32 +26,29 @@ test('the first page leads to the reference, the guides, the errors and the deci
   );
 });
 
-test.each([...new Set(pages), 'docs.html', 'home.html'])(
-  '%s leads nowhere but to what there is',
-  async (page) => {
-    const body = await text(page);
-    expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
-    const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
-    for (const [, link = ''] of body.matchAll(/ (?:href|src)="([^"]+)"/g)) {
-      if (link.startsWith('https://') || link === 'data:,') continue;
-      const [file = '', place = ''] = link.replace(/^(\/docs|docs)\//, '').split('#');
-      if (file !== '') expect(await docsFile(file, '/'), `${page}: ${link}`).toBeDefined();
-      else expect(ids, `${page}: ${link}`).toContain(place);
-    }
-  },
-);
+test.each([...new Set(pages), 'docs.html', 'home.html'])('all links of %s resolve', async (page) => {
+  const body = await text(page);
+  expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
+  const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  for (const [, link = ''] of body.matchAll(/ (?:href|src)="([^"]+)"/g)) {
+    if (link.startsWith('https://') || link === 'data:,') continue;
+    const [file = '', place = ''] = link.replace(/^(\/docs|docs)\//, '').split('#');
+    if (file !== '') expect(await docsFile(file, '/'), `${page}: ${link}`).toBeDefined();
+    else expect(ids, `${page}: ${link}`).toContain(place);
+  }
+});
 
-test('nothing is loaded from another host', async () => {
+test('no page loads resources from another host', async () => {
   for (const page of pages)
     expect(await text(page)).not.toMatch(/<(?:script|img|link|iframe)[^>]+(?:src|href)="(?:https?:)?\/\//);
 });
 
-test('each error code has its place', async () => {
+test('each error code has a section', async () => {
   const body = await text('errors.html');
   for (const { code } of errors) expect(body).toContain(`<section id="${code}"`);
 });
 
-test('below a path of a proxy, the pages and the requests of the reference lead there', async () => {
+test('behind a proxy with a path prefix, links and requests include the prefix', async () => {
   const page = (await docsFile('docs.html', '/speech/'))?.body.toString();
   expect(page).toContain('href="/speech/docs/errors.html"');
   expect(page).not.toContain('"/docs/');
@@ -59,7 +56,7 @@ test('below a path of a proxy, the pages and the requests of the reference lead 
   expect(reference).toContain('<div id="reference" data-home="/speech/">');
 });
 
-test('it stands alone in a folder', async () => {
+test('the exported site is complete', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'unigate-docs-'));
   const script = fileURLToPath(new URL('../../server/docs.ts', import.meta.url));
   await promisify(execFile)(process.execPath, [script, '--out', folder]);

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiled } from '../support/child-node.ts';
 
-/** A block of a Markdown text that can be carried out, and what the comments after it say that comes of it. */
+/** An executable code block of a Markdown text, with the result that the comments after it specify. */
 export interface Snippet {
   language: 'sh' | 'ts' | 'html';
-  /** Line of the text on which it begins. */
+  /** Number of its first line. */
   line: number;
   code: string;
-  /** `prints`: a pattern of what it writes; `writes`: a file, and how its head is known; `shows`: text of a page. */
+  /** `prints`: pattern of the output. `writes`: a file, and a mark in its head. `shows`: pattern of a page's text. */
   prints: RegExp | undefined;
   writes: { file: string; mark: string } | undefined;
   shows: RegExp | undefined;
@@ -19,13 +19,13 @@ export interface Snippet {
 
 const block = /^```(sh|ts|html)\n([^]*?)^```\n((?:<!-- .*? -->\n)*)/gm;
 
-/** The snippets of a text, in order, but those of a `run:`. Blocks of other languages only show something. */
+/** Returns the snippets of a text, in order, except those marked with `run:` and those of other languages. */
 export function snippetsOf(markdown: string): Snippet[] {
-  const alone = [...markdown.matchAll(block)].filter(
-    // Those are commands of a checkout, which other tests carry out, see commandsOf.
+  const standalone = [...markdown.matchAll(block)].filter(
+    // Commands of a checkout run in other tests, see commandsOf.
     ({ index }) => !/<!-- run: [^\n]+ -->\n+$/.test(markdown.slice(0, index)),
   );
-  return alone.map(({ 1: language, 2: code = '', 3: comments = '', index }) => {
+  return standalone.map(({ 1: language, 2: code = '', 3: comments = '', index }) => {
     const pattern = (name: string) => {
       const source = new RegExp(`^<!-- ${name}: (.*) -->$`, 'm').exec(comments)?.[1];
       return source === undefined ? undefined : new RegExp(source);
@@ -44,7 +44,7 @@ export function snippetsOf(markdown: string): Snippet[] {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What snippets import, and where it is. */
+/** The packages that snippets import, with their folders. */
 const packages = {
   openai: join(root, 'node_modules/openai'),
   ws: join(root, 'node_modules/ws'),
@@ -53,10 +53,10 @@ const packages = {
 };
 
 /**
- * A folder in which snippets find what they import, as in a project of a user's own; the client is the one of this
- * repository, under its public name. The function that is given too removes it.
+ * Creates a folder in which snippets can import their packages, like a user's project. The client is that of this
+ * repository, under its public name. `remove` deletes the folder.
  */
-export async function workshop(): Promise<{ folder: string; remove(): Promise<void> }> {
+export async function createSnippetFolder(): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'unigate-snippets-')));
   const modules = join(folder, 'node_modules');
   for (const [name, path] of Object.entries(packages)) {
@@ -72,7 +72,7 @@ export async function workshop(): Promise<{ folder: string; remove(): Promise<vo
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Carries a shell or TypeScript snippet out; gives everything it wrote, and its exit code. */
+/** Runs a shell or TypeScript snippet. Returns its output and its exit code. */
 export async function run(
   { language, code }: Snippet,
   folder: string,
@@ -84,8 +84,8 @@ export async function run(
   const child = spawn(command, [file], { cwd: folder, env: { PATH: process.env.PATH, ...compiled, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      output += piece;
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
     });
   }
   return new Promise((resolve, reject) => {

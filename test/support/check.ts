@@ -27,6 +27,8 @@ interface Step {
   command: [string, ...string[]];
   /** Folder below the root; default: the root. */
   folder?: string;
+  /** Whether its last line is printed when it passes. */
+  showsResult?: boolean;
   /** Variables of its environment beside those of all. */
   vars?: Readonly<Record<string, string>>;
 }
@@ -44,6 +46,8 @@ const staticSteps: readonly Step[] = [
   },
   { title: 'event document', command: ['node', 'openapi/tools/check-asyncapi.ts'] },
   { title: 'code lint', command: ['oxlint', '--type-aware'] },
+  { title: 'words of the texts', command: ['node', 'test/support/prose/main.ts'], showsResult: true },
+  { title: 'commit messages', command: ['node', 'test/support/commit-messages.ts'], showsResult: true },
   { title: 'format', command: ['biome', 'check', '.'] },
   {
     title: 'unused files and packages',
@@ -88,7 +92,8 @@ async function passes(step: Step, signal?: AbortSignal): Promise<boolean> {
   const begun = performance.now();
   const { code, output } = await run(step, { signal });
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  if (code === 0) console.log(`ok      ${step.title} (${seconds} s)`);
+  const result = step.showsResult ? `: ${output.trim().split('\n').at(-1)}` : '';
+  if (code === 0) console.log(`ok      ${step.title} (${seconds} s)${result}`);
   else console.log(`FAILED  ${step.title}: ${step.command.join(' ')}\n${output}`);
   return code === 0;
 }

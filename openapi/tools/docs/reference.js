@@ -1,12 +1,12 @@
 'use strict';
 
-// A gateway says where it is; a copy of the site elsewhere keeps the address that the document has.
+// A gateway sets its own address. A static copy of the site uses the address in the document.
 const { home } = document.getElementById('reference').dataset;
 const servers = home && [
   { url: new URL(home, location.href).href.replace(/\/$/, ''), description: 'This gateway' },
 ];
 
-// Nothing of another host: no fonts, no telemetry, no assistant, no editor elsewhere.
+// No requests to other hosts: no fonts, telemetry, assistant or external editor.
 globalThis.Scalar.createApiReference('#reference', {
   sources: [
     { title: 'HTTP', slug: 'http', url: 'openapi.json', default: true },
