@@ -13,6 +13,7 @@ test.each([
   'fix: return 404 for an unknown key',
   'docs!: rename the guides\n\nThe old names were hard to find.\n\nBREAKING CHANGE: the pages have other addresses.',
   `test: ${'a'.repeat(66)}`,
+  `fix: return 404\n\n${'a'.repeat(200)}`,
 ])('accepts "%s"', async (message) => {
   expect(await problemsOf(message)).toEqual([]);
 });
@@ -25,7 +26,6 @@ test.each([
   ['fix: return 404.', 'subject may not end with full stop'],
   ['fix: Return 404', /subject must not be sentence-case/],
   [`fix: ${'a'.repeat(68)}`, /header must not be longer than 72 characters/],
-  [`fix: return 404\n\n${'a'.repeat(101)}`, /body's lines must not be longer than 100 characters/],
 ])('refuses "%s"', async (message, problem) => {
   expect(await problemsOf(message)).toEqual(expect.arrayContaining([expect.stringMatching(problem)]));
 });

@@ -14,6 +14,9 @@ const config = await load({
   ...conventional,
   rules: {
     ...conventional.rules,
+    // Bodies quote commands, logs and addresses, which cannot be wrapped.
+    'body-max-line-length': [0],
+    'footer-max-line-length': [0],
     'header-max-length': [2, 'always', 72],
     'type-enum': [2, 'always', types],
   },
