@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { authenticate, limitRate, requireAdmin } from '../http/authenticate.ts';
 import { BodyBudget, reserveBody } from '../http/body-budget.ts';
 import { startCall } from '../http/call.ts';
@@ -16,9 +16,13 @@ import { bodyMbPerKey } from '../settings/settings.ts';
 
 /**
  * The gateway's HTTP interface as an Express application. It can be mounted in another application, before any
- * middleware that reads the request body. WebSocket endpoints are added by `attachSockets`.
+ * middleware that reads the request body. WebSocket endpoints are added by `attachSockets`. `responseChecks`: see
+ * `checkResponses`.
  */
-export function createApp(gateway: Gateway): Express {
+export function createApp(
+  gateway: Gateway,
+  { responseChecks = [] }: { responseChecks?: RequestHandler[] } = {},
+): Express {
   const contract = openApiBundle();
   const maxMb = () => gateway.settings.limits.bodyMb;
   const bodies = { maxMb, parser: gateway.bodyParser };
@@ -38,6 +42,7 @@ export function createApp(gateway: Gateway): Express {
   app.use(readBody(bodies));
   app.use(readForm(contract, bodies));
   app.use(validateRequest(contract));
+  if (responseChecks.length > 0) app.use(responseChecks);
   app.use(dispatch(gateway, handlers));
   app.use(renderFailure(gateway.logger));
   return app;

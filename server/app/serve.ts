@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as SecureServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import { openApiBundle } from '../http/contract-documents.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { OpenSockets } from '../sockets/accept.ts';
 import { opensSocket } from '../sockets/handshake.ts';
@@ -42,7 +43,10 @@ export async function serve(
   const opened = await openGateway(settings, logger, { ...options, onReload });
   const { gateway } = opened;
   try {
-    const app = createApp(gateway);
+    const responseChecks = settings.checkResponses
+      ? (await import('./check-responses.ts')).checkResponses(openApiBundle())
+      : [];
+    const app = createApp(gateway, { responseChecks });
     const serverOptions = { ...withExpressPrototypes(app), shouldUpgradeCallback: opensSocket };
     const listening: Server | SecureServer =
       settings.tls === undefined

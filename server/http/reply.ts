@@ -25,11 +25,11 @@ function streamHeaders(contentType: string): Headers {
  * with all of its request, until the next full collection.
  */
 export class HttpReply implements Reply<OperationId> {
-  readonly #response: ServerResponse;
+  readonly #response: Response;
   readonly #firstByte: () => void;
 
   /** `firstByte`: the first piece of a passed-on body goes out. */
-  constructor(response: ServerResponse, firstByte: () => void = () => {}) {
+  constructor(response: Response, firstByte: () => void = () => {}) {
     this.#response = response;
     this.#firstByte = firstByte;
   }
@@ -43,8 +43,7 @@ export class HttpReply implements Reply<OperationId> {
   }
 
   json(status: number, body: unknown): void {
-    this.#start(status, 'application/json; charset=utf-8');
-    this.#response.end(JSON.stringify(body));
+    this.#response.status(status).json(body);
   }
 
   empty(status: number): void {

@@ -60,6 +60,8 @@ export interface Settings {
   publicUrl: string | undefined;
   bootstrapKey: string | undefined;
   logLevel: string;
+  /** Whether JSON responses are checked against the contract, for development and tests. */
+  checkResponses: boolean;
   tls: { certificate: string; key: string } | undefined;
   /** Where metrics are told, without a key; undefined: nowhere. */
   metrics: { host: string; port: number } | undefined;
@@ -134,6 +136,7 @@ export function readSettings(environment: Environment): Settings {
     publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
+    checkResponses: set('CHECK_RESPONSES') === 'true',
     tls: tlsPair(set('TLS_CERT'), set('TLS_KEY')),
     metrics:
       metricsPort === undefined

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Response } from 'express';
 import { afterEach, expect, test } from 'vitest';
 import { HttpReply } from '../../server/http/reply.ts';
 import { AnswerBody } from '../../server/outbound/answer-body.ts';
@@ -18,7 +19,7 @@ async function passing(body: AnswerBody, hooks: Partial<Hooks>) {
   const passed = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
     const whole = { take: (piece: Buffer) => [piece], finish: async () => [], ...hooks };
-    new HttpReply(response)
+    new HttpReply(response as Response)
       .pass(200, 'text/event-stream', body, whole)
       .then(passed.resolve, (error: unknown) => {
         passed.reject(error);

@@ -43,7 +43,11 @@ export default async function startTargets({ provide }: TestProject): Promise<()
   const [mock, prism, gateway, faulty] = await Promise.all([
     startMock(),
     startPrism(),
-    startTestGateway({ channels: [spare], callbacks: { allowPrivate: true, secret: callbackSecret } }),
+    startTestGateway({
+      channels: [spare],
+      callbacks: { allowPrivate: true, secret: callbackSecret },
+      checkResponses: true,
+    }),
     startFaultyGateway(),
   ]);
   provide('mock', { url: mock.url, key: 'sk-any' });
