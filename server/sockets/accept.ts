@@ -88,7 +88,7 @@ export function acceptSockets(
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const { url = '' } = request;
-    if (url.startsWith(`${path}/`)) request.url = url.slice(path.length);
+    request.url = url.startsWith(`${path}/`) ? url.slice(path.length) : '';
     if (!opensSocket(request) && server.listenerCount('upgrade') > 1) {
       request.url = url;
       return;
