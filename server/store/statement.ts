@@ -1,44 +1,63 @@
-import { CompiledQuery, type Kysely, PostgresAdapter, type QueryResult, type RawBuilder, sql } from 'kysely';
+import {
+  CompiledQuery,
+  type Kysely,
+  PostgresAdapter,
+  type QueryExecutorProvider,
+  type QueryResult,
+} from 'kysely';
 import type { Database } from './schema.ts';
 
 export type SqlValue = string | number | null;
 
+/** How PostgreSQL runs a statement. SQLite ignores these options. */
+export interface StatementOptions {
+  /**
+   * Plans the statement once for each connection: planning costs about a third of running it. Only for statements whose text and
+   * best plan never change, such as inserts, and keys and leases by id. A plan for an empty table of tasks would scan it later.
+   */
+  readonly prepared?: boolean;
+  /**
+   * Sends the next statement without waiting for this one, whose failure the next one reports. Only for statements without
+   * `returning` that can fail on the server only. The server commits nothing after a failure.
+   */
+  readonly pipelined?: boolean;
+}
+
+/** A compiled query with options. Kysely passes it to the driver as it is. */
+export type QueryWithOptions<Row = unknown> = CompiledQuery<Row> & { readonly options?: StatementOptions };
+
+/**
+ * Runs a query with options.
+ *
+ * @example
+ * const { rows } = await execute<{ id: number }>(db, sql`update tokens …`, { prepared: true });
+ */
+export function execute<Row>(
+  db: Kysely<Database>,
+  query: { compile(provider: QueryExecutorProvider): CompiledQuery<Row> },
+  options: StatementOptions,
+): Promise<QueryResult<Row>> {
+  return db.executeQuery(withOptions(query.compile(db), options));
+}
+
+export function withOptions<Row>(
+  query: CompiledQuery<Row>,
+  options: StatementOptions,
+): QueryWithOptions<Row> {
+  return { ...query, options };
+}
+
+/** Runs a statement whose text is compiled once. */
 export type Statement<Params, Row> = (db: Kysely<Database>, params: Params) => Promise<QueryResult<Row>>;
 
-/** Text that several statements have. */
+/** SQL text that several statements share. */
 export interface Fragment {
   readonly fragment: string;
 }
 
-/** What a statement ends with whose plan PostgreSQL keeps on each connection. */
-export const keptPlan = '/* kept */';
-
 /**
- * The end of a statement that is planned once for a connection, which costs as much as a third of running it. Only where its text is
- * always the same, and where the best plan is, too: a plan that was made for an empty table reads the whole of it later.
- * That is so of new rows, and of keys and leases by their id; not of tasks, the ledger and the log, which grow with the calls.
- *
- * @example
- * sql`update tokens set name = ${name} where id = ${id} ${kept}`
- */
-export const kept: RawBuilder<unknown> = sql.raw(keptPlan);
-
-/** In a statement that is not waited for. */
-export const unwaitedMark = '/* unwaited */';
-
-/**
- * In a statement of which a command wants nothing but that it has not failed, and so has no `returning`: on PostgreSQL the next one or the
- * commit is sent right behind it, and tells its failure. Its values are plain, so it fails nowhere but on the server, which commits
- * nothing after that.
- *
- * @example
- * sql`update tokens set name = ${name} where id = ${id} ${unwaited} ${kept}`
- */
-export const unwaited: RawBuilder<unknown> = sql.raw(unwaitedMark);
-
-/**
- * A statement whose text is made once, for the hot commands: building and compiling a query costs more
- * than running it. Values are named by their parameter; what is text already stands there as it is.
+ * A statement whose text is compiled once, for frequent commands: to build and compile a query costs more than to run it.
+ * Parameters are given by name.
  *
  * @example
  * const balance = statement<{ id: number }, { remain_quota: number }>()`
@@ -51,15 +70,15 @@ export function statement<Params extends Record<string, SqlValue>, Row = unknown
     ...inserts: ((keyof Params & string) | Fragment)[]
   ): Statement<Params, Row> => {
     const names = inserts.filter((insert) => typeof insert === 'string');
-    const written = (place: (number: number) => string) => {
+    const textWith = (placeholder: (number: number) => string) => {
       let number = 0;
       const texts = inserts.map((insert) =>
-        typeof insert === 'string' ? place((number += 1)) : insert.fragment,
+        typeof insert === 'string' ? placeholder((number += 1)) : insert.fragment,
       );
       return String.raw({ raw: parts }, ...texts);
     };
-    const sqlite = written(() => '?');
-    const postgres = written((number) => `$${number}`);
+    const sqlite = textWith(() => '?');
+    const postgres = textWith((number) => `$${number}`);
     return (db, params) => {
       const text = isPostgres(db) ? postgres : sqlite;
       const values = names.map((name) => params[name]);

@@ -6,13 +6,13 @@ import type { Store } from '../../server/store/store.ts';
 import { logEntry, logRows, makeToken } from './books.ts';
 import { engines, onServer, TestStore } from './engines.ts';
 
-describe.runIf(engines.includes('postgres'))('statements whose plan PostgreSQL keeps', () => {
+describe.runIf(engines.includes('postgres'))('prepared statements on PostgreSQL', () => {
   let testStore: TestStore;
   let store: Store;
   let token: TokenRecord;
   let calls = 0;
 
-  /** With one connection for commands and for looking at what is prepared on it. */
+  /** Opens the store with one connection, so that the tests see what commands prepare on it. */
   const open = () => testStore.open({ postgres: { ...standardLimits, connections: 1 } });
 
   beforeEach(async () => {
@@ -70,16 +70,16 @@ describe.runIf(engines.includes('postgres'))('statements whose plan PostgreSQL k
     await book(1);
     const first = await prepared();
     expect(first.length).toBeGreaterThan(0);
-    for (const { statement } of first) expect(statement).toMatch(/\/\* kept \*\/$/);
+    for (const { name } of first) expect(name).toMatch(/^unigate_/);
     for (const count of [1, 2, 30]) await book(count);
     expect(await prepared()).toEqual(first);
     await expectBooked(100);
   });
 
-  test('go unprepared where another connection is lent for each transaction', async () => {
+  test('are not used where a pooler lends another connection for each transaction', async () => {
     await book(3);
     expect(await prepared()).not.toEqual([]);
-    // As a pooler does it that knows of no prepared statements: this connection has none.
+    // Like a pooler that does not support prepared statements.
     await sql`deallocate all`.execute(store.read);
     await book(3);
     expect(await prepared()).toEqual([]);
@@ -88,7 +88,7 @@ describe.runIf(engines.includes('postgres'))('statements whose plan PostgreSQL k
     await expectBooked(100);
   });
 
-  test('go unprepared where a lent connection has them from another gateway', async () => {
+  test('are not used where another gateway prepared them on a lent connection', async () => {
     await book(3);
     const others = await prepared();
     store = await open();
@@ -101,7 +101,7 @@ describe.runIf(engines.includes('postgres'))('statements whose plan PostgreSQL k
     await expectBooked(100);
   });
 
-  test('are prepared anew when a table has changed what they give', async () => {
+  test('are prepared again when a table changed the type of their results', async () => {
     expect(await grow()).toEqual({ outcome: 'granted', amount: 100 });
     const before = await prepared();
     await onServer((client) =>

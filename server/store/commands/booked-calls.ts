@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { dayOf, onDays } from '../log-days.ts';
 import { lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
-import { kept, unwaited } from '../statement.ts';
+import { execute } from '../statement.ts';
 import type { Command } from './command.ts';
 import type { Settlement } from './ledger.ts';
 import { correctEntries, type LogEntry, writeEntries } from './log-entries.ts';
@@ -110,10 +110,11 @@ async function lowerLeases(trx: Kysely<Database>, calls: readonly BookedCall[]):
     if (lease !== null) amounts.set(lease, (amounts.get(lease) ?? 0) + charged + returned);
   if (amounts.size === 0) return new Set();
   const sums = [...amounts].map(([id, amount]) => ({ id, amount }));
-  const { rows } = await sql<{ id: string }>`
+  const lower = sql<{ id: string }>`
     update quota_leases set remaining = quota_leases.remaining - s.amount
     from ${lockedRowsOf(trx, 'quota_leases', { id: 'text', amount: 'bigint' }, sums)} as s
-    where quota_leases.id = s.id returning quota_leases.id ${kept}`.execute(trx);
+    where quota_leases.id = s.id returning quota_leases.id`;
+  const { rows } = await execute(trx, lower, { prepared: true });
   for (const { id } of rows) amounts.delete(id);
   return new Set(amounts.keys());
 }
@@ -153,10 +154,11 @@ async function lockBalances(
   calls: readonly BookedCall[],
 ): Promise<Map<number, number>> {
   const ids = [...new Set(calls.map(({ tokenId }) => tokenId))].map((id) => ({ id }));
-  const { rows } = await sql<{ id: number; remain_quota: number }>`
+  const lock = sql<{ id: number; remain_quota: number }>`
     update tokens set used_quota = tokens.used_quota
     from ${lockedRowsOf(trx, 'tokens', { id: 'bigint' }, ids)} as s
-    where tokens.id = s.id returning tokens.id, tokens.remain_quota ${kept}`.execute(trx);
+    where tokens.id = s.id returning tokens.id, tokens.remain_quota`;
+  const { rows } = await execute(trx, lock, { prepared: true });
   return new Map(rows.map(({ id, remain_quota: left }) => [id, Math.max(0, left)]));
 }
 
@@ -188,10 +190,9 @@ async function adjustTokens(
     leased: 'bigint',
     debt: 'bigint',
   } as const;
-  await sql`
+  const update = sql`
     update tokens set used_quota = tokens.used_quota + s.used, remain_quota = tokens.remain_quota + s.remain,
       leased_quota = tokens.leased_quota + s.leased, debt = tokens.debt + s.debt
-    from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id ${unwaited} ${kept}`.execute(
-    trx,
-  );
+    from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id`;
+  await execute(trx, update, { prepared: true, pipelined: true });
 }

@@ -1,29 +1,27 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { unpostedOf } from '../queries/leases.ts';
 import type { Database } from '../schema.ts';
-import { isPostgres, kept, unwaited } from '../statement.ts';
+import { execute, isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
 import { returnLeftover } from './revocation.ts';
 
-const keptUnwaited = sql`${unwaited} ${kept}`;
+// Every command locks a lease before its key, so that no two commands deadlock.
 
-// Whoever locks a lease and its key locks the lease first, so that no two wait for each other in a circle.
-
-/** A lease takes at most one part in so many of what its key has left. */
+/** A lease takes at most a quarter of the balance of its key. */
 const share = 4;
-/** So long nothing is leased of a key after somebody needed all that it has, in milliseconds. */
+/** How long no quota of a key is leased after a recall, in milliseconds. */
 const exactMs = 5_000;
 
-export interface LeaseWish {
-  /** The gateway's own name for the lease, of all time. */
+export interface LeaseRequest {
+  /** A name that the gateway never uses again. */
   id: string;
-  /** Whether it is there already and is to grow. */
+  /** Whether the lease exists and grows. */
   grow: boolean;
   tokenId: number;
   gateway: string;
-  /** Less than this is of no use. */
+  /** Smallest useful amount. */
   need: number;
-  /** As much as this is worth having. */
+  /** Largest useful amount. */
   want: number;
   /** Epoch milliseconds. */
   now: number;
@@ -31,56 +29,52 @@ export interface LeaseWish {
 
 export type LeaseGrant =
   | { outcome: 'granted'; amount: number }
-  /** Nothing is changed. `scarce`: the key has too little left; `recalled`: the lease is to come back, or is not there. */
+  /** Nothing is changed. `scarce`: the key has too little left; `recalled`: the lease is recalled, or does not exist. */
   | { outcome: 'scarce' | 'recalled' | 'unlimited' | 'key_revoked' };
 
-/** Takes quota out of a key's balance into a gateway's lease, or does nothing. */
-export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
-  const { id, tokenId, need, now } = wish;
-  const lease = wish.grow ? await lockLease(trx, id) : undefined;
-  if (wish.grow && lease === undefined) return { outcome: 'recalled' };
+/** Moves quota from a key's balance into a gateway's lease, or does nothing. */
+export const grantLease: Command<LeaseRequest, LeaseGrant> = async (trx, request) => {
+  const { id, tokenId, need, now } = request;
+  const lease = request.grow ? await lockLease(trx, id) : undefined;
+  if (request.grow && lease === undefined) return { outcome: 'recalled' };
   const token = await lockToken(trx, tokenId);
   if (token === undefined || token.deleted_at !== null || token.status !== 1)
     return { outcome: 'key_revoked' };
   if (token.unlimited_quota === 1) return { outcome: 'unlimited' };
   const { lease_epoch: epoch } = token;
   if (lease !== undefined && (lease.epoch < epoch || lease.draining === 1)) return { outcome: 'recalled' };
-  const amount = Math.min(wish.want, Math.floor(token.remain_quota / share));
+  const amount = Math.min(request.want, Math.floor(token.remain_quota / share));
   if (token.exact === 1 || amount < need || amount <= 0) return { outcome: 'scarce' };
-  if (wish.grow)
-    await trx
+  if (request.grow) {
+    const grow = trx
       .updateTable('quota_leases')
       .set((row) => ({
         granted: row('granted', '+', amount),
         remaining: row('remaining', '+', amount),
         unposted: 0,
       }))
-      .where('id', '=', id)
-      .modifyEnd(keptUnwaited)
-      .execute();
-  else {
-    const { gateway } = wish;
+      .where('id', '=', id);
+    await execute(trx, grow, { prepared: true, pipelined: true });
+  } else {
+    const { gateway } = request;
     const figures = { granted: amount, remaining: amount, epoch, granted_at: now };
-    await trx
-      .insertInto('quota_leases')
-      .values({ id, token_id: tokenId, gateway, ...figures })
-      .modifyEnd(keptUnwaited)
-      .execute();
+    const insert = trx.insertInto('quota_leases').values({ id, token_id: tokenId, gateway, ...figures });
+    await execute(trx, insert, { prepared: true, pipelined: true });
   }
-  const leased = amount - (lease?.unposted ?? 0);
-  await move(trx, tokenId, { remain: -amount, leased }).modifyEnd(keptUnwaited).execute();
+  const move = moveQuota(trx, tokenId, { remain: -amount, leased: amount - (lease?.unposted ?? 0) });
+  await execute(trx, move, { prepared: true, pipelined: true });
   return { outcome: 'granted', amount };
 };
 
 export interface LeaseReturn {
   id: string;
-  /** What is given back; null: all that it has left, and the lease is over. */
+  /** Amount to return; null: all of it, which ends the lease. */
   amount: number | null;
   /** Epoch milliseconds. */
   now: number;
 }
 
-/** Gives back what a lease does not need, and has it hold nothing new. False when it is not there any more. */
+/** Returns quota of a lease to its key, after which the lease makes no new reservations. False when the lease does not exist. */
 export const returnLease: Command<LeaseReturn, boolean> = async (trx, { id, amount, now }) => {
   const lease = await lockLease(trx, id);
   if (lease === undefined) return false;
@@ -98,8 +92,8 @@ export const returnLease: Command<LeaseReturn, boolean> = async (trx, { id, amou
 };
 
 /**
- * Asks for what gateways have of a key, and has nothing leased of it for a while, since somebody needs more than there is in the
- * balance. Gives all that the key could have left then; null: there is no such key.
+ * Recalls the leases of a key and prevents new ones for a while, since a call needs more than the balance. Returns the balance that the
+ * key can have after that. Null when the key does not exist.
  */
 export const recallLeases: Command<{ tokenId: number }, number | null> = async (trx, { tokenId }) => {
   const until = sql<number>`${databaseClock(trx)} + ${sql.lit(exactMs)}`;
@@ -113,7 +107,7 @@ export const recallLeases: Command<{ tokenId: number }, number | null> = async (
 };
 
 export interface ExactHold {
-  /** The lease that holds `from`; null: nothing of the key's quota is held. */
+  /** The lease that has `from` reserved; null: no quota is reserved. */
   lease: string | null;
   requestId: string;
   tokenId: number;
@@ -122,14 +116,14 @@ export interface ExactHold {
   unit: string;
   from: number;
   to: number;
-  /** The gateway that is at work on it. */
+  /** The gateway that serves the request. */
   gateway: string;
   now: number;
 }
 
 /**
- * Makes a reservation of `to` out of a hold of `from` in a lease; of a lease that is gone, or of none, nothing is left for it. Without
- * enough quota nothing is changed.
+ * Replaces a reservation of `from` in a lease by one of `to` in the ledger. Without a lease, or with one that does not exist any more,
+ * the balance pays all of `to`. Without enough quota nothing is changed.
  */
 export const holdExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> = async (trx, hold) => {
   const lease = hold.lease === null ? undefined : await lockLease(trx, hold.lease);
@@ -172,7 +166,7 @@ export const holdExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> 
   return 'extended';
 };
 
-/** Gives back the leases of gateways that are not there any more, and says how many. */
+/** Ends the leases of lost gateways and returns their quota. Returns how many. */
 export async function reapLeases(trx: Kysely<Database>, now: number): Promise<number> {
   const gone = await trx
     .deleteFrom('quota_leases')
@@ -182,7 +176,7 @@ export async function reapLeases(trx: Kysely<Database>, now: number): Promise<nu
         .select('id')
         .where('gateway', 'not in', (alive) => alive.selectFrom('gateways').select('id'))
         .orderBy('id')
-        // Several gateways do this at once, each its own part.
+        // Several gateways do this at once, each with its own part.
         .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked()),
     )
     .returning(['token_id', 'remaining', 'unposted'])
@@ -192,34 +186,34 @@ export async function reapLeases(trx: Kysely<Database>, now: number): Promise<nu
     const rest = owed.get(id) ?? { back: 0, unposted: 0 };
     owed.set(id, { back: rest.back + remaining, unposted: rest.unposted + unposted });
   }
-  // In one order, so that two that do this at once do not wait for each other in a circle.
+  // In the order of ids, so that two of these commands do not deadlock.
   for (const [id, rest] of [...owed].sort(([left], [right]) => left - right))
     await giveBack(trx, id, rest, now);
   return gone.length;
 }
 
-/** What comes back of leases, and what has left them for tasks that their key does not know of yet. */
+/** Quota of ended leases that returns to a key, and the part that tasks took and the key still counts as leased. */
 interface Rest {
   back: number;
   unposted: number;
 }
 
-/** Of a deleted key it goes on to the one that its quota came from. */
+/** Returns quota to a key, and from a deleted key to its funder. */
 async function giveBack(
   trx: Kysely<Database>,
   tokenId: number,
   { back, unposted }: Rest,
   now: number,
 ): Promise<void> {
-  const token = await move(trx, tokenId, { remain: back, leased: -back - unposted })
-    .returning(['deleted_at', 'funder_id'])
-    .modifyEnd(kept)
-    .executeTakeFirst();
+  const move = moveQuota(trx, tokenId, { remain: back, leased: -back - unposted });
+  const { rows } = await execute(trx, move.returning(['deleted_at', 'funder_id']), { prepared: true });
+  const [token] = rows;
   if (token !== undefined && token.deleted_at !== null && token.funder_id !== null)
     await returnLeftover(trx, tokenId, now);
 }
 
-function move(
+/** Changes the balance and the leased quota of a key. */
+function moveQuota(
   trx: Kysely<Database>,
   tokenId: number,
   { remain, leased }: { remain: number; leased: number },
@@ -233,32 +227,30 @@ function move(
     .where('id', '=', tokenId);
 }
 
-/** The update that changes nothing locks the row, so that it stays what it says. */
-function lockLease(trx: Kysely<Database>, id: string) {
-  return trx
+/** Locks a lease with an update that changes nothing, so that it stays as it is read. */
+async function lockLease(trx: Kysely<Database>, id: string) {
+  const lock = trx
     .updateTable('quota_leases')
     .set((row) => ({ remaining: row.ref('remaining') }))
     .where('id', '=', id)
-    .returning(['token_id', 'remaining', 'unposted', 'epoch', 'draining'])
-    .modifyEnd(kept)
-    .executeTakeFirst();
+    .returning(['token_id', 'remaining', 'unposted', 'epoch', 'draining']);
+  return (await execute(trx, lock, { prepared: true })).rows[0];
 }
 
-function lockToken(trx: Kysely<Database>, id: number) {
+async function lockToken(trx: Kysely<Database>, id: number) {
   const now = databaseClock(trx);
-  // A clock that was set back must not keep it so for long.
+  // A clock that was set back must not extend the time.
   const exact = sql<number>`case when exact_until > ${now} and exact_until <= ${now} + ${sql.lit(exactMs)}
     then 1 else 0 end`;
-  return trx
+  const lock = trx
     .updateTable('tokens')
     .set((row) => ({ used_quota: row.ref('used_quota') }))
     .where('id', '=', id)
-    .returning(['remain_quota', 'unlimited_quota', 'status', 'deleted_at', 'lease_epoch', exact.as('exact')])
-    .modifyEnd(kept)
-    .executeTakeFirst();
+    .returning(['remain_quota', 'unlimited_quota', 'status', 'deleted_at', 'lease_epoch', exact.as('exact')]);
+  return (await execute(trx, lock, { prepared: true })).rows[0];
 }
 
-/** Epoch milliseconds by the one clock that all gateways share. */
+/** Epoch milliseconds by the clock that all gateways share. */
 function databaseClock(db: Kysely<Database>): RawBuilder<number> {
   return isPostgres(db)
     ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`

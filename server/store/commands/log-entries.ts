@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { onDays } from '../log-days.ts';
 import { type ColumnType, rowsOf } from '../rows.ts';
 import type { Database, FinalState } from '../schema.ts';
-import { isPostgres, kept, type SqlValue, unwaited } from '../statement.ts';
+import { execute, isPostgres, type SqlValue } from '../statement.ts';
 
 /** The part of a log entry that the caller knows. Key, model and quota come from the reservation. */
 export interface LogEntry {
@@ -140,9 +140,8 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
     debt: entry.debt,
   }));
   const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
-  await sql`
+  const insert = sql`
     insert into request_log (${columnList}, token_name${day})
-    select ${columnList}, ${tokenName}${ofEntry} from ${rowsOf(trx, columns, rows)} as e ${unwaited} ${kept}`.execute(
-    trx,
-  );
+    select ${columnList}, ${tokenName}${ofEntry} from ${rowsOf(trx, columns, rows)} as e`;
+  await execute(trx, insert, { prepared: true, pipelined: true });
 }

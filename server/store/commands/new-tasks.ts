@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { type ColumnType, lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database, TaskFormat } from '../schema.ts';
-import { kept } from '../statement.ts';
+import { execute } from '../statement.ts';
 import type { Command } from './command.ts';
 import { reserve } from './ledger.ts';
 
@@ -153,13 +153,14 @@ async function findEarlier(trx: Kysely<Database>, tasks: readonly NewTask[]): Pr
 /** Takes what some tasks are to hold out of their leases. Gives the leases that are there and whose key may be used. */
 async function lowerLeases(trx: Kysely<Database>, tasks: readonly LeasedTask[]): Promise<Set<string>> {
   if (tasks.length === 0) return new Set();
-  const { rows } = await sql<{ id: string }>`
+  const lower = sql<{ id: string }>`
     update quota_leases set remaining = quota_leases.remaining - s.amount,
       unposted = quota_leases.unposted + s.amount
     from ${lockedRowsOf(trx, 'quota_leases', leaseColumns, sumByLease(tasks))} as s, tokens
     where quota_leases.id = s.id and tokens.id = quota_leases.token_id
       and tokens.deleted_at is null and tokens.status = 1
-    returning quota_leases.id ${kept}`.execute(trx);
+    returning quota_leases.id`;
+  const { rows } = await execute(trx, lower, { prepared: true });
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -248,16 +249,15 @@ async function insertTasks(
   }));
   // In one order, so that two batches with the same idempotency keys do not wait for each other in a circle.
   rows.sort((left, right) => compare(left.idempotency_key ?? '', right.idempotency_key ?? ''));
-  const made = await trx
+  const insert = trx
     .insertInto('tasks')
     .columns(taskTargets)
     .expression(
       sql`select ${sql.raw(given)}, created_at, 'queued', 0, 0, 1 from ${rowsOf(trx, givenColumns, rows)} as r where true`,
     )
     .onConflict((conflict) => conflict.doNothing())
-    .returning(taskColumns)
-    .modifyEnd(kept)
-    .execute();
+    .returning(taskColumns);
+  const { rows: made } = await execute(trx, insert, { prepared: true });
   return new Map(made.map((row) => [row.id, taskRecord(row)]));
 }
 
@@ -296,10 +296,11 @@ async function openReservations(trx: Kysely<Database>, tasks: readonly NewTask[]
     reserved: amount,
     opened_at: now,
   }));
-  const { rows } = await sql<{ request_id: string }>`
+  const insert = sql<{ request_id: string }>`
     insert into ledger (${reservation}, unlimited, state, kind)
     select ${reservation}, 0, 'open', 'task' from ${rowsOf(trx, reservationColumns, opened)} as r where true
-    on conflict (request_id) do nothing returning request_id ${kept}`.execute(trx);
+    on conflict (request_id) do nothing returning request_id`;
+  const { rows } = await execute(trx, insert, { prepared: true });
   return new Set(rows.map(({ request_id: id }) => id));
 }
 

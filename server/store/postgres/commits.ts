@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import { keptPlan } from '../statement.ts';
+import { withOptions } from '../statement.ts';
 
 const note = `
   insert into commits (store, slot, number) values ($1, $2, $3)
-  on conflict (store, slot) do update set number = excluded.number, made_at = now() ${keptPlan}`;
+  on conflict (store, slot) do update set number = excluded.number, made_at = now()`;
 
 /** A commit that can be asked for when nobody has acknowledged it. */
 export interface Commit {
@@ -32,7 +32,11 @@ export class Commits {
     this.#number += 1;
     const slot = this.#free.pop() ?? this.#slots;
     this.#slots = Math.max(this.#slots, slot + 1);
-    return { slot, number: this.#number, note: CompiledQuery.raw(note, [this.#store, slot, this.#number]) };
+    return {
+      slot,
+      number: this.#number,
+      note: withOptions(CompiledQuery.raw(note, [this.#store, slot, this.#number]), { prepared: true }),
+    };
   }
 
   /** To call when it is certain that the transaction is over. */

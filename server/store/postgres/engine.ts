@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
 import { Availability, Probe, probeLimit } from '../availability.ts';
@@ -9,8 +9,8 @@ import { laneOf, type ReportResult, reportNamed } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { Commits } from './commits.ts';
+import { type Connections, openConnections, postgresDialect } from './driver.ts';
 import { Listener } from './listener.ts';
-import { type Connections, openConnections, SessionPool } from './session-pool.ts';
 import { inTransaction } from './transaction.ts';
 import { numbersAsNumbers } from './types.ts';
 
@@ -81,9 +81,7 @@ export async function openPostgresStore(
   };
   const availability = new Availability(onAvailability);
   const kyselyOver = (connections: Connections, readOnly = false) =>
-    new Kysely<Database>({
-      dialect: new PostgresDialect({ pool: new SessionPool(connections, availability, { readOnly }) }),
-    });
+    new Kysely<Database>({ dialect: postgresDialect({ connections, availability, readOnly }) });
   const end = () => Promise.all(opened.splice(0).map(({ pool }) => pool.end()));
 
   try {

@@ -1,40 +1,39 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { keptPlan } from '../statement.ts';
 
-/** Statements that a connection keeps the plans of at the most; there are fewer in the code. */
-const mostNames = 100;
+/** Prepared statements of a connection. The code has fewer. */
+const maxNames = 100;
 
-/** There is no such statement, or there is one already: connections are lent by a pooler, for a transaction each. */
-const lent = new Set(['26000', '42P05']);
-/** What it gives is not what it was when it was prepared: a table has changed. */
-const outdated = '0A000';
+/** The statement does not exist, or exists already: a connection pooler lends connections for one transaction each. */
+const lentCodes = new Set(['26000', '42P05']);
+/** The result type of a statement has changed with a table. */
+const outdatedCode = '0A000';
 
-/** The names of prepared statements on the connections of a store. */
+/** The names of prepared statements on the connections of a pool. */
 export class PreparedStatements {
   readonly #names = new Map<string, string>();
-  /** Part of the names, so that a statement is prepared anew. */
+  /** Part of the names, so that a statement can be prepared again. */
   #generation = 0;
-  #lent = false;
+  #isLent = false;
 
-  /** Undefined: the statement goes without. */
+  /** Name of the prepared statement for a text. Undefined if the text must not be prepared. */
   nameOf(text: string): string | undefined {
     const known = this.#names.get(text);
     if (known !== undefined) return known;
-    if (this.#lent || !text.endsWith(keptPlan) || this.#names.size >= mostNames) return undefined;
-    // By its text: a pooler may lend a connection on which another gateway has prepared something.
+    if (this.#isLent || this.#names.size >= maxNames) return undefined;
+    // A hash of the text, since on a lent connection another gateway may have prepared other statements.
     const hash = createHash('sha256').update(text).digest('base64url').slice(0, 32);
     const name = `unigate_${hash}_${this.#generation}`;
     this.#names.set(text, name);
     return name;
   }
 
-  /** Whether a named statement failed for its name alone; the next time it goes without, or with another one. */
+  /** Handles the failure of a named statement. Returns whether it failed for its name only, so that it can run again. */
   failed(name: string, error: unknown): boolean {
     const code = error instanceof pg.DatabaseError ? error.code : undefined;
-    if (code === outdated) {
+    if (code === outdatedCode) {
       if (name.endsWith(`_${this.#generation}`)) this.#generation += 1;
-    } else if (code !== undefined && lent.has(code)) this.#lent = true;
+    } else if (code !== undefined && lentCodes.has(code)) this.#isLent = true;
     else return false;
     this.#names.clear();
     return true;

@@ -1,19 +1,15 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import { StoreUnavailable, untilTaken } from '../availability.ts';
 import type { Database } from '../schema.ts';
-import { unwaitedMark } from '../statement.ts';
+import { withOptions } from '../statement.ts';
 import type { Commit, Commits } from './commits.ts';
-import { Conflict, ConnectionLost } from './session-pool.ts';
+import { Conflict, ConnectionLost, commit, rollback } from './driver.ts';
 
 /** Tries of a transaction that another one or a broken connection undid. */
 const attempts = 3;
 
-const beginning = 'begin isolation level read committed';
-const begin = CompiledQuery.raw(beginning);
-/** Goes with the note. One that is noted although nothing has begun is of a commit that nobody asks for. */
-const beginNoted = CompiledQuery.raw(`${beginning} ${unwaitedMark}`);
-const commit = CompiledQuery.raw('commit');
-const rollback = CompiledQuery.raw('rollback');
+const begin = CompiledQuery.raw('begin isolation level read committed');
+const pipelinedBegin = withOptions(begin, { pipelined: true });
 
 /** The connection broke in mid-commit. */
 class OutcomeUnknown<T> extends Error {
@@ -62,13 +58,12 @@ async function once<T>(
 ): Promise<T> {
   const planned = commits?.next();
   try {
-    await connection.executeQuery(planned === undefined ? begin : beginNoted);
+    await connection.executeQuery(planned === undefined ? begin : pipelinedBegin);
     if (planned !== undefined) await connection.executeQuery(planned.note);
     const result = await work(connection);
-    const ended = await connection.executeQuery<{ command: string }>(commit).catch((error: unknown) => {
+    await connection.executeQuery(commit).catch((error: unknown) => {
       throw error instanceof ConnectionLost ? new OutcomeUnknown(planned, result) : error;
     });
-    if (ended.rows[0]?.command === 'ROLLBACK') throw new Error('a command went on after an error of its own');
     if (planned !== undefined) commits?.release(planned);
     return result;
   } catch (error) {

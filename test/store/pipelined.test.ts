@@ -8,7 +8,7 @@ import { logEntry, logRows, makeToken } from './books.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 import { engines, TestStore } from './engines.ts';
 
-describe.runIf(engines.includes('postgres'))('statements that PostgreSQL is not waited for', () => {
+describe.runIf(engines.includes('postgres'))('pipelined statements on PostgreSQL', () => {
   let testStore: TestStore;
   let proxy: DatabaseProxy;
   let store: Store;
@@ -26,7 +26,7 @@ describe.runIf(engines.includes('postgres'))('statements that PostgreSQL is not 
     await proxy.close();
   });
 
-  /** With one connection, so that what a command leaves behind is met by the next, and with nothing prepared on it. */
+  /** Opens the store with one connection, which all commands share and which has no prepared statements. */
   const open = () =>
     testStore.open({ databaseUrl: proxy.url, postgres: { ...standardLimits, connections: 1 } });
   const lease = (grow: boolean) => {
@@ -55,7 +55,7 @@ describe.runIf(engines.includes('postgres'))('statements that PostgreSQL is not 
     { remain_quota: 9_900, leased_quota: 100 - 2 * ids.length, used_quota: 2 * ids.length },
   ];
 
-  test('undo everything where they fail, and the commit behind them commits nothing', async () => {
+  test('undo the transaction when they fail, and the commit behind them commits nothing', async () => {
     await lease(false);
     await expect(book('a', { units: Number.NaN })).rejects.toThrow('violates not-null constraint');
     expect(await books()).toEqual(booked());
@@ -65,7 +65,7 @@ describe.runIf(engines.includes('postgres'))('statements that PostgreSQL is not 
     expect(await books()).toEqual(booked('b', 'd'));
   });
 
-  test('tell their own failure, and not what the server says to those behind them', async () => {
+  test('report their own failure, and not that of the statements behind them', async () => {
     const request = { requestId: 'r', model: 'm', unit: 'characters' as const };
     await new Ledger(store, 'here').reserve({ ...request, token, amount: 10 });
     const settle = (units: number) =>
@@ -83,7 +83,7 @@ describe.runIf(engines.includes('postgres'))('statements that PostgreSQL is not 
       'update tokens',
       'commit\0',
     ].flatMap((statement) => [[statement, 'before'] as const, [statement, 'after'] as const]),
-  )('are carried out once, also when the connection breaks at %j, %s it has arrived', async (words, when) => {
+  )('are executed once, also when the connection breaks at %j, %s it has arrived', async (words, when) => {
     await lease(false);
     store = await open();
     const cut = proxy.cut(words, when);
