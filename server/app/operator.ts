@@ -106,7 +106,7 @@ export async function openPort(
 
 function watchChannels({ channels }: Gateway): () => void {
   return channelHealthy.watch(() =>
-    channels.all.map(({ name, health }) => [health.healthy ? 1 : 0, { 'unigate.channel': name }]),
+    channels.all.map(({ name, health }) => [health.isHealthy ? 1 : 0, { 'unigate.channel': name }]),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Gateway } from '../http/gateway.ts';
-import { Failure, keeperAway } from '../lib/failure.ts';
+import { channelUnavailable, Failure } from '../lib/failure.ts';
 import { askForSession, type ToldSession } from '../providers/verification/sessions.ts';
 import type { VerificationEnd } from '../store/commands/verification-sessions.ts';
 import { findVerificationSession } from '../store/queries/verification-sessions.ts';
@@ -77,15 +77,15 @@ async function ask(
   resultCode: number | undefined,
 ): Promise<ToldSession> {
   const channel = channels.named(name);
-  if (channel === undefined) throw keeperAway('The provider of this session is not available.');
+  if (channel === undefined) throw channelUnavailable('The provider of this session is not available.');
   // Its own limit and not a reader's signal: others may be waiting for the same answer.
   const late = new AbortController();
   const tooLate = new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
   const alarm = timers.alarm(patience, () => late.abort(tooLate));
-  const attempt = channel.health.begin({ user, poll: true });
+  const attempt = channel.health.startAttempt({ user, poll: true });
   try {
     const told = await askForSession({ channel, user, signal: late.signal }, session, resultCode);
-    attempt.succeeded();
+    attempt.succeed();
     return told;
   } catch (error) {
     const turn = { channel, attempt };

@@ -1,6 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
-import { inTurn, noTurn, soonest } from '../channels/failover.ts';
-import type { Asked } from '../channels/pauses.ts';
+import { candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
+import type { RequestScope } from '../channels/pauses.ts';
 import type { Failure } from '../lib/failure.ts';
 import { noteDriverError } from '../tasks/driver.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -20,15 +20,15 @@ export interface Created<Made> {
 export async function createInTurn<Made>(
   logger: Logger,
   channels: readonly Channel[],
-  asked: Asked,
+  asked: RequestScope,
   create: (channel: Channel) => Promise<Made>,
 ): Promise<Created<Made>> {
   let failure: Failure | undefined;
-  for (const turn of inTurn(channels, asked)) {
+  for (const turn of candidates(channels, asked)) {
     const { channel, attempt } = turn;
     try {
       const made = await create(channel);
-      attempt.succeeded();
+      attempt.succeed();
       return { channel, made };
     } catch (error) {
       const refusal = noteDriverError(logger, error, turn, 'upstream made nothing');
@@ -36,5 +36,7 @@ export async function createInTurn<Made>(
       if (refusal.kind !== 'retryable') break;
     }
   }
-  throw failure === undefined ? noTurn(channels, asked) : soonest(failure, channels, asked);
+  throw failure === undefined
+    ? noCandidate(channels, asked)
+    : withShortestRetryAfter(failure, channels, asked);
 }

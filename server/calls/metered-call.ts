@@ -1,5 +1,5 @@
 import type { OperationId } from '../../generated/operations.ts';
-import { type Answered, type Turn, unanswered } from '../channels/failover.ts';
+import { type Candidate, type ChannelResponse, connectionFailure } from '../channels/failover.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Failure } from '../lib/failure.ts';
 import { TimeLimitError, withinLimit } from '../lib/timers.ts';
@@ -36,21 +36,24 @@ export interface UpstreamCall {
 }
 
 /** Makes the answer to the client out of what came from upstream. */
-export type CallAnswer<Upstream = Answered> = (upstream: Upstream, call: UpstreamCall) => Promise<CallOutput>;
+export type CallAnswer<Upstream = ChannelResponse> = (
+  upstream: Upstream,
+  call: UpstreamCall,
+) => Promise<CallOutput>;
 
 /**
  * Asks upstream for a call that has its quota, and sends the answer. Whatever goes wrong gives the quota back; a client
  * that leaves in the middle, or does not read until the time is over, pays for what has gone out or the upstream has
  * counted by then, or for the whole text where the upstream counts it when it takes it.
  */
-export async function answerCall<Upstream extends Turn>(
+export async function answerCall<Upstream extends Candidate>(
   { gateway, signal: client }: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   metering: Metering,
   ask: (signal: AbortSignal) => Promise<Upstream>,
   answer: CallAnswer<Upstream>,
 ): Promise<void> {
-  let turn: Turn | undefined;
+  let turn: Candidate | undefined;
   let output: CallOutput | undefined;
   try {
     await withinLimit(gateway.timers, gateway.settings.speechMs, client, async (signal) => {
@@ -66,9 +69,9 @@ export async function answerCall<Upstream extends Turn>(
   } catch (error) {
     // The provider's slowness is not the client's to pay, but what waits for the client was made for it.
     const left = client.aborted || (error instanceof TimeLimitError && reply.behind);
-    const failure = error instanceof Failure ? error : unanswered(error);
+    const failure = error instanceof Failure ? error : connectionFailure(error);
     const { status, code } = left ? { status: 499, code: 'client_closed_request' } : failure;
-    if (code === 'bad_response' && !(failure instanceof EmptyAnswer)) turn?.attempt.failed('bad_answer');
+    if (code === 'bad_response' && !(failure instanceof EmptyAnswer)) turn?.attempt.fail('bad_answer');
     const upstreamId = providerRequestId(turn?.response?.headers);
     const outcome = { channel: turn?.channel.name ?? '', status, errorCode: code, upstreamId };
     const { heard, usage, delivered = false } = output?.meter ?? {};
@@ -82,7 +85,7 @@ export async function answerCall<Upstream extends Turn>(
 async function settle(
   metering: Metering,
   { usage, delivered, failure }: CallMeter,
-  { channel, response }: Turn,
+  { channel, response }: Candidate,
 ): Promise<void> {
   const upstreamId = providerRequestId(response?.headers);
   const outcome = { channel: channel.name, status: 200, upstreamId };

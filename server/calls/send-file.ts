@@ -1,5 +1,5 @@
 import type { OperationId } from '../../generated/operations.ts';
-import { unanswered } from '../channels/failover.ts';
+import { connectionFailure } from '../channels/failover.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { openResultFile } from '../providers/result-file.ts';
 
@@ -54,7 +54,7 @@ export async function sendFile<Op extends OperationId>(
     ...more,
   });
   await sent.catch((error: unknown) => {
-    throw unanswered(error);
+    throw connectionFailure(error);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { OperationRequest } from '../http/handler.ts';
-import { Failure, keeperAway } from '../lib/failure.ts';
+import { channelUnavailable, Failure } from '../lib/failure.ts';
 import { SentAddresses } from '../media/sent-addresses.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-words.ts';
@@ -116,7 +116,7 @@ export async function earlierTask(
 function keeping(channels: readonly Channel[], { channel, field, id }: TaskSource): readonly Channel[] {
   const left = channels.filter(({ name }) => name === channel);
   if (left.length > 0) return left;
-  throw keeperAway(`${field}: the provider that has ${quoted(id)} is not available to this key.`);
+  throw channelUnavailable(`${field}: the provider that has ${quoted(id)} is not available to this key.`);
 }
 
 function referring({ publicIds }: Routed): boolean {

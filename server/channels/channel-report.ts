@@ -1,28 +1,29 @@
 import type { Channel } from './channel.ts';
-import { type ChannelFigures, failureKinds } from './figures.ts';
+import { failureKinds } from './failure-kinds.ts';
+import type { ChannelFigures } from './figures.ts';
 import type { Health } from './health.ts';
 
-/** State and figures of a channel on one worker. Times are of the monotonic clock, which the workers of a machine share. */
+/** State and figures of a channel on one worker. Times are of the monotonic clock, which all workers share. */
 export interface ChannelReport {
   name: string;
   state: Health['state'];
-  restsUntil: number | undefined;
+  coolDownUntil: number | undefined;
   waiting: number;
   figures: Pick<ChannelFigures, 'since' | 'requests' | 'inFlight' | 'failures' | 'lastFailure' | 'latencies'>;
 }
 
-/** The report of this worker. */
+/** Builds the report of this worker. */
 export function reportChannel({ settings: { name }, health, waiting }: Channel): ChannelReport {
-  const { state, restsUntil } = health;
+  const { state, coolDownUntil } = health;
   const { since, requests, inFlight, failures, lastFailure, latencies } = health.figures;
   const figures = { since, requests, inFlight, failures, lastFailure, latencies };
-  return { name, state, restsUntil, waiting, figures };
+  return { name, state, coolDownUntil, waiting, figures };
 }
 
-/** From the best to the worst. */
+/** From best to worst. */
 const states: readonly ChannelReport['state'][] = ['healthy', 'probing', 'resting'];
 
-/** Combines the reports of two workers: counts are added, and the worse state wins. */
+/** Combines the reports of two workers: adds counts and takes the worse state. */
 export function mergeReports(left: ChannelReport, right: ChannelReport): ChannelReport {
   const worse = states.indexOf(left.state) >= states.indexOf(right.state) ? left : right;
   const { figures: one } = left;
@@ -36,7 +37,7 @@ export function mergeReports(left: ChannelReport, right: ChannelReport): Channel
   return {
     name: left.name,
     state: worse.state,
-    restsUntil: latest(left.restsUntil, right.restsUntil),
+    coolDownUntil: latest(left.coolDownUntil, right.coolDownUntil),
     waiting: left.waiting + right.waiting,
     figures: {
       since: Math.min(one.since, other.since),

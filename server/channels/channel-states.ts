@@ -5,8 +5,8 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Channels } from './channels.ts';
 
-/** Milliseconds between two looks: what an admin does on one gateway holds on every other within a second. */
-const lookEvery = 500;
+/** An admin's change on one gateway applies to all others within a second. */
+const refreshIntervalMs = 500;
 
 interface ChannelStatesParts {
   store: Store;
@@ -15,7 +15,7 @@ interface ChannelStatesParts {
   logger: Logger;
 }
 
-/** Keeps the channels that an admin has disabled, on whichever gateway, out of the selection. */
+/** Disables channels that an admin has disabled on this or another gateway. */
 export class ChannelStates {
   readonly #parts: ChannelStatesParts;
   readonly #rounds: Rounds;
@@ -27,16 +27,16 @@ export class ChannelStates {
     this.#rounds = new Rounds(parts.timers);
   }
 
-  /** Resolves when what is disabled is known. */
+  /** Resolves after the first read. */
   async start(): Promise<void> {
-    await this.look();
+    await this.refresh();
     const { logger } = this.#parts;
     this.#rounds.start(
-      lookEvery,
-      () => this.look(),
+      refreshIntervalMs,
+      () => this.refresh(),
       (error) => {
-        // A store that is away is told once, not twice a second.
-        if (!this.#failing) logger.error({ err: error }, 'the states of channels could not be read');
+        // An unavailable store is logged once, not twice a second.
+        if (!this.#failing) logger.error({ err: error }, 'could not read the states of channels');
         this.#failing = true;
       },
     );
@@ -46,14 +46,14 @@ export class ChannelStates {
     return this.#rounds.stop();
   }
 
-  /** Reads what is disabled now. One look after the other, so that an older one never has the last word. */
-  look(): Promise<void> {
-    const look = this.#last.then(async () => {
+  /** Reads the disabled channels. Reads run one after the other, so that a newer result always wins. */
+  refresh(): Promise<void> {
+    const read = this.#last.then(async () => {
       const states = await disabledChannels(this.#parts.store.read);
       this.#parts.channels.disable(states);
       this.#failing = false;
     });
-    this.#last = look.catch(() => {});
-    return look;
+    this.#last = read.catch(() => {});
+    return read;
   }
 }

@@ -9,45 +9,45 @@ import { Health } from './health.ts';
 
 export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Path as the interface writes it; the profile may rename it. */
+  /** Path of the interface. The channel's profile may rename it. */
   path: string;
   headers?: Readonly<Record<string, string>>;
-  /** Written as JSON. */
+  /** Sent as JSON. */
   body?: unknown;
-  /** Whose share of the connections it takes; undefined: the gateway's own. */
+  /** User whose share of the slots it uses. Undefined for the gateway's own requests. */
   user?: SlotUser;
-  /** It asks how something stands, and must not wait for calls that take their time. */
+  /** The request polls for a state. Polls have slots of their own, so they never wait for slow calls. */
   poll?: boolean;
-  /** Longest silence before the headers, in milliseconds, where the answer comes only when all of it is made. */
-  silenceMs?: number;
+  /** Longest time before the response headers, for responses that are sent only when complete. */
+  maxSilenceMs?: number;
   signal: AbortSignal;
 }
 
 export type UpstreamResponse = HttpAnswer;
 
-/** Longest silence of an upstream, before the headers and between two pieces of the body. */
-const silence = 120_000;
-/** A connection that is not in use is kept so long, in milliseconds. */
-const idleMs = 30_000;
+/** Longest time before the response headers, and between two chunks of the body. */
+const defaultMaxSilenceMs = 120_000;
+/** How long an idle connection stays open. */
+const keepAliveMs = 30_000;
 
-/** Requests at a time, and how long one waits for its turn. A poll is given up before its time limit is. */
+/** Slots of a channel. A poll waits for a slot for less than its own timeout. */
 export interface ChannelSlots {
   calls: SlotOptions;
   polls: SlotOptions;
 }
 
-const standardSlots: ChannelSlots = {
+const defaultSlots: ChannelSlots = {
   calls: { count: 512, waitMs: 10_000 },
   polls: { count: 512, waitMs: 5_000 },
 };
 
-/** One upstream account: its connections, its names for things, and its health. */
+/** One upstream account: its connections, its names of models, paths and headers, and its health. */
 export class Channel {
   readonly settings: ChannelSettings;
   readonly health: Health;
-  /** Names of its provider's hosts. */
+  /** Host names of the provider. */
   readonly hosts: readonly string[];
-  /** What its provider takes to answer. */
+  /** Telemetry of its requests. */
   readonly calls: UpstreamCalls;
   #pool: Pool | undefined;
   #retired = false;
@@ -58,11 +58,11 @@ export class Channel {
   readonly #upstreamNames: ReadonlyMap<string, string>;
   readonly #headerNames = new Map<string, string>();
 
-  /** `files`: undefined where no channel has relayed files. */
+  /** `files` is undefined if no channel relays files. */
   constructor(
     settings: ChannelSettings,
     clock: () => number,
-    { calls, polls } = standardSlots,
+    { calls, polls } = defaultSlots,
     files?: Pick<FileRelay, 'givenBack'>,
   ) {
     this.settings = settings;
@@ -88,7 +88,7 @@ export class Channel {
     return this.settings.name;
   }
 
-  /** Requests that wait for a free connection. */
+  /** Number of requests that wait for a slot. */
   get waiting(): number {
     return this.#calls.waiting + this.#polls.waiting;
   }
@@ -99,47 +99,47 @@ export class Channel {
   }
 
   /**
-   * Sends a request with the account's key. Its slot is taken until the body has ended. Rejects only when no answer
-   * came, with a `BusyError` when nothing was sent.
+   * Sends a request with the account's key. The slot is released when the response body ends. Rejects only without a
+   * response, with a `BusyError` if nothing was sent.
    */
   async request(request: UpstreamRequest): Promise<UpstreamResponse> {
-    const leave = await (request.poll ? this.#polls : this.#calls).take(request.user, request.signal);
+    const release = await (request.poll ? this.#polls : this.#calls).acquire(request.user, request.signal);
     try {
-      const counted = this.health.figures.begin();
+      const counted = this.health.figures.startRequest();
       const response = await this.#send(request).catch((error: unknown) => {
-        counted.ended();
+        counted.finish();
         throw error;
       });
-      counted.answered();
+      counted.recordLatency();
       response.body.onClose(() => {
-        counted.ended();
-        leave();
-        this.#closeIfDone();
+        counted.finish();
+        release();
+        this.#closeIfIdle();
       });
       return response;
     } catch (error) {
-      leave();
-      this.#closeIfDone();
+      release();
+      this.#closeIfIdle();
       throw error;
     }
   }
 
-  /** Whether no request goes by it, or waits to. */
-  get idle(): boolean {
-    return this.#calls.idle && this.#polls.idle;
+  /** Whether no request is in flight or waiting. */
+  get isIdle(): boolean {
+    return this.#calls.isIdle && this.#polls.isIdle;
   }
 
-  /** The configuration has it no more: what still goes by it ends as it began, and then its connections are closed. */
+  /** Called when the channel leaves the configuration: its connections close after the last request in flight. */
   retire(): void {
     this.#retired = true;
-    this.#closeIfDone();
+    this.#closeIfIdle();
   }
 
   async #send(request: UpstreamRequest): Promise<UpstreamResponse> {
-    const { method, path, headers, silenceMs, signal } = request;
-    const body = this.#ownFiles(request);
+    const { method, path, headers, maxSilenceMs, signal } = request;
+    const body = this.#withProviderUrls(request);
     const { key } = this.settings;
-    // Under a name of its own a key stands alone.
+    // A renamed header holds the bare key.
     const keyHeader = this.#headerNames.get('authorization');
     const sent: Record<string, string> =
       keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key };
@@ -152,13 +152,13 @@ export class Channel {
     const call = this.calls.begin(method);
     if (call.traceparent !== undefined) sent.traceparent = call.traceparent;
     const answer = ask(
-      this.#connections(),
+      this.#openPool(),
       {
         method,
         path: this.#basePath + this.upstreamPath(path),
         headers: sent,
         body: body === undefined ? null : (written?.stream ?? JSON.stringify(body)),
-        ...(silenceMs !== undefined && { headersTimeout: silenceMs }),
+        ...(maxSilenceMs !== undefined && { headersTimeout: maxSilenceMs }),
       },
       signal,
     );
@@ -166,13 +166,13 @@ export class Channel {
     return answer;
   }
 
-  /** The body with the provider's addresses of its own files that the user was shown as links. */
-  #ownFiles({ body, user }: Pick<UpstreamRequest, 'body' | 'user'>): unknown {
+  /** Replaces links to relayed files with the provider's own URLs. */
+  #withProviderUrls({ body, user }: Pick<UpstreamRequest, 'body' | 'user'>): unknown {
     if (user === undefined || this.#files === undefined) return body;
     return this.#files.givenBack(body, { userId: user, channel: this.name });
   }
 
-  /** The path as this provider has it: the profile may rename how it begins. */
+  /** The provider's path. The profile may rename a prefix. */
   upstreamPath(path: string): string {
     for (const [prefix, renamed] of Object.entries(this.settings.profile.paths)) {
       if (path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`)) {
@@ -186,22 +186,22 @@ export class Channel {
     await this.#pool?.destroy();
   }
 
-  /** Made anew for a request that was on its way here when the channel was retired. */
-  #connections(): Pool {
-    // As many connections as there are slots: a request that had to wait in here would not be known to wait.
+  /** Opens the pool again for a request that was already under way when the channel was retired. */
+  #openPool(): Pool {
+    // Unlimited connections: requests wait only for slots, where waiting is counted.
     this.#pool ??= new Pool(new URL(this.settings.baseUrl).origin, {
       connect: { timeout: 5_000 },
-      headersTimeout: silence,
-      bodyTimeout: silence,
-      keepAliveTimeout: idleMs,
-      // Whatever the provider's own header says.
-      keepAliveMaxTimeout: idleMs,
+      headersTimeout: defaultMaxSilenceMs,
+      bodyTimeout: defaultMaxSilenceMs,
+      keepAliveTimeout: keepAliveMs,
+      // Overrides the provider's `keep-alive` header.
+      keepAliveMaxTimeout: keepAliveMs,
     });
     return this.#pool;
   }
 
-  #closeIfDone(): void {
-    if (!this.#retired || !this.idle) return;
+  #closeIfIdle(): void {
+    if (!this.#retired || !this.isIdle) return;
     void this.#pool?.destroy();
     this.#pool = undefined;
   }

@@ -9,21 +9,21 @@ import { Channel } from './channel.ts';
 interface Entry {
   channel: Channel;
   serves: (modelId: string) => boolean;
-  /** Serves it by more than the pattern for everything. */
+  /** Ignores the pattern `*`. */
   lists: (modelId: string) => boolean;
 }
 
-/** All upstream accounts, and which of them may serve a request. */
+/** All upstream accounts. Selects those that may serve a request. */
 export class Channels {
   #entries: readonly Entry[] = [];
-  /** Those that were replaced or left out, and may still be at work. */
+  /** Replaced or removed channels that may still have requests in flight. */
   #retired: readonly Channel[] = [];
   readonly #clock: () => number;
   readonly #random: () => number;
   readonly #files: FileRelay | undefined;
   #disabled: ReadonlyMap<string, ChannelState> = new Map();
 
-  /** `clock` is the monotonic one; `random` gives numbers from 0 up to 1, for the choice by weight. */
+  /** `clock` is the monotonic one. `random` returns numbers from 0 to below 1, for the choice by weight. */
   constructor(
     settings: readonly ChannelSettings[],
     clock: () => number,
@@ -37,20 +37,20 @@ export class Channels {
   }
 
   /**
-   * From now on these are the channels. One whose settings are the same stays as it is, with its connections, health
-   * and slots; what goes by another one ends as it began.
+   * Replaces the channels. A channel with unchanged settings keeps its connections, health and slots. Requests in
+   * flight on a removed channel complete.
    */
   apply(settings: readonly ChannelSettings[]): void {
     const before = new Set(this.#entries);
-    const kept = (one: ChannelSettings) => {
+    const unchanged = (one: ChannelSettings) => {
       const same = [...before].find(({ channel }) => isDeepStrictEqual(channel.settings, one));
       if (same !== undefined) before.delete(same);
       return same;
     };
-    this.#entries = settings.map((one) => kept(one) ?? this.#entryOf(one));
-    const gone = [...before].map(({ channel }) => channel);
-    for (const channel of gone) channel.retire();
-    this.#retired = [...this.#retired, ...gone].filter(({ idle }) => !idle);
+    this.#entries = settings.map((one) => unchanged(one) ?? this.#entryOf(one));
+    const removed = [...before].map(({ channel }) => channel);
+    for (const channel of removed) channel.retire();
+    this.#retired = [...this.#retired, ...removed].filter(({ isIdle }) => !isIdle);
   }
 
   #entryOf(settings: ChannelSettings): Entry {
@@ -67,12 +67,12 @@ export class Channels {
     return this.#entries.map(({ channel }) => channel);
   }
 
-  /** From now on these get no new work; whatever they have goes on. */
+  /** Stops new requests to these channels. Requests in flight continue. */
   disable(states: readonly ChannelState[]): void {
     this.#disabled = new Map(states.map((state) => [state.channel, state]));
   }
 
-  /** Who has disabled a channel, when and why; undefined: nobody has. */
+  /** Who disabled the channel, when and why. Undefined for an enabled channel. */
   disabled(name: string): ChannelState | undefined {
     return this.#disabled.get(name);
   }
@@ -81,7 +81,7 @@ export class Channels {
     return this.#entries.map(({ channel }) => channel.name);
   }
 
-  /** The channels that serve a model to a group, in no order, without the disabled ones. */
+  /** Enabled channels that serve a model to a group, in no order. */
   serving(protocol: ChannelProtocol, modelId: string, group: string): Channel[] {
     return this.#entries
       .filter(
@@ -90,14 +90,14 @@ export class Channels {
       .map(({ channel }) => channel);
   }
 
-  /** Whether a channel of the protocol names the model, be it by a pattern: so a model beyond the catalogue is known. */
+  /** Whether a channel of the protocol lists a model that the catalogue may not have. The pattern `*` lists none. */
   lists(protocol: ChannelProtocol, modelId: string): boolean {
     return this.#entries.some(
       ({ channel, lists }) => channel.settings.protocol === protocol && lists(modelId),
     );
   }
 
-  /** The models that channels of a protocol name by their whole ids. */
+  /** Models that channels of a protocol list by full id. */
   namedModels(protocol: ChannelProtocol): string[] {
     const ids = this.#entries
       .filter(({ channel }) => channel.settings.protocol === protocol)
@@ -105,7 +105,7 @@ export class Channels {
     return [...new Set(ids)].filter((id) => !id.includes('*'));
   }
 
-  /** Whether any channel serves the model to the group, by whatever protocol. */
+  /** Whether a channel of any protocol serves the model to the group. */
   serves(modelId: string, group: string): boolean {
     return this.#entries.some((entry) => this.#mayServe(entry, modelId, group));
   }
@@ -115,23 +115,23 @@ export class Channels {
     return open && serves(modelId) && !this.#disabled.has(settings.name);
   }
 
-  /** What the providers call a model. */
+  /** The providers' names of a model. */
   upstreamNames(modelId: string): string[] {
     return [...new Set(this.#entries.map(({ channel }) => channel.upstreamModel(modelId)))];
   }
 
-  /** The channel of that name; undefined when the configuration has it no more. */
+  /** The channel with that name. Undefined if the configuration no longer has it. */
   named(name: string): Channel | undefined {
     return this.#entries.find(({ channel }) => channel.name === name)?.channel;
   }
 
-  /** The order to try channels in: healthy ones first, by priority, within one priority drawn by weight. */
+  /** Sorts channels: healthy ones first, then by priority, then by a random draw by weight. */
   order(candidates: readonly Channel[]): Channel[] {
     if (candidates.length < 2) return [...candidates];
     return candidates
       .map((channel) => ({
         channel,
-        healthy: channel.health.healthy ? 1 : 0,
+        healthy: channel.health.isHealthy ? 1 : 0,
         // The k-th of exponential draws with rate = weight is a fair draw without replacement.
         draw: -Math.log(1 - this.#random()) / channel.settings.weight,
       }))

@@ -2,53 +2,59 @@ import { Failure } from '../lib/failure.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Channel, UpstreamRequest, UpstreamResponse } from './channel.ts';
-import { faultIn, faultOf, mayAskToWait, neverSent, refusedBeforeWork } from './faults.ts';
+import {
+  allowsRetryAfter,
+  failureKindOf,
+  failureKindOfStatus,
+  wasNeverSent,
+  wasRejectedBeforeWork,
+} from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
-import type { Asked } from './pauses.ts';
+import type { RequestScope } from './pauses.ts';
 import { readRetryAfter } from './retry-after.ts';
 
-/** At the most so many accounts are asked for one request. */
-const attempts = 3;
-/** Seconds after which to try again when no slot was free. */
-const busyPause = 2;
+/** Maximum number of channels that one request is sent to. */
+const maxAttempts = 3;
+/** `retry-after` in seconds when no slot was free. */
+const busyRetryAfter = 2;
 
-/** A channel whose turn it is. The attempt is to be told how it ended. */
-export interface Turn {
+/** A channel to send a request to. The caller reports the outcome to `attempt`. */
+export interface Candidate {
   channel: Channel;
   attempt: Attempt;
-  /** Absent where the provider answers on a socket. */
+  /** Undefined if the provider responds on a socket. */
   response?: UpstreamResponse;
 }
 
-/**
- * The channels to ask one after the other: in the order given those that are worth it now, then the others, as far as
- * they may be asked at all.
- */
-export function* inTurn(channels: readonly Channel[], asked: Asked): Generator<Turn, void, void> {
-  let left = attempts;
+/** Yields healthy channels in the given order, then the others as far as a forced attempt is allowed. */
+export function* candidates(
+  channels: readonly Channel[],
+  scope: RequestScope,
+): Generator<Candidate, void, void> {
+  let remaining = maxAttempts;
   const skipped: Channel[] = [];
   for (const channel of channels) {
-    if (left === 0) return;
-    const attempt = channel.health.admit(asked);
+    if (remaining === 0) return;
+    const attempt = channel.health.admit(scope);
     if (attempt === undefined) {
       skipped.push(channel);
       continue;
     }
-    left -= 1;
+    remaining -= 1;
     yield { channel, attempt };
   }
   for (const channel of skipped) {
-    if (left === 0) return;
-    const attempt = channel.health.insist(asked);
+    if (remaining === 0) return;
+    const attempt = channel.health.forceAttempt(scope);
     if (attempt === undefined) continue;
-    left -= 1;
+    remaining -= 1;
     yield { channel, attempt };
   }
 }
 
-/** The failure to tell when no channel had a turn: 429 where all providers asked the user to wait, else 503. */
-export function noTurn(channels: readonly Channel[], asked: Asked): Failure {
-  const waits = channels.map(({ health }) => health.waitFor(asked));
+/** Builds the failure for a request without a candidate: 429 if all providers throttle the user, else 503. */
+export function noCandidate(channels: readonly Channel[], scope: RequestScope): Failure {
+  const waits = channels.map(({ health }) => health.retryDelay(scope));
   const retryAfter = Math.max(1, Math.ceil(Math.min(...waits.map(({ ms }) => ms), 300_000) / 1_000));
   if (waits.length > 0 && waits.every(({ throttled }) => throttled)) {
     const message = 'The provider takes no more requests now.';
@@ -59,123 +65,139 @@ export function noTurn(channels: readonly Channel[], asked: Asked): Failure {
   });
 }
 
-/** The failure of the last channel asked; where all have asked the user to wait, the one with the shortest pause. */
-export function soonest(failure: Failure, channels: readonly Channel[], asked: Asked): Failure {
+/** Shortens the `retryAfter` of a 429 to the shortest wait of all channels, if all throttle the user. */
+export function withShortestRetryAfter(
+  failure: Failure,
+  channels: readonly Channel[],
+  scope: RequestScope,
+): Failure {
   if (failure.status !== 429) return failure;
-  const shortest = noTurn(channels, asked);
+  const shortest = noCandidate(channels, scope);
   return shortest.status === 429 && (shortest.retryAfter ?? 0) < (failure.retryAfter ?? 0)
     ? shortest
     : failure;
 }
 
-export interface Answered {
+export interface ChannelResponse {
   channel: Channel;
-  /** To be told when the answer turns out to be none. */
+  /** The caller reports an unusable response to it. */
   attempt: Attempt;
   response: UpstreamResponse;
   /** The body that was sent. */
   sent: unknown;
 }
 
-export interface FailoverOptions extends Asked {
-  /** It makes something that must not be made twice: another channel is asked only when this one has certainly not. */
-  once?: boolean | undefined;
+export interface FailoverOptions extends RequestScope {
+  /** The request must not run twice: failover happens only if the channel certainly did not begin it. */
+  atMostOnce?: boolean | undefined;
 }
 
 /**
- * Asks the channels in turn until one answers with something other than a failure of its own: no connection,
- * a refused key or account, throttling or a 5xx. The last answer is returned as it is, whatever it says, but that
- * `retry-after` of a throttling one is no longer than the shortest of all.
+ * Sends the request to one candidate after the other, until one responds without a failure of its own (see
+ * `failureKindOfStatus`). Returns the last response, with the shortest `retry-after` of all channels.
  *
- * @throws Failure 429 or 503 when there is no channel to ask now, 502 or 504 when none answered.
+ * @throws Failure 429 or 503 when there is no candidate, 502 or 504 when none responded.
  */
-export async function requestInTurn(
+export async function requestWithFailover(
   channels: readonly Channel[],
   build: (channel: Channel) => UpstreamRequest,
   logger: Logger,
-  { once = false, ...asked }: FailoverOptions = {},
-): Promise<Answered> {
-  let last: Answered | { error: unknown } | undefined;
-  for (const { channel, attempt } of inTurn(channels, asked)) {
+  { atMostOnce = false, ...scope }: FailoverOptions = {},
+): Promise<ChannelResponse> {
+  let last: ChannelResponse | { error: unknown } | undefined;
+  for (const { channel, attempt } of candidates(channels, scope)) {
     if (last !== undefined && 'response' in last) await last.response.body.dump();
     try {
       const request = build(channel);
-      const answered = await ask(channel, attempt, request);
-      const { status } = answered.response;
-      last = answered;
-      if (faultIn(status) === undefined) return answered;
+      const channelResponse = await attemptRequest(channel, attempt, request);
+      const { status } = channelResponse.response;
+      last = channelResponse;
+      if (failureKindOfStatus(status) === undefined) return channelResponse;
       logger.warn({ channel: channel.name, status }, 'upstream failed');
-      if (once && !refusedBeforeWork(status)) return answered;
+      if (atMostOnce && !wasRejectedBeforeWork(status)) return channelResponse;
     } catch (error) {
-      if (!(error instanceof Unanswered)) throw error;
+      if (!(error instanceof NoResponseError)) throw error;
       const { cause } = error;
       logger.warn({ channel: channel.name, err: cause }, 'upstream did not answer');
       last = { error: cause };
-      if (once && !neverSent(cause)) break;
+      if (atMostOnce && !wasNeverSent(cause)) break;
     } finally {
-      attempt.over();
+      attempt.finish();
     }
   }
-  if (last === undefined) throw noTurn(channels, asked);
-  if ('error' in last) throw unanswered(last.error);
-  return withShortestPause(last, channels, asked);
+  if (last === undefined) throw noCandidate(channels, scope);
+  if ('error' in last) throw connectionFailure(last.error);
+  return shortenRetryAfterHeader(last, channels, scope);
 }
 
-/** Sends one request, and tells the attempt what its answer says of the channel. */
-async function ask(channel: Channel, attempt: Attempt, request: UpstreamRequest): Promise<Answered> {
+/** Sends one request and reports its outcome to the attempt. */
+async function attemptRequest(
+  channel: Channel,
+  attempt: Attempt,
+  request: UpstreamRequest,
+): Promise<ChannelResponse> {
   let response: UpstreamResponse;
   try {
     response = await channel.request(request);
   } catch (error) {
     if (error instanceof Failure || request.signal.aborted) throw error;
-    attempt.failed(faultOf(error));
-    throw new Unanswered(error);
+    attempt.fail(failureKindOf(error));
+    throw new NoResponseError(error);
   }
   const { status, headers, body } = response;
-  const fault = faultIn(status);
-  if (fault === undefined) attempt.succeeded();
-  else attempt.failed(fault, mayAskToWait(status) ? readRetryAfter(headers) : undefined);
-  // Once it flows it may still break; that a reader has left it is no fault of the channel.
+  const kind = failureKindOfStatus(status);
+  if (kind === undefined) attempt.succeed();
+  else attempt.fail(kind, allowsRetryAfter(status) ? readRetryAfter(headers) : undefined);
+  // A disconnected client is not the channel's failure.
   body.onClose((error) => {
     const { code } = (error ?? {}) as NodeJS.ErrnoException;
-    if (!request.signal.aborted && brokenOff.has(code ?? '')) attempt.failed(faultOf(error));
+    if (!request.signal.aborted && connectionLossCodes.has(code ?? '')) attempt.fail(failureKindOf(error));
   });
   return { channel, attempt, response, sent: request.body };
 }
 
-/** How a body ends that its upstream does not finish. */
-const brokenOff = new Set(['UND_ERR_SOCKET', 'UND_ERR_BODY_TIMEOUT', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+/** Error codes of a response body that the upstream did not finish. */
+const connectionLossCodes = new Set([
+  'UND_ERR_SOCKET',
+  'UND_ERR_BODY_TIMEOUT',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
 
-/** No answer came; `cause` says why. */
-class Unanswered extends Error {
+class NoResponseError extends Error {
   constructor(cause: unknown) {
     super('the upstream did not answer', { cause });
   }
 }
 
-/** A throttled user may come back as soon as one of the channels takes more. */
-function withShortestPause(answered: Answered, channels: readonly Channel[], asked: Asked): Answered {
-  const { response } = answered;
-  const told = readRetryAfter(response.headers);
-  if (response.status !== 429 || told === undefined) return answered;
-  const { status, retryAfter = told } = noTurn(channels, asked);
-  if (status !== 429 || retryAfter >= told) return answered;
+/** Sets `retry-after` of a 429 response to the shortest wait of all channels. */
+function shortenRetryAfterHeader(
+  channelResponse: ChannelResponse,
+  channels: readonly Channel[],
+  scope: RequestScope,
+): ChannelResponse {
+  const { response } = channelResponse;
+  const retryAfterSeconds = readRetryAfter(response.headers);
+  if (response.status !== 429 || retryAfterSeconds === undefined) return channelResponse;
+  const { status, retryAfter = retryAfterSeconds } = noCandidate(channels, scope);
+  if (status !== 429 || retryAfter >= retryAfterSeconds) return channelResponse;
   const headers = { ...response.headers, 'retry-after': String(retryAfter) };
-  return { ...answered, response: { ...response, headers } };
+  return { ...channelResponse, response: { ...response, headers } };
 }
 
-/** The failure to tell for an upstream that gave no answer, or broke off in the middle of one. */
-export function unanswered(cause: unknown): Failure {
+/** Builds the failure for an upstream that did not respond, or whose response broke off. */
+export function connectionFailure(cause: unknown): Failure {
   if (cause instanceof BusyError) {
     const message = 'Too many requests wait for the provider now.';
-    return new Failure(503, 'get_channel_failed', message, { retryAfter: busyPause, cause });
+    return new Failure(503, 'get_channel_failed', message, { retryAfter: busyRetryAfter, cause });
   }
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const late =
+  const isTimeout =
     code === 'UND_ERR_HEADERS_TIMEOUT' ||
     code === 'UND_ERR_BODY_TIMEOUT' ||
     code === 'UND_ERR_CONNECT_TIMEOUT';
-  return late
+  return isTimeout
     ? new Failure(504, 'upstream_timeout', 'The provider did not answer in time.', { cause })
     : new Failure(502, 'do_request_failed', 'The provider could not be reached.', { cause });
 }

@@ -1,282 +1,291 @@
-import { ChannelFigures, type FailureKind } from './figures.ts';
-import { type Asked, Pauses } from './pauses.ts';
+import type { FailureKind } from './failure-kinds.ts';
+import { ChannelFigures } from './figures.ts';
+import { Pauses, type RequestScope } from './pauses.ts';
 
-/** So many episodes in a row make a channel rest. */
-const tolerated = 3;
-/** What begins so soon after a failure that was counted belongs to the same episode, in milliseconds. */
-const blipMs = 1_000;
-/** A silence so long, in which nothing else succeeded, is reason enough: three of them would take minutes, in milliseconds. */
-const longSilenceMs = 60_000;
-const firstRestMs = 5_000;
-const maxRestMs = 120_000;
-/** A request that tries out a channel keeps others from it no longer than this, in milliseconds. */
-const probeMs = 10_000;
-/** Where there is no other channel, so many are under way at a time, and one more each second however long they take. */
-const insisting = 8;
-const insistEveryMs = 1_000;
+/** Consecutive failure episodes that start a cool-down. */
+const maxEpisodes = 3;
+/** A failed attempt that started within this time of a counted failure belongs to the same episode. */
+const episodeMs = 1_000;
+/** A timeout after this time with no success in between starts a cool-down at once: three would take minutes. */
+const longTimeoutMs = 60_000;
+const minCoolDownMs = 5_000;
+const maxCoolDownMs = 120_000;
+/** A probe blocks other requests no longer than this. */
+const maxProbeMs = 10_000;
+/** Forced attempts in flight at a time. One more may start per interval. */
+const maxForcedAttempts = 8;
+const forcedIntervalMs = 1_000;
 
-/** Polls find other faults than the work does, so neither speaks for the other. */
-type Track = 'work' | 'polls';
+/** Polls and calls fail for different reasons, so each has its own streak. */
+type Track = 'calls' | 'polls';
 
-interface Rest {
+interface CoolDown {
   until: number;
-  by: Track;
+  startedBy: Track;
+}
+
+/** Start of an attempt. `sequence` orders events within one millisecond. */
+interface AttemptStart {
+  readonly sequence: number;
+  readonly at: number;
 }
 
 /**
- * Whether an upstream is worth asking. Failures are counted in episodes: whatever was under way when one was counted, or
- * begins within a second of it, is the same episode, and only what began after it can end it. After some episodes in a
- * row, or when half of all requests fail for long, the channel rests, twice as long each time; then one request at a time
- * tries it out until one succeeds.
+ * Circuit breaker of a channel. Failures are counted in episodes: attempts in flight when a failure was counted, or
+ * started within a second of it, belong to that episode. Several episodes in a row, or a failure rate of one half,
+ * start a cool-down, which doubles each time. Then half-open probes run one at a time until one succeeds.
  */
 export class Health {
   readonly figures: ChannelFigures;
   readonly #clock: () => number;
   readonly #pauses: Pauses;
-  readonly #window: FailureShare;
-  /** Tells what came first within one millisecond. */
-  #count = 0;
-  /** The last failure that was counted. */
-  #episode = { count: 0, at: Number.NEGATIVE_INFINITY };
-  /** When a request last succeeded. */
-  #good = 0;
-  readonly #streaks: Record<Track, number> = { work: 0, polls: 0 };
-  #rest: Rest | undefined;
-  #rests = 0;
+  readonly #failureRate: FailureRate;
+  #sequence = 0;
+  /** The last counted failure. */
+  #episode: AttemptStart = { sequence: 0, at: Number.NEGATIVE_INFINITY };
+  /** Sequence number of the last success. */
+  #lastSuccess = 0;
+  readonly #streaks: Record<Track, number> = { calls: 0, polls: 0 };
+  #coolDown: CoolDown | undefined;
+  #coolDowns = 0;
   #probe: Attempt | undefined;
-  readonly #insisting = new Set<Attempt>();
-  #insistedAt = Number.NEGATIVE_INFINITY;
+  readonly #forced = new Set<Attempt>();
+  #forcedAt = Number.NEGATIVE_INFINITY;
 
   /** `clock` is the monotonic one. */
   constructor(clock: () => number) {
     this.#clock = clock;
     this.figures = new ChannelFigures(clock);
     this.#pauses = new Pauses(clock);
-    this.#window = new FailureShare(clock);
+    this.#failureRate = new FailureRate(clock);
   }
 
-  /** Whether it may be asked like any other, be it to try it out. */
-  get healthy(): boolean {
-    return this.#rest === undefined || (this.#due && !this.#probing);
+  /** Whether a request may be sent now, possibly as a probe. */
+  get isHealthy(): boolean {
+    return this.#coolDown === undefined || (this.#isCoolDownOver && !this.#isProbeRunning);
   }
 
   get state(): 'healthy' | 'resting' | 'probing' {
-    if (this.#rest === undefined) return 'healthy';
-    return this.#due ? 'probing' : 'resting';
+    if (this.#coolDown === undefined) return 'healthy';
+    return this.#isCoolDownOver ? 'probing' : 'resting';
   }
 
-  /** Until when it rests, by the monotonic clock; undefined while it does not. */
-  get restsUntil(): number | undefined {
-    return this.state === 'resting' ? this.#rest?.until : undefined;
+  /** End of the cool-down by the monotonic clock. Undefined outside a cool-down. */
+  get coolDownUntil(): number | undefined {
+    return this.state === 'resting' ? this.#coolDown?.until : undefined;
   }
 
-  /** For a request that only this channel can answer: it goes there whatever the health is. */
-  begin(asked: Asked = {}): Attempt {
-    this.#count += 1;
-    return new Attempt(this, asked, { count: this.#count, at: this.#clock() });
+  /** Starts an attempt whatever the health is, for a request that only this channel can serve. */
+  startAttempt(scope: RequestScope = {}): Attempt {
+    this.#sequence += 1;
+    return new Attempt(this, scope, { sequence: this.#sequence, at: this.#clock() });
   }
 
-  /** Undefined: other channels are to be asked first. */
-  admit(asked: Asked = {}): Attempt | undefined {
-    if (this.#pauses.find(asked) !== undefined || !this.healthy) return undefined;
-    const attempt = this.begin(asked);
-    if (this.#rest !== undefined) this.#probe = attempt;
+  /** Starts an attempt on a healthy channel. Undefined if other channels should come first. */
+  admit(scope: RequestScope = {}): Attempt | undefined {
+    if (this.#pauses.find(scope) !== undefined || !this.isHealthy) return undefined;
+    const attempt = this.startAttempt(scope);
+    if (this.#coolDown !== undefined) this.#probe = attempt;
     return attempt;
   }
 
   /**
-   * For a request that no other channel can answer now. Undefined while the provider has asked its user to wait, or when
-   * as many as are good for a channel at rest are under way.
+   * Starts an attempt for a request that no other channel can serve now. Undefined while the provider throttles the
+   * user, or when enough forced attempts are in flight.
    */
-  insist(asked: Asked = {}): Attempt | undefined {
-    const pause = this.#pauses.find(asked);
-    if (pause?.kind === 'firm') return undefined;
-    if (this.#rest === undefined && pause?.kind !== 'away') return this.begin(asked);
+  forceAttempt(scope: RequestScope = {}): Attempt | undefined {
+    const pause = this.#pauses.find(scope);
+    if (pause?.kind === 'hard') return undefined;
+    if (this.#coolDown === undefined && pause?.kind !== 'unavailable') return this.startAttempt(scope);
     const now = this.#clock();
-    if (this.#insisting.size >= insisting && now - this.#insistedAt < insistEveryMs) return undefined;
-    this.#insistedAt = now;
-    const attempt = this.begin(asked);
-    this.#insisting.add(attempt);
+    if (this.#forced.size >= maxForcedAttempts && now - this.#forcedAt < forcedIntervalMs) return undefined;
+    this.#forcedAt = now;
+    const attempt = this.startAttempt(scope);
+    this.#forced.add(attempt);
     return attempt;
   }
 
-  /** Why a request would not be let through, and for how many milliseconds. */
-  waitFor(asked: Asked): { throttled: boolean; ms: number } {
-    const pause = this.#pauses.find(asked);
-    if (pause?.kind === 'firm') return { throttled: true, ms: pause.until - this.#clock() };
-    return { throttled: false, ms: insistEveryMs };
+  /** Milliseconds until a request may be sent, and whether the provider throttles it. */
+  retryDelay(scope: RequestScope): { throttled: boolean; ms: number } {
+    const pause = this.#pauses.find(scope);
+    if (pause?.kind === 'hard') return { throttled: true, ms: pause.until - this.#clock() };
+    return { throttled: false, ms: forcedIntervalMs };
   }
 
-  /** Forgets whatever went wrong. */
-  restore(): void {
+  /** Forgets all failures and pauses. */
+  reset(): void {
     this.#recover();
     this.#pauses.clear();
   }
 
   /** @internal for `Attempt` */
-  succeeded({ asked, began }: Attempt, anew: boolean): void {
-    if (anew) this.#window.note('good');
-    this.#count += 1;
-    this.#good = this.#count;
-    this.#pauses.lift(asked, began);
-    if (began.count < this.#episode.count) return;
-    const track = trackOf(asked);
+  recordSuccess({ scope, started }: Attempt, isFirstOutcome: boolean): void {
+    if (isFirstOutcome) this.#failureRate.record('success');
+    this.#sequence += 1;
+    this.#lastSuccess = this.#sequence;
+    this.#pauses.lift(scope, started.sequence);
+    if (started.sequence < this.#episode.sequence) return;
+    const track = trackOf(scope);
     this.#streaks[track] = 0;
-    if (this.#rest === undefined || (track === 'polls' && this.#rest.by === 'work')) return;
+    if (this.#coolDown === undefined || (track === 'polls' && this.#coolDown.startedBy === 'calls')) return;
     this.#recover();
   }
 
-  /** @internal for `Attempt`: `anew` is false where it had succeeded before */
-  failed(
-    { asked, began }: Attempt,
+  /** @internal for `Attempt`: `isFirstOutcome` is false after a success */
+  recordFailure(
+    { scope, started }: Attempt,
     kind: FailureKind,
     pauseSeconds: number | undefined,
-    anew: boolean,
+    isFirstOutcome: boolean,
   ): void {
     const now = this.#clock();
-    this.figures.failed(kind);
+    this.figures.recordFailure(kind);
     if (kind === 'throttled') {
-      // Polls are paused by whoever polls.
-      if (!asked.poll) this.#pauses.throttled(asked, pauseSeconds, this.#count);
+      // The poller paces polls itself.
+      if (!scope.poll) this.#pauses.throttled(scope, pauseSeconds, this.#sequence);
       return;
     }
     if (kind === 'key_refused' || kind === 'busy') return;
-    if (pauseSeconds !== undefined && !asked.poll) this.#pauses.away(asked, pauseSeconds, this.#count);
-    this.#window.note(anew ? 'bad' : 'turned bad');
-    const sameEpisode = began.count <= this.#episode.count || began.at < this.#episode.at + blipMs;
-    // What was let through to a channel at rest says nothing new.
-    if (sameEpisode || (this.#rest !== undefined && began.at < this.#rest.until)) return;
-    this.#count += 1;
-    this.#episode = { count: this.#count, at: now };
-    this.#window.note('episode');
-    const track = trackOf(asked);
-    const silent = kind === 'timeout' && now - began.at >= longSilenceMs && this.#good < began.count;
-    this.#streaks[track] += silent ? tolerated : 1;
-    if (this.#rest === undefined && this.#streaks[track] < tolerated && !this.#window.tooMany) return;
-    this.#rest = { by: track, until: now + Math.min(maxRestMs, firstRestMs * 2 ** this.#rests) };
-    this.#rests += 1;
+    if (pauseSeconds !== undefined && !scope.poll)
+      this.#pauses.unavailable(scope, pauseSeconds, this.#sequence);
+    this.#failureRate.record(isFirstOutcome ? 'failure' : 'failure after success');
+    const { sequence, at } = started;
+    const isSameEpisode = sequence <= this.#episode.sequence || at < this.#episode.at + episodeMs;
+    // An attempt forced during the cool-down must not extend it.
+    if (isSameEpisode || (this.#coolDown !== undefined && at < this.#coolDown.until)) return;
+    this.#sequence += 1;
+    this.#episode = { sequence: this.#sequence, at: now };
+    this.#failureRate.record('episode');
+    const track = trackOf(scope);
+    const isLongTimeout = kind === 'timeout' && now - at >= longTimeoutMs && this.#lastSuccess < sequence;
+    this.#streaks[track] += isLongTimeout ? maxEpisodes : 1;
+    const isTolerated = this.#streaks[track] < maxEpisodes && !this.#failureRate.isTooHigh;
+    if (this.#coolDown === undefined && isTolerated) return;
+    const coolDownMs = Math.min(maxCoolDownMs, minCoolDownMs * 2 ** this.#coolDowns);
+    this.#coolDown = { startedBy: track, until: now + coolDownMs };
+    this.#coolDowns += 1;
   }
 
   /** @internal for `Attempt` */
-  left(attempt: Attempt): void {
+  recordEnd(attempt: Attempt): void {
     if (this.#probe === attempt) this.#probe = undefined;
-    this.#insisting.delete(attempt);
+    this.#forced.delete(attempt);
   }
 
   #recover(): void {
-    this.#rest = undefined;
-    this.#rests = 0;
-    this.#streaks.work = 0;
+    this.#coolDown = undefined;
+    this.#coolDowns = 0;
+    this.#streaks.calls = 0;
     this.#streaks.polls = 0;
-    this.#window.clear();
+    this.#failureRate.clear();
   }
 
-  get #due(): boolean {
-    return this.#rest !== undefined && this.#clock() >= this.#rest.until;
+  get #isCoolDownOver(): boolean {
+    return this.#coolDown !== undefined && this.#clock() >= this.#coolDown.until;
   }
 
-  get #probing(): boolean {
-    return this.#probe !== undefined && this.#clock() - this.#probe.began.at < probeMs;
+  get #isProbeRunning(): boolean {
+    return this.#probe !== undefined && this.#clock() - this.#probe.started.at < maxProbeMs;
   }
 }
 
-/** One request, of which the channel's health hears how it ended. Later words count where they are worse. */
+/** Reports the outcome of one request to the channel's health. A failure may follow a success, not the reverse. */
 export class Attempt {
-  readonly asked: Asked;
-  readonly began: { readonly count: number; readonly at: number };
+  readonly scope: RequestScope;
+  readonly started: AttemptStart;
   readonly #health: Health;
-  #outcome: 'succeeded' | 'failed' | 'over' | undefined;
+  #outcome: 'succeeded' | 'failed' | 'finished' | undefined;
 
   /** @internal by `Health` */
-  constructor(health: Health, asked: Asked, began: Attempt['began']) {
+  constructor(health: Health, scope: RequestScope, started: AttemptStart) {
     this.#health = health;
-    this.asked = asked;
-    this.began = began;
+    this.scope = scope;
+    this.started = started;
   }
 
-  succeeded(): void {
+  succeed(): void {
     if (this.#outcome !== undefined) return;
     this.#end('succeeded');
-    this.#health.succeeded(this, true);
+    this.#health.recordSuccess(this, true);
   }
 
-  /** `pauseSeconds`: how long the provider asks to be left alone with such requests, if it does. */
-  failed(kind: FailureKind, pauseSeconds?: number): void {
-    if (this.#outcome === 'failed' || this.#outcome === 'over') return;
-    const anew = this.#outcome === undefined;
+  /** `pauseSeconds`: the pause that the provider asks for, if any. */
+  fail(kind: FailureKind, pauseSeconds?: number): void {
+    if (this.#outcome === 'failed' || this.#outcome === 'finished') return;
+    const isFirstOutcome = this.#outcome === undefined;
     this.#end('failed');
-    this.#health.failed(this, kind, pauseSeconds, anew);
+    this.#health.recordFailure(this, kind, pauseSeconds, isFirstOutcome);
   }
 
-  /** It says nothing of the channel, unless it was said already. */
-  over(): void {
-    if (this.#outcome === undefined) this.#end('over');
+  /** Ends the attempt without an outcome, unless it already has one. */
+  finish(): void {
+    if (this.#outcome === undefined) this.#end('finished');
   }
 
-  /** We leave it: whatever becomes of it now is our doing. */
-  leave(): void {
-    this.#end('over');
+  /** Ends the attempt. Later failures are ignored because the gateway causes them. */
+  release(): void {
+    this.#end('finished');
   }
 
-  #end(outcome: 'succeeded' | 'failed' | 'over'): void {
+  #end(outcome: 'succeeded' | 'failed' | 'finished'): void {
     this.#outcome = outcome;
-    this.#health.left(this);
+    this.#health.recordEnd(this);
   }
 }
 
-function trackOf({ poll = false }: Asked): Track {
-  return poll ? 'polls' : 'work';
+function trackOf({ poll = false }: RequestScope): Track {
+  return poll ? 'polls' : 'calls';
 }
 
-const sliceMs = 10_000;
-const slices = 6;
-/** So many episodes of the last minute make the share of failures count: one blip fails everything that is under way. */
-const leastEpisodes = 5;
+const bucketMs = 10_000;
+const bucketCount = 6;
+/** Episodes in the last minute before the failure rate counts: one outage fails all requests in flight. */
+const minEpisodes = 5;
 
-interface Slice {
+interface Bucket {
   from: number;
-  good: number;
-  bad: number;
+  successes: number;
+  failures: number;
   episodes: number;
 }
 
-/** How the requests of the last minute ended. */
-class FailureShare {
+/** Share of requests that failed in the last minute. */
+class FailureRate {
   readonly #clock: () => number;
-  #slices: Slice[] = [];
+  #buckets: Bucket[] = [];
 
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  note(what: 'good' | 'bad' | 'turned bad' | 'episode'): void {
+  record(event: 'success' | 'failure' | 'failure after success' | 'episode'): void {
     const now = this.#clock();
-    let last = this.#slices.at(-1);
-    if (last === undefined || now >= last.from + sliceMs) {
-      last = { from: now, good: 0, bad: 0, episodes: 0 };
-      this.#slices = [...this.#slices.filter(({ from }) => now < from + slices * sliceMs), last];
+    let last = this.#buckets.at(-1);
+    if (last === undefined || now >= last.from + bucketMs) {
+      last = { from: now, successes: 0, failures: 0, episodes: 0 };
+      this.#buckets = [...this.#buckets.filter(({ from }) => now < from + bucketCount * bucketMs), last];
     }
-    if (what === 'episode') last.episodes += 1;
-    else if (what === 'good') last.good += 1;
-    else last.bad += 1;
-    // Its success may stand in an earlier slice, which makes no difference to the sum but for a while.
-    if (what === 'turned bad') last.good -= 1;
+    if (event === 'episode') last.episodes += 1;
+    else if (event === 'success') last.successes += 1;
+    else last.failures += 1;
+    // The success may be in an earlier bucket. The sum over all buckets is the same.
+    if (event === 'failure after success') last.successes -= 1;
   }
 
-  /** Whether half of them failed, time and again. */
-  get tooMany(): boolean {
+  /** Whether at least half of the requests failed, in several episodes. */
+  get isTooHigh(): boolean {
     const now = this.#clock();
-    const sum = { good: 0, bad: 0, episodes: 0 };
-    for (const { from, good, bad, episodes } of this.#slices) {
-      if (now >= from + slices * sliceMs) continue;
-      sum.good += good;
-      sum.bad += bad;
+    const sum = { successes: 0, failures: 0, episodes: 0 };
+    for (const { from, successes, failures, episodes } of this.#buckets) {
+      if (now >= from + bucketCount * bucketMs) continue;
+      sum.successes += successes;
+      sum.failures += failures;
       sum.episodes += episodes;
     }
-    return sum.episodes >= leastEpisodes && sum.bad >= sum.good;
+    return sum.episodes >= minEpisodes && sum.failures >= sum.successes;
   }
 
   clear(): void {
-    this.#slices = [];
+    this.#buckets = [];
   }
 }

@@ -1,33 +1,33 @@
-/** Whose request it is and what for, as far as a provider may ask to wait with such. */
-export interface Asked {
-  /** Undefined: the gateway's own. */
+/** User, model and purpose of a request: a provider's pause applies to requests with the same ones. */
+export interface RequestScope {
+  /** Undefined for the gateway's own requests. */
   user?: number | undefined;
   /** The model's public id. */
   model?: string | undefined;
-  /** It asks how something stands. */
+  /** The request polls for a state. */
   poll?: boolean;
 }
 
 /**
- * - `mild`: others first; it may be tried.
- * - `firm`: the provider takes none until then.
- * - `away`: the model is not there; it may be tried now and then.
+ * - `soft`: other channels come first. A request is still allowed.
+ * - `hard`: no request is allowed.
+ * - `unavailable`: the provider does not serve the model now. Few requests are allowed.
  */
 interface Pause {
-  kind: 'mild' | 'firm' | 'away';
+  kind: 'soft' | 'hard' | 'unavailable';
   until: number;
-  /** What began later than this, and succeeds, ends it. */
-  count: number;
+  /** A success of an attempt with a higher sequence number lifts the pause. */
+  sequence: number;
 }
 
-/** Without more words, and up to so many seconds, throttling is only a reason to ask another channel first. */
-const mildSeconds = 1;
-/** From so many on, those that are over are taken out. */
-const crowded = 1_000;
+/** A throttling response without `retry-after`, or with at most this many seconds, makes a soft pause. */
+const maxSoftSeconds = 1;
+/** Number of pauses from which on expired ones are deleted. */
+const cleanupThreshold = 1_000;
 
 /**
- * What a provider asked to wait with. Throttling is about the user it was said to and the model that was asked for: whose
- * limit it was cannot be known, so nobody else waits for it. That a service is away concerns all users of the model.
+ * Pauses that a provider asked for. Throttling applies to one user and model, because the gateway cannot know whose
+ * limit it was. An unavailable model applies to all users.
  */
 export class Pauses {
   readonly #clock: () => number;
@@ -37,33 +37,33 @@ export class Pauses {
     this.#clock = clock;
   }
 
-  /** The longest pause that such a request is to make. */
-  find(asked: Asked): Pause | undefined {
+  /** The pause that applies to such a request: a hard one first, then an unavailable model. */
+  find(scope: RequestScope): Pause | undefined {
     if (this.#pauses.size === 0) return undefined;
     const now = this.#clock();
-    const open = keysOf(asked)
+    const open = pauseKeys(scope)
       .map((key) => this.#pauses.get(key))
       .filter((pause) => pause !== undefined && pause.until > now);
-    return open.find((pause) => pause?.kind === 'firm') ?? open.at(-1);
+    return open.find((pause) => pause?.kind === 'hard') ?? open.at(-1);
   }
 
-  throttled(asked: Asked, seconds: number | undefined, count: number): void {
-    const [own] = keysOf(asked);
-    const ms = (seconds ?? mildSeconds) * 1_000;
-    this.#set(own, { kind: (seconds ?? 0) > mildSeconds ? 'firm' : 'mild', count }, ms);
+  throttled(scope: RequestScope, seconds: number | undefined, sequence: number): void {
+    const [own] = pauseKeys(scope);
+    const ms = (seconds ?? maxSoftSeconds) * 1_000;
+    this.#set(own, { kind: (seconds ?? 0) > maxSoftSeconds ? 'hard' : 'soft', sequence }, ms);
   }
 
-  away(asked: Asked, seconds: number, count: number): void {
-    const [, everyones] = keysOf(asked);
-    this.#set(everyones, { kind: 'away', count }, seconds * 1_000);
+  unavailable(scope: RequestScope, seconds: number, sequence: number): void {
+    const [, shared] = pauseKeys(scope);
+    this.#set(shared, { kind: 'unavailable', sequence }, seconds * 1_000);
   }
 
-  /** A request that began at that count was answered. */
-  lift(asked: Asked, began: { count: number }): void {
+  /** Lifts older pauses after the attempt with this sequence number succeeded. */
+  lift(scope: RequestScope, sequence: number): void {
     if (this.#pauses.size === 0) return;
-    for (const key of keysOf(asked)) {
+    for (const key of pauseKeys(scope)) {
       const pause = this.#pauses.get(key);
-      if (pause !== undefined && pause.count < began.count) this.#pauses.delete(key);
+      if (pause !== undefined && pause.sequence < sequence) this.#pauses.delete(key);
     }
   }
 
@@ -73,14 +73,14 @@ export class Pauses {
 
   #set(key: string, pause: Omit<Pause, 'until'>, ms: number): void {
     const now = this.#clock();
-    if (this.#pauses.size >= crowded)
+    if (this.#pauses.size >= cleanupThreshold)
       for (const [other, { until }] of this.#pauses) if (until <= now) this.#pauses.delete(other);
     const until = now + ms;
     if ((this.#pauses.get(key)?.until ?? 0) <= until) this.#pauses.set(key, { ...pause, until });
   }
 }
 
-/** The user's own, and everyone's. */
-function keysOf({ user, model = '' }: Asked): readonly [string, string] {
+/** Keys of the user's own pause and of the pause shared by all users. */
+function pauseKeys({ user, model = '' }: RequestScope): readonly [own: string, shared: string] {
   return [`${user ?? 'gateway'} ${model}`, `all ${model}`];
 }

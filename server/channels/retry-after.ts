@@ -1,21 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A provider can ask for no longer pause than this, in seconds: nobody's hour may stop what others are waiting for. */
-const maxPauseSeconds = 300;
+/** Limits a provider's pause, so that one long `retry-after` does not block other requests for as long. */
+const maxRetryAfterSeconds = 300;
 
 const seconds = /^\d+$/;
-/** The one form of a date that is still written. */
+/** IMF-fixdate, the only date format that servers may send. */
 const date = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** The whole seconds that an answer asks to wait, 300 at the most; undefined when it does not say so as it should. */
+/** Reads `retry-after` in whole seconds, at most 300. Undefined if the header is missing or malformed. */
 export function readRetryAfter({
-  'retry-after': asked = '',
+  'retry-after': retryAfter = '',
   date: sentAt = '',
 }: IncomingHttpHeaders): number | undefined {
-  if (seconds.test(asked)) return Math.min(maxPauseSeconds, Number(asked));
-  if (!date.test(asked)) return undefined;
-  // By the provider's own clock where it says so it, which may not be ours.
+  if (seconds.test(retryAfter)) return Math.min(maxRetryAfterSeconds, Number(retryAfter));
+  if (!date.test(retryAfter)) return undefined;
+  // The provider's clock may differ from ours.
   const now = date.test(sentAt) ? Date.parse(sentAt) : Date.now();
-  const pause = Math.ceil((Date.parse(asked) - now) / 1_000);
-  return Number.isNaN(pause) ? undefined : Math.min(maxPauseSeconds, Math.max(0, pause));
+  const pause = Math.ceil((Date.parse(retryAfter) - now) / 1_000);
+  return Number.isNaN(pause) ? undefined : Math.min(maxRetryAfterSeconds, Math.max(0, pause));
 }

@@ -3,18 +3,17 @@ import { Failure } from '../lib/failure.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Channel } from './channel.ts';
-import { inTurn, noTurn, type Turn } from './failover.ts';
-import { faultIn, faultOf, mayAskToWait } from './faults.ts';
+import { type Candidate, candidates, noCandidate } from './failover.ts';
+import { allowsRetryAfter, failureKindOf, failureKindOfStatus } from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
-import type { Asked } from './pauses.ts';
+import type { RequestScope } from './pauses.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 export interface SocketRequest {
-  /** As the interface writes it; the profile may rename it. */
+  /** Path of the interface. The channel's profile may rename it. */
   path: '/api-ws/v1/realtime' | '/api-ws/v1/inference';
   /** The model's public id. */
   model: string;
-  /** For whom it is. */
   user?: number;
   signal: AbortSignal;
   timers?: Timers;
@@ -22,72 +21,66 @@ export interface SocketRequest {
 
 export interface OpenedSocket {
   channel: Channel;
-  /** To be told when the upstream breaks off. */
+  /** The caller reports a connection loss to it. */
   attempt: Attempt;
-  /** Paused, so that nothing is lost: attach the listeners, then call `resume()`. */
+  /** Paused, so that no message is lost: attach the listeners, then call `resume()`. */
   socket: WebSocket;
 }
 
-/** Longest time from the first packet to the 101, in milliseconds. */
-const handshakeLimit = 10_000;
-/** Longest frame of a provider, in bytes. */
+const handshakeTimeoutMs = 10_000;
 const maxFrameBytes = 4 * 1024 * 1024;
 
 /**
- * Opens a socket to one of the channels, asked in turn until one takes it.
+ * Opens a socket to the first channel that accepts one.
  *
- * @throws Failure 429 when the provider throttles, 502, 503 or 504 when no channel could be reached; the signal's
- *   reason when that is aborted.
+ * @throws Failure 429 when the provider throttles, 502, 503 or 504 when no channel could be reached. The signal's
+ *   reason when it is aborted.
  */
-export async function openSocketInTurn(
+export async function openSocketWithFailover(
   channels: readonly Channel[],
   request: SocketRequest,
   logger: Logger,
 ): Promise<OpenedSocket> {
-  const asked: Asked = { user: request.user, model: request.model };
+  const scope: RequestScope = { user: request.user, model: request.model };
   let last: unknown;
-  for (const turn of inTurn(channels, asked)) {
-    const { channel, attempt } = turn;
+  for (const candidate of candidates(channels, scope)) {
+    const { channel, attempt } = candidate;
     const call = channel.calls.begin('GET');
     try {
       const socket = await openSocket(channel, request, call.traceparent);
       call.answered(101);
-      attempt.succeeded();
+      attempt.succeed();
       return { channel, attempt, socket };
     } catch (error) {
-      if (error instanceof Refused) call.answered(error.status);
+      if (error instanceof HandshakeRejectedError) call.answered(error.status);
       else call.failed(error);
       request.signal.throwIfAborted();
       last = error;
-      note(turn, error);
+      recordFailure(candidate, error);
       logger.warn({ channel: channel.name, err: error }, 'upstream did not open a socket');
     } finally {
-      attempt.over();
+      attempt.finish();
     }
   }
-  throw last === undefined ? noTurn(channels, asked) : asFailure(last);
+  throw last === undefined ? noCandidate(channels, scope) : asFailure(last);
 }
 
-/** Tells the attempt what a handshake that came to nothing says of the channel. */
-function note({ attempt }: Turn, error: unknown): void {
-  if (!(error instanceof Refused)) {
-    attempt.failed(faultOf(error));
+function recordFailure({ attempt }: Candidate, error: unknown): void {
+  if (!(error instanceof HandshakeRejectedError)) {
+    attempt.fail(failureKindOf(error));
     return;
   }
-  const { status, pause } = error;
-  const fault = faultIn(status);
-  if (fault !== undefined) attempt.failed(fault, mayAskToWait(status) ? pause : undefined);
+  const { status, retryAfter } = error;
+  const kind = failureKindOfStatus(status);
+  if (kind !== undefined) attempt.fail(kind, allowsRetryAfter(status) ? retryAfter : undefined);
 }
 
-/**
- * Tells the attempt how the upstream closed its socket: a line that is cut, or a server that says that it fails or goes
- * away, speaks against the channel.
- */
-export function noteClose({ attempt }: Pick<OpenedSocket, 'attempt'>, code: number): void {
-  if ([1006, 1011, 1012, 1013, 1014].includes(code)) attempt.failed('broken_off');
+/** Reports a close code to the attempt: a connection loss or a server failure counts as a failure. */
+export function recordClose({ attempt }: Pick<OpenedSocket, 'attempt'>, code: number): void {
+  if ([1006, 1011, 1012, 1013, 1014].includes(code)) attempt.fail('broken_off');
 }
 
-/** Opens a socket with the account's key. Rejects when it is not open in time, or the signal is aborted. */
+/** Opens a socket with the account's key. Rejects on a timeout or when the signal is aborted. */
 export function openSocket(
   channel: Channel,
   request: SocketRequest,
@@ -103,60 +96,62 @@ export function openSocket(
       perMessageDeflate: false,
       maxPayload: maxFrameBytes,
     });
-    const giveUp = (reason: unknown) => {
-      stop();
-      counted.ended();
+    const fail = (reason: unknown) => {
+      cleanUp();
+      counted.finish();
       reject(reason);
       socket.terminate();
     };
-    const counted = channel.health.figures.begin();
-    const late = timers.alarm(handshakeLimit, () => giveUp(new Late('the handshake took too long')));
-    const leave = () => giveUp(signal.reason);
-    const stop = () => {
-      late.cancel();
-      signal.removeEventListener('abort', leave);
+    const counted = channel.health.figures.startRequest();
+    const timeout = timers.alarm(handshakeTimeoutMs, () =>
+      fail(new HandshakeTimeoutError('the handshake took too long')),
+    );
+    const abort = () => fail(signal.reason);
+    const cleanUp = () => {
+      timeout.cancel();
+      signal.removeEventListener('abort', abort);
       socket.removeAllListeners();
-      // A close follows every error; without a listener an error would be thrown.
+      // An error event without a listener would be thrown.
       socket.on('error', () => {});
     };
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', abort, { once: true });
     socket.on('open', () => {
       socket.pause();
-      stop();
-      counted.answered();
-      socket.once('close', counted.ended);
+      cleanUp();
+      counted.recordLatency();
+      socket.once('close', counted.finish);
       resolve(socket);
     });
     socket.on('unexpected-response', (_request, { statusCode = 0, headers }) =>
-      giveUp(new Refused(statusCode, readRetryAfter(headers))),
+      fail(new HandshakeRejectedError(statusCode, readRetryAfter(headers))),
     );
-    socket.on('error', giveUp);
+    socket.on('error', fail);
   });
 }
 
-/** The upstream answered the handshake with an ordinary HTTP status. */
-class Refused extends Error {
+/** The upstream responded to the handshake with an HTTP status other than 101. */
+class HandshakeRejectedError extends Error {
   readonly status: number;
-  /** Seconds that it asks to wait. */
-  readonly pause: number | undefined;
+  /** Seconds. */
+  readonly retryAfter: number | undefined;
 
-  constructor(status: number, pause: number | undefined) {
-    super(`the upstream answered the handshake with ${status}`);
+  constructor(status: number, retryAfter: number | undefined) {
+    super(`the upstream responded to the handshake with status ${status}`);
     this.status = status;
-    this.pause = pause;
+    this.retryAfter = retryAfter;
   }
 }
 
-class Late extends Error {
+class HandshakeTimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
 function asFailure(cause: unknown): Failure {
-  if (cause instanceof Late)
+  if (cause instanceof HandshakeTimeoutError)
     return new Failure(504, 'upstream_timeout', 'The provider did not answer in time.', { cause });
-  if (cause instanceof Refused && cause.status === 429) {
+  if (cause instanceof HandshakeRejectedError && cause.status === 429) {
     const message = 'The provider takes no more connections now.';
-    return new Failure(429, 'rate_limit_exceeded', message, { retryAfter: cause.pause ?? 1, cause });
+    return new Failure(429, 'rate_limit_exceeded', message, { retryAfter: cause.retryAfter ?? 1, cause });
   }
   return new Failure(502, 'do_request_failed', 'The provider could not be reached.', { cause });
 }

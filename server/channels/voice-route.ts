@@ -1,18 +1,18 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
 import { type Caller, viewerOf } from '../keys/caller.ts';
-import { type Failure, invalid, keeperAway, notServed } from '../lib/failure.ts';
+import { channelUnavailable, type Failure, invalid, notServed } from '../lib/failure.ts';
 import { quoted, systemVoices } from '../models/catalogue.ts';
 import { type FoundVoice, findVoices } from '../store/queries/voices.ts';
 import type { Store } from '../store/store.ts';
 import type { Channel } from './channel.ts';
 import type { Channels } from './channels.ts';
 
-/** A string of a client's body that names a voice, or might for all that is known. */
+/** A string in a client's body that names a voice, or might name one. */
 export interface NamedVoice {
-  /** Name of the field on the route it came by, for the messages. */
+  /** Name of the field, for error messages. */
   field: string;
   voice: string;
-  /** It stands where a voice belongs. */
+  /** The field holds a voice. False for any other string. */
   named: boolean;
 }
 
@@ -22,13 +22,11 @@ interface VoiceLookup {
 }
 
 /**
- * The channels that can speak with all the voices: those that serve the model and have the system voices, or the one
- * channel that custom voices were made on. A channel that does not list its voices may have any that nobody made
- * here, and that is not written like one that was. A string that may be no voice at all must not be another user's.
- * A socket goes on with the channel it is `connected` to, whatever the configuration has become since.
+ * Returns the channels that can speak with all the voices. System voices are on every channel that lists them, a
+ * custom voice only on its own. A connected socket's channel (`connected`) always counts as serving the model.
  *
- * @throws Failure 503 when no channel serves the model; 400 when a voice is unknown, another user's or made for
- *   another model, or when voices live apart
+ * @throws Failure 503 when no channel serves the model. 400 when a voice is unknown, another user's or made for
+ *   another model, or when no single channel has all voices
  */
 export async function channelsForVoices(
   { store, channels }: VoiceLookup,
@@ -43,37 +41,37 @@ export async function channelsForVoices(
   const serving = connected === undefined ? others : [...others, connected];
   if (serving.length === 0) throw notServed(model.id);
   const system = systemVoices(model).map(({ id }) => id);
-  const listing = ({ voice }: NamedVoice) =>
+  const channelsListing = ({ voice }: NamedVoice) =>
     serving.filter(({ settings: { voices: own = system } }) =>
       (own === 'catalogue' ? system : own).includes(voice),
     );
-  const unlisted = voices.filter((one) => listing(one).length === 0);
-  const records = unlisted.length === 0 ? none : await recordsOf(store, unlisted, caller);
-  let left = serving;
+  const unlisted = voices.filter((one) => channelsListing(one).length === 0);
+  const records = unlisted.length === 0 ? noRecords : await recordsOf(store, unlisted, caller);
+  let remaining = serving;
   for (const one of voices) {
-    const listed = listing(one);
-    const home = listed.length > 0 ? listed : homeOf(one, records.get(idIn(one)));
-    if (home === undefined || !one.named) continue;
-    const both = left.filter((channel) => home.includes(channel));
-    if (both.length === 0) {
-      throw invalid(one.field, `${quoted(one.voice)} lives with another provider than the voices before it.`);
+    const listed = channelsListing(one);
+    const owners = listed.length > 0 ? listed : ownersOf(one, records.get(trimmedId(one)));
+    if (owners === undefined || !one.named) continue;
+    remaining = remaining.filter((channel) => owners.includes(channel));
+    if (remaining.length === 0) {
+      throw invalid(one.field, `${quoted(one.voice)} belongs to another provider than the voices before it.`);
     }
-    left = both;
   }
-  return left;
+  return remaining;
 
-  /** Undefined: it says nothing of a channel. */
-  function homeOf(one: NamedVoice, record: FoundVoice | undefined): Channel[] | undefined {
+  /** Undefined if the string does not restrict the channels. */
+  function ownersOf(one: NamedVoice, record: FoundVoice | undefined): Channel[] | undefined {
     const { field, voice, named } = one;
     if (!named) {
-      if (mayStand(one, record, channels, model)) return undefined;
+      if (isAllowed(one, record, channels, model)) return undefined;
       throw unknownVoice(one, model, system);
     }
     if (record === undefined) {
-      const open = isCustom(voice, channels)
+      // A channel without a list of voices may have any that no user made here.
+      const withoutList = isCustom(voice, channels)
         ? []
         : serving.filter(({ settings }) => settings.voices === undefined);
-      if (open.length > 0) return open;
+      if (withoutList.length > 0) return withoutList;
     }
     if (record?.isSeen !== true) throw unknownVoice(one, model, system);
     if (record.target_model !== model.id) {
@@ -82,46 +80,46 @@ export async function channelsForVoices(
         `${quoted(voice)} was made for ${record.target_model} and works with no other model.`,
       );
     }
-    const home = serving.filter(({ name }) => name === record.channel);
-    if (home.length > 0) return home;
-    throw keeperAway('The channel this voice lives on is not available.');
+    const owners = serving.filter(({ name }) => name === record.channel);
+    if (owners.length > 0) return owners;
+    throw channelUnavailable('The channel of this voice is not available.');
   }
 }
 
 /**
- * For a body that speaks with no voice but may name some.
+ * Checks a body that does not synthesize speech but may name voices.
  *
- * @throws Failure 400 when a voice is not the caller's own, or another string might be somebody else's
+ * @throws Failure 400 when a voice is not the caller's own, or another string might name another user's voice
  */
-export async function refuseOthersVoices(
+export async function rejectOtherUsersVoices(
   { store, channels }: VoiceLookup,
   caller: Caller,
   voices: readonly NamedVoice[],
 ): Promise<void> {
   const records = await recordsOf(store, voices, caller);
   for (const one of voices) {
-    const record = records.get(idIn(one));
-    const own = one.named ? record?.isSeen === true : mayStand(one, record, channels, undefined);
+    const record = records.get(trimmedId(one));
+    const own = one.named ? record?.isSeen === true : isAllowed(one, record, channels, undefined);
     if (!own) throw invalid(one.field, `there is no voice ${quoted(one.voice)}.`);
   }
 }
 
 /**
- * Whether a string may stand where no voice belongs. Ids of beta voices are their makers' free choice, so they can be
- * any word that others use; only beta models could take one for a voice.
+ * Whether a string in a field that holds no voice is allowed. Users choose ids of beta voices freely, so any word can
+ * be one, but only beta models would read it as a voice.
  */
-function mayStand(
+function isAllowed(
   { voice }: NamedVoice,
   record: FoundVoice | undefined,
   channels: Channels,
   model: CatalogueModel | undefined,
 ): boolean {
   if (record === undefined) return !isCustom(voice, channels);
-  const chosen = record.service === 'voice_clone' && model?.family !== 'beta';
-  return chosen || record.isSeen;
+  const hasChosenId = record.service === 'voice_clone' && model?.family !== 'beta';
+  return hasChosenId || record.isSeen;
 }
 
-/** The same words whether or not somebody else has such a voice. */
+/** Does not reveal whether another user has such a voice. */
 function unknownVoice(
   { field, voice }: NamedVoice,
   model: CatalogueModel,
@@ -131,35 +129,35 @@ function unknownVoice(
   return invalid(field, `${quoted(voice)} is not a voice of ${model.id}${hint}.`);
 }
 
-const none: ReadonlyMap<string, FoundVoice> = new Map();
+const noRecords: ReadonlyMap<string, FoundVoice> = new Map();
 
 async function recordsOf(
   store: Store,
   voices: readonly NamedVoice[],
   caller: Caller,
 ): Promise<Map<string, FoundVoice>> {
-  const found = await findVoices(store.read, [...new Set(voices.map(idIn))], viewerOf(caller));
+  const found = await findVoices(store.read, [...new Set(voices.map(trimmedId))], viewerOf(caller));
   return new Map(found.map((record) => [record.voice_id, record]));
 }
 
-/** A provider may not mind blanks around it. */
-function idIn({ voice }: NamedVoice): string {
+/** A provider may ignore spaces around an id. */
+function trimmedId({ voice }: NamedVoice): string {
   return voice.trim();
 }
 
-/** How cloned and designed voices of the alpha models end. */
+/** Suffix of cloned and designed voices of the alpha models. */
 const alphaVoice = /-v[cd]-.*-voice-\d+-\w+$/i;
 
-/** Whether an id is written like those of the voices that are made here: the target model, a dash and more. */
+/** Whether an id has the form of a custom voice: the target model, a dash and a suffix. */
 function isCustom(voice: string, channels: Channels): boolean {
   const id = voice.trim().toLowerCase();
   if (alphaVoice.test(id)) return true;
-  return targets.some((target) =>
+  return enrollmentModels.some((target) =>
     [target, ...channels.upstreamNames(target)].some((name) => id.startsWith(`${name.toLowerCase()}-`)),
   );
 }
 
-/** The models that enrolled voices are made for. */
-const targets: readonly string[] = models
+/** Target models of enrolled voices. */
+const enrollmentModels: readonly string[] = models
   .filter(({ family }) => family === 'voxa' || family === 'alpha-audio')
   .map(({ id }) => id);

@@ -14,13 +14,13 @@ export async function runReport<Name extends ReportName>(
   args: ReportArgs<Name>,
 ): Promise<ReportResult<Name>> {
   const places = gateway.reports[laneOf[name]];
-  const leave = await places.take(caller.userId, signal).catch((error: unknown) => {
+  const release = await places.acquire(caller.userId, signal).catch((error: unknown) => {
     throw error instanceof BusyError ? busy(error) : error;
   });
   try {
     return await gateway.store.report(name, args);
   } finally {
-    leave();
+    release();
   }
 }
 

@@ -69,8 +69,8 @@ export function invalid(field: string, problem: string, code: CodeOf400 = 'inval
   return new Failure(400, code, `${field}: ${problem}`);
 }
 
-/** 503 for something that only one provider has, while that one is not there. */
-export function keeperAway(message: string): Failure {
+/** Builds a 503 for a resource that only one channel has, while that channel is not available. */
+export function channelUnavailable(message: string): Failure {
   return new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
 }
 

@@ -17,7 +17,7 @@ export class BusyError extends Error {
 }
 
 /** Gives a slot back; more than once does no harm. */
-export type Leave = () => void;
+export type Release = () => void;
 
 /**
  * So much at a time, and nobody all of it: a user may have no more slots than are left free, so whoever comes next
@@ -36,7 +36,7 @@ export class Slots {
   }
 
   /** Whether nobody has or wants one. */
-  get idle(): boolean {
+  get isIdle(): boolean {
     return this.#free === this.#options.count && this.#waiting.size === 0;
   }
 
@@ -52,7 +52,7 @@ export class Slots {
    *
    * @throws BusyError when that takes too long; the signal's reason when it is aborted first
    */
-  take(user: SlotUser, signal: AbortSignal): Promise<Leave> {
+  acquire(user: SlotUser, signal: AbortSignal): Promise<Release> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       if (this.#mayTake(user)) {
@@ -86,7 +86,7 @@ export class Slots {
     return (this.#taken.get(user) ?? 0) < this.#free;
   }
 
-  #enter(user: SlotUser): Leave {
+  #enter(user: SlotUser): Release {
     let left = false;
     this.#free -= 1;
     this.#taken.set(user, (this.#taken.get(user) ?? 0) + 1);

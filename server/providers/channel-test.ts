@@ -1,7 +1,6 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
 import type { Channel, UpstreamRequest } from '../channels/channel.ts';
-import { faultIn, faultOf } from '../channels/faults.ts';
-import type { FailureKind } from '../channels/figures.ts';
+import { type FailureKind, failureKindOf, failureKindOfStatus } from '../channels/failure-kinds.ts';
 import { Failure } from '../lib/failure.ts';
 import { type Timers, withinLimit } from '../lib/timers.ts';
 import { systemVoices } from '../models/catalogue.ts';
@@ -56,7 +55,7 @@ export async function tryChannel(
 ): Promise<ChannelVerdict> {
   const { kind, model, ...request } = smallCall(channel);
   const poll = kind === 'query';
-  const attempt = channel.health.begin({ poll, ...(model !== null && { model }) });
+  const attempt = channel.health.startAttempt({ poll, ...(model !== null && { model }) });
   const told = { request: kind, model };
   let status: number | null = null;
   try {
@@ -67,16 +66,16 @@ export async function tryChannel(
     });
     const words = new ProviderWords(channel, request.body);
     const found = judge(kind, status ?? 0, isJson(headers) ? body : undefined, words);
-    if (found.failure === null) attempt.succeeded();
-    else attempt.failed(found.failure);
+    if (found.failure === null) attempt.succeed();
+    else attempt.fail(found.failure);
     return { ...told, status, ...found };
   } catch (error) {
     signal.throwIfAborted();
-    const failure = faultOf(error);
-    attempt.failed(failure);
+    const failure = failureKindOf(error);
+    attempt.fail(failure);
     return { ...told, status, ok: false, failure, problem: problemOf(failure, error) };
   } finally {
-    attempt.over();
+    attempt.finish();
   }
 }
 
@@ -89,7 +88,7 @@ function judge(
 ): Pick<ChannelVerdict, 'ok' | 'failure' | 'problem'> {
   const { code, type, message = '' } = errorIn(body ?? Buffer.alloc(0));
   const refused = aboutOurAccount(code ?? type ?? '') ? 'key_refused' : undefined;
-  const fault = refused ?? faultIn(status);
+  const fault = refused ?? failureKindOfStatus(status);
   const said = words.text(message, maxWords);
   const answered = `The provider answered with status ${status}${said === '' ? '.' : `: ${said}`}`;
   if (fault !== undefined) return { ok: false, failure: fault, problem: answered };

@@ -1,10 +1,10 @@
 import type { Agent } from 'undici';
 import type { Channel } from '../channels/channel.ts';
-import { unanswered } from '../channels/failover.ts';
+import { connectionFailure } from '../channels/failover.ts';
 import { Failure } from '../lib/failure.ts';
 import type { HttpAnswer } from '../outbound/ask.ts';
 import { AddressError, openAddress, outboundAgent, PrivateAddressError } from '../outbound/open-address.ts';
-import { type Leave, type SlotOptions, Slots } from '../outbound/slots.ts';
+import { type Release, type SlotOptions, Slots } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** Who named the file, and for how long it is wanted. */
@@ -48,7 +48,7 @@ export class FileHosts {
     { channel, user, publicOnly = false, logger, ...request }: FileRequest,
   ): Promise<HttpAnswer> {
     const allowPrivate = !publicOnly && (channel?.settings.privateFiles ?? false);
-    let leave: Leave | undefined;
+    let leave: Release | undefined;
     try {
       leave = await this.#enter(channel, url, user, request.signal);
       const opened = await openAddress(allowPrivate ? this.#any : this.#public, url, request);
@@ -56,7 +56,8 @@ export class FileHosts {
       return opened;
     } catch (error) {
       leave?.();
-      if (!(error instanceof AddressError || error instanceof PrivateAddressError)) throw unanswered(error);
+      if (!(error instanceof AddressError || error instanceof PrivateAddressError))
+        throw connectionFailure(error);
       const hint = error instanceof PrivateAddressError ? '; private_files on the channel permits it' : '';
       logger.warn(
         { channel: channel?.name, reason: error.message },
@@ -69,15 +70,20 @@ export class FileHosts {
   }
 
   /** A slot of the host, redirects included. What goes by one channel never waits for another's. */
-  async #enter(channel: Channel | undefined, url: string, user: number, signal: AbortSignal): Promise<Leave> {
+  async #enter(
+    channel: Channel | undefined,
+    url: string,
+    user: number,
+    signal: AbortSignal,
+  ): Promise<Release> {
     const host = `${channel?.name} ${URL.parse(url)?.origin}`;
     const slots = this.#hosts.get(host) ?? new Slots(this.#slots);
     this.#hosts.set(host, slots);
     const tidy = () => {
-      if (slots.idle) this.#hosts.delete(host);
+      if (slots.isIdle) this.#hosts.delete(host);
     };
     try {
-      const leave = await slots.take(user, signal);
+      const leave = await slots.acquire(user, signal);
       return () => {
         leave();
         tidy();

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { Channel } from '../channels/channel.ts';
-import type { Answered } from '../channels/failover.ts';
+import type { ChannelResponse } from '../channels/failover.ts';
 import { isPrivateAddress } from '../outbound/open-address.ts';
 
 /** Stands where a provider named something of its own. */
@@ -182,7 +182,7 @@ function parsed(literal: string): string | undefined {
 }
 
 /** What a client may read of an answer to what it sent. */
-export function wordsOf({ channel, sent }: Answered): ProviderWords {
+export function wordsOf({ channel, sent }: ChannelResponse): ProviderWords {
   return new ProviderWords(channel, sent);
 }
 

@@ -1,5 +1,5 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
-import { isAway } from '../channels/faults.ts';
+import { isUnavailable } from '../channels/failure-kinds.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../lib/failure.ts';
 import { field, textField } from './json.ts';
@@ -74,7 +74,7 @@ export function throttled(retryAfter = 1): Failure {
  * seconds.
  */
 export function providerFailure(status: number, retryAfter = 1): Failure {
-  if (isAway(status))
+  if (isUnavailable(status))
     return new Failure(503, 'get_channel_failed', 'The provider is not available now.', { retryAfter });
   if (status === 504) return new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
   return new Failure(502, 'bad_response_status_code', 'The provider failed to handle the request.');

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Channel } from '../channels/channel.ts';
-import { noteClose, openSocketInTurn, type SocketRequest } from '../channels/socket.ts';
+import { openSocketWithFailover, recordClose, type SocketRequest } from '../channels/socket.ts';
 import { within } from '../telemetry/work.ts';
 import type { Connection } from './connection.ts';
 import { Peer, type PeerEvents } from './peer.ts';
@@ -60,7 +60,7 @@ export class Relay {
     const signal = AbortSignal.any([this.client.gone, this.#stopped.signal]);
     const request = { path: this.#path, model: model.id, user: key.caller.userId, signal, timers };
     const opened = await within(this.#connection, () =>
-      openSocketInTurn(gateway.channels.order(channels), request, gateway.logger),
+      openSocketWithFailover(gateway.channels.order(channels), request, gateway.logger),
     );
     const { channel, socket } = opened;
     if (signal.aborted) {
@@ -73,7 +73,7 @@ export class Relay {
       frame: (data, binary) => (isCurrent() ? this.#on.fromUpstream(data, binary) : undefined),
       closed: (code) => {
         if (!isCurrent()) return;
-        noteClose(opened, code);
+        recordClose(opened, code);
         this.#upstream = undefined;
         this.client.hold(false);
         this.#on.upstreamClosed(code);

@@ -1,7 +1,13 @@
 import type { Channel } from '../channels/channel.ts';
-import { type Turn, unanswered } from '../channels/failover.ts';
-import { faultIn, faultOf, mayAskToWait, neverSent, refusedBeforeWork } from '../channels/faults.ts';
-import type { FailureKind } from '../channels/figures.ts';
+import { type Candidate, connectionFailure } from '../channels/failover.ts';
+import {
+  allowsRetryAfter,
+  type FailureKind,
+  failureKindOf,
+  failureKindOfStatus,
+  wasNeverSent,
+  wasRejectedBeforeWork,
+} from '../channels/failure-kinds.ts';
 import { Failure, type TaskError } from '../lib/failure.ts';
 import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -136,13 +142,13 @@ export function logDriverError(
 export function noteDriverError(
   logger: Logger,
   error: unknown,
-  { channel, attempt }: Turn,
+  { channel, attempt }: Candidate,
   message: string,
   about: { task?: string; asset?: string; failures?: number } = {},
 ): DriverError {
   const noted = asDriverError(error);
-  if (noted.fault === undefined) attempt.over();
-  else attempt.failed(noted.fault, noted.pause);
+  if (noted.fault === undefined) attempt.finish();
+  else attempt.fail(noted.fault, noted.pause);
   logDriverError(logger, noted, { ...about, channel: channel.name }, message);
   return noted;
 }
@@ -153,15 +159,20 @@ export function noteDriverError(
  */
 export function refusedBy(status: number, failure: Failure, pause?: number): DriverError {
   // A refused key, throttling and "not now" come before any work; other failures may come after it.
-  const kind = refusedBeforeWork(status) ? 'retryable' : status >= 500 ? 'unknown' : 'rejected';
-  return new DriverError(kind, failure, { fault: faultIn(status), ...(mayAskToWait(status) && { pause }) });
+  const kind = wasRejectedBeforeWork(status) ? 'retryable' : status >= 500 ? 'unknown' : 'rejected';
+  return new DriverError(kind, failure, {
+    fault: failureKindOfStatus(status),
+    ...(allowsRetryAfter(status) && { pause }),
+  });
 }
 
 /** Takes whatever was thrown on the way to an upstream for a `DriverError`. */
 export function asDriverError(error: unknown): DriverError {
   if (error instanceof DriverError) return error;
-  const failure = error instanceof Failure ? error : unanswered(error);
-  return new DriverError(neverSent(error) ? 'retryable' : 'unknown', failure, { fault: faultOf(error) });
+  const failure = error instanceof Failure ? error : connectionFailure(error);
+  return new DriverError(wasNeverSent(error) ? 'retryable' : 'unknown', failure, {
+    fault: failureKindOf(error),
+  });
 }
 
 /** The gateway's own errors of failed tasks. Drivers use them too, where an upstream says the same. */

@@ -1,4 +1,4 @@
-import { keeperAway } from '../lib/failure.ts';
+import { channelUnavailable } from '../lib/failure.ts';
 import { withinLimit } from '../lib/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -60,14 +60,14 @@ export class Resumption {
     const { drivers, channels, timers, timing, stopping, logger } = this.#env;
     const driver = drivers.get(task.driver);
     const channel = channels.named(task.channel);
-    if (channel === undefined) throw keeperAway('The provider that has the task is not available.');
-    const attempt = channel.health.begin({ user: task.userId, poll: true });
+    if (channel === undefined) throw channelUnavailable('The provider that has the task is not available.');
+    const attempt = channel.health.startAttempt({ user: task.userId, poll: true });
     try {
       const resumed = await withinLimit(timers, timing.submitLimitMs, stopping, async (signal) => {
         if (driver?.resume === undefined) throw new Error(`no task of ${task.driver} waits`);
         return driver.resume(task, request, { channel, user: task.userId, signal });
       });
-      attempt.succeeded();
+      attempt.succeed();
       return resumed;
     } catch (error) {
       const about = { task: task.id };

@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import { inTurn, noTurn, soonest, type Turn } from '../channels/failover.ts';
+import { type Candidate, candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
 import { keyRefused } from '../keys/key-ring.ts';
 import { Failure } from '../lib/failure.ts';
 import { withinLimit } from '../lib/timers.ts';
@@ -56,7 +56,7 @@ export class Submitter {
 
   async submit(order: TaskCreation): Promise<SubmittedTask> {
     const [first] = order.channels;
-    if (first === undefined) throw noTurn([], {});
+    if (first === undefined) throw noCandidate([], {});
     const driver = this.#env.drivers.get(order.driver);
     if (driver === undefined) throw new Error(`there is no task driver named ${order.driver}`);
     let made = await this.#create(order, first);
@@ -148,7 +148,7 @@ export class Submitter {
     let task = made;
     const asked = { user: caller.userId, model: model.id };
     let refused: DriverError | undefined;
-    for (const turn of inTurn(channels, asked)) {
+    for (const turn of candidates(channels, asked)) {
       const { channel } = turn;
       try {
         if (task.askedAt === null || task.channel !== channel.name) {
@@ -162,12 +162,14 @@ export class Submitter {
         if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);
         refused = answer.refused;
       } finally {
-        turn.attempt.over();
+        turn.attempt.finish();
       }
       if (refused.kind !== 'retryable') break;
     }
     const failure =
-      refused === undefined ? noTurn(channels, asked) : soonest(refused.failure, channels, asked);
+      refused === undefined
+        ? noCandidate(channels, asked)
+        : withShortestRetryAfter(refused.failure, channels, asked);
     if (await this.#changes.drop(task, failure)) throw failure;
     return this.#overtaken(task);
   }
@@ -176,7 +178,7 @@ export class Submitter {
     task: TaskRecord,
     request: object,
     driver: TaskDriver,
-    { channel, attempt }: Turn,
+    { channel, attempt }: Candidate,
     lateAt: number,
   ): Promise<{ submission: Submission } | { refused: DriverError }> {
     const { timers, stopping, logger } = this.#env;
@@ -186,7 +188,7 @@ export class Submitter {
         driver.submit(task, request, { channel, user: task.userId, signal }),
       );
       fault('submit:answered');
-      attempt.succeeded();
+      attempt.succeed();
       return { submission };
     } catch (error) {
       const about = { task: task.id };

@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import type { Turn } from '../channels/failover.ts';
+import type { Candidate } from '../channels/failover.ts';
 import { withinLimit } from '../lib/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -56,7 +56,7 @@ export class TaskStep {
     { early = false, answered = () => {} }: PollOptions,
   ): Promise<number | undefined> {
     const { timers, timing, stopping } = this.#env;
-    const attempt = channel.health.begin({ user: task.userId, poll: true });
+    const attempt = channel.health.startAttempt({ user: task.userId, poll: true });
     let snapshot: Snapshot;
     try {
       snapshot = await withinLimit(timers, timing.pollLimitMs, stopping, (signal) =>
@@ -67,7 +67,7 @@ export class TaskStep {
       return this.#unanswered(task, driver, { channel, attempt }, error);
     }
     fault('poll:answered');
-    attempt.succeeded();
+    attempt.succeed();
     this.#slots.answered(channel.name);
     answered();
     if (snapshot.state === 'completed') await this.#changes.complete(task, snapshot);
@@ -80,7 +80,7 @@ export class TaskStep {
   async #unanswered(
     task: AcceptedTask,
     driver: TaskDriver,
-    turn: Turn,
+    turn: Candidate,
     cause: unknown,
   ): Promise<number | undefined> {
     const { channel } = turn;

@@ -55,7 +55,7 @@ export class SigmaRig extends TaskRig {
     this.told = { status: 'SUBMITTED' };
     this.instead.clear();
     this.upstream.seen.length = 0;
-    for (const name of ['near', 'far']) this.gateway.gateway.channels.named(name)?.health.restore();
+    for (const name of ['near', 'far']) this.gateway.gateway.channels.named(name)?.health.reset();
   }
 
   async send(

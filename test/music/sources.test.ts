@@ -12,9 +12,9 @@ const aPath = '/sigma/v1/music';
 async function onFar() {
   const { channels } = rig.gateway.gateway;
   const near = channels.named('near');
-  near?.health.begin({ model: 'sigma_music' }).failed('server_error', 60);
+  near?.health.startAttempt({ model: 'sigma_music' }).fail('server_error', 60);
   const songs = await rig.songs();
-  near?.health.restore();
+  near?.health.reset();
   expect(rig.sent().at(-1)?.channel).toBe('far');
   rig.upstream.seen.length = 0;
   return { songs, upstreamTask: rig.upstreamId, taskId: await taskOf(songs[0]?.id) };

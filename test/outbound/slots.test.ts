@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { BusyError, type Leave, Slots, type SlotUser } from '../../server/outbound/slots.ts';
+import { BusyError, type Release, Slots, type SlotUser } from '../../server/outbound/slots.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const never = new AbortController().signal;
@@ -10,7 +10,7 @@ const clara = 3;
 let timers: ManualTimers;
 let slots: Slots;
 /** Who got a slot, in order. */
-let got: { user: SlotUser; leave: Leave }[];
+let got: { user: SlotUser; leave: Release }[];
 beforeEach(() => {
   timers = new ManualTimers();
   slots = new Slots({ count: 8, waitMs: 10_000, timers });
@@ -24,7 +24,7 @@ const users = () => got.map(({ user }) => user);
 async function ask(user: SlotUser, count: number, signal = never): Promise<{ last: Promise<void> }> {
   let last = Promise.resolve();
   for (let one = 0; one < count; one += 1) {
-    last = slots.take(user, signal).then((leave) => void got.push({ user, leave }));
+    last = slots.acquire(user, signal).then((leave) => void got.push({ user, leave }));
     last.catch(() => {});
   }
   await settle();
@@ -78,11 +78,11 @@ describe('shares', () => {
   });
 
   test('nobody has one any more when all are given back', async () => {
-    expect(slots.idle).toBe(true);
+    expect(slots.isIdle).toBe(true);
     await ask(anna, 4);
-    expect(slots.idle).toBe(false);
+    expect(slots.isIdle).toBe(false);
     for (const one of got) one.leave();
-    expect(slots.idle).toBe(true);
+    expect(slots.isIdle).toBe(true);
   });
 });
 
@@ -106,9 +106,9 @@ describe('waiting', () => {
     const { last: waiting } = await ask(anna, 5, gone.signal);
     gone.abort(new Error('the client left'));
     await expect(waiting).rejects.toThrow('the client left');
-    await expect(slots.take(berta, gone.signal)).rejects.toThrow('the client left');
+    await expect(slots.acquire(berta, gone.signal)).rejects.toThrow('the client left');
     for (const one of got) one.leave();
-    expect(slots.idle).toBe(true);
+    expect(slots.isIdle).toBe(true);
   });
 
   test('leaves no alarm behind that could ring', async () => {

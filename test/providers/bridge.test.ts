@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { openSocketInTurn } from '../../server/channels/socket.ts';
+import { openSocketWithFailover } from '../../server/channels/socket.ts';
 import { findModel } from '../../server/models/catalogue.ts';
 import { type BridgedPiece, BridgedSpeech } from '../../server/providers/native/bridge.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
@@ -51,8 +51,8 @@ async function bridged(
   };
   const signal = AbortSignal.timeout(60_000);
   const request = { path: '/api-ws/v1/inference', model: 'voxa-v1', signal } as const;
-  const opened = await openSocketInTurn([channel], request, createLogger('silent'));
-  const failed = vi.spyOn(opened.attempt, 'failed');
+  const opened = await openSocketWithFailover([channel], request, createLogger('silent'));
+  const failed = vi.spyOn(opened.attempt, 'fail');
   const body = {
     model: 'voxa-v1',
     input: { text, voice: 'voxanna', ...input },

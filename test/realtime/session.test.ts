@@ -525,7 +525,7 @@ describe('the voice decides the channel', () => {
     send('session.update', { session: { voice: 'stranded-1' } });
     expect(await error()).toMatchObject({
       code: 'bad_response',
-      message: 'The channel this voice lives on is not available.',
+      message: 'The channel of this voice is not available.',
     });
     expect((await client.closed).code).toBe(1011);
   });

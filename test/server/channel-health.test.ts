@@ -8,143 +8,144 @@ beforeEach(() => {
   health = new Health(() => now);
 });
 
-/** So many episodes, one after the other. */
+/** Fails `times` attempts, each in an episode of its own. */
 function fail(times: number, poll = false): void {
   for (let episode = 0; episode < times; episode += 1) {
     now += 1_000;
-    health.begin({ poll }).failed('server_error');
+    health.startAttempt({ poll }).fail('server_error');
   }
 }
 
-const begin = (count: number): Attempt[] => Array.from({ length: count }, () => health.begin());
-const rest = () => (health.restsUntil ?? now) - now;
+const startAttempts = (count: number): Attempt[] =>
+  Array.from({ length: count }, () => health.startAttempt());
+const remainingCoolDown = () => (health.coolDownUntil ?? now) - now;
 
 describe('episodes', () => {
-  test('a hundred requests that fail together are one', () => {
+  test('count a hundred requests that fail together as one', () => {
     fail(1);
     now += 1_000;
-    for (const one of begin(100)) one.failed('broken_off');
+    for (const one of startAttempts(100)) one.fail('broken_off');
     expect(health.state).toBe('healthy');
     fail(1);
     expect(health.state).toBe('resting');
   });
 
-  test('what began before a failure was counted is part of it, however late it fails', () => {
-    const slow = begin(3);
+  test('include attempts that started before the counted failure, however late they fail', () => {
+    const slow = startAttempts(3);
     fail(2);
     for (const one of slow) {
       now += 90_000;
-      one.failed('timeout');
+      one.fail('timeout');
     }
     expect(health.state).toBe('healthy');
   });
 
-  test('what begins within a second of it is part of it, as while a provider starts anew', () => {
+  test('include attempts that start within a second of the counted failure, as during a restart', () => {
     for (let request = 0; request < 100; request += 1) {
       now += 9;
-      health.begin().failed('unreachable');
+      health.startAttempt().fail('unreachable');
     }
     expect(health.state).toBe('healthy');
   });
 
-  test('only a success that began later ends a row of them', () => {
-    const early = health.begin();
+  test('are reset only by a success that started later', () => {
+    const early = health.startAttempt();
     fail(2);
-    early.succeeded();
+    early.succeed();
     fail(1);
     expect(health.state).toBe('resting');
-    health.restore();
+    health.reset();
     fail(2);
-    health.begin().succeeded();
+    health.startAttempt().succeed();
     fail(2);
     expect(health.state).toBe('healthy');
   });
 
-  test('a success that turns out bad is a failure, once', () => {
+  test('count a success that fails later as one failure', () => {
     for (let socket = 0; socket < 5; socket += 1) {
       now += 1_000;
-      const attempt = health.begin();
-      attempt.succeeded();
-      attempt.failed('broken_off');
-      attempt.failed('broken_off');
+      const attempt = health.startAttempt();
+      attempt.succeed();
+      attempt.fail('broken_off');
+      attempt.fail('broken_off');
     }
     expect(health.state).toBe('resting');
   });
 
-  test('a silence of a minute in which nothing else succeeds is enough', () => {
-    const [silent, other] = begin(2);
+  test('start a cool-down at once after a timeout of a minute without any success', () => {
+    const [silent, other] = startAttempts(2);
     now += 59_999;
-    other?.failed('timeout');
+    other?.fail('timeout');
     expect(health.state).toBe('healthy');
     now += 1_000;
-    const later = health.begin();
+    const later = health.startAttempt();
     now += 60_000;
-    later.failed('timeout');
-    silent?.failed('timeout');
-    expect([health.state, rest()]).toEqual(['resting', 5_000]);
+    later.fail('timeout');
+    silent?.fail('timeout');
+    expect([health.state, remainingCoolDown()]).toEqual(['resting', 5_000]);
   });
 
-  test('a silence beside others that succeed is one failure', () => {
-    const silent = health.begin();
+  test('count a long timeout as one failure when other attempts succeed', () => {
+    const silent = health.startAttempt();
     now += 30_000;
-    health.begin().succeeded();
+    health.startAttempt().succeed();
     now += 90_000;
-    silent.failed('timeout');
+    silent.fail('timeout');
     expect(health.state).toBe('healthy');
   });
 
-  test('nothing else that is told of an attempt counts', () => {
+  test('ignore outcomes of an attempt that has finished', () => {
     for (let times = 0; times < 10; times += 1) {
       now += 1_000;
-      const attempt = health.begin();
-      attempt.over();
-      attempt.failed('server_error');
-      attempt.failed('throttled', 60);
+      const attempt = health.startAttempt();
+      attempt.finish();
+      attempt.fail('server_error');
+      attempt.fail('throttled', 60);
     }
     expect([health.state, health.admit()]).toEqual(['healthy', expect.anything()]);
   });
 
-  test('polls that are answered say nothing of work that fails', () => {
+  test('of calls are not reset by successful polls', () => {
     for (let episode = 0; episode < 3; episode += 1) {
       fail(1);
-      health.begin({ poll: true }).succeeded();
+      health.startAttempt({ poll: true }).succeed();
     }
     expect(health.state).toBe('resting');
-    health.begin({ poll: true }).succeeded();
+    health.startAttempt({ poll: true }).succeed();
     expect(health.state).toBe('resting');
   });
 
-  test('polls that fail are reason to rest, which their success ends', () => {
+  test('of polls start a cool-down that a successful poll ends', () => {
     fail(3, true);
     expect(health.state).toBe('resting');
-    health.begin({ poll: true }).succeeded();
+    health.startAttempt({ poll: true }).succeed();
     expect(health.state).toBe('healthy');
   });
 });
 
-describe('a share of failures', () => {
-  /** So many requests a second succeed, and so many fail after them. */
-  function mixed(seconds: number, good: number, bad: number): void {
+describe('the failure rate', () => {
+  /** Each second, some requests succeed and then some fail. */
+  function mixed(seconds: number, successes: number, failures: number): void {
     for (let second = 0; second < seconds; second += 1) {
       now += 1_000;
-      for (const one of begin(good)) one.succeeded();
-      for (const one of begin(bad)) one.failed('server_error');
+      for (const one of startAttempts(successes)) one.succeed();
+      for (const one of startAttempts(failures)) one.fail('server_error');
     }
   }
 
-  test('of a half, time and again, is reason to rest though others succeed', () => {
+  test('starts a cool-down at one half in several episodes', () => {
     mixed(4, 10, 12);
     expect(health.state).toBe('healthy');
     mixed(2, 10, 12);
     expect(health.state).toBe('resting');
   });
 
-  test('of less is none', () => {
+  test('starts no cool-down below one half', () => {
     mixed(60, 12, 10);
     expect(health.state).toBe('healthy');
   });
 
-  test('is that of the last minute', () => {
+  test('covers the last minute', () => {
     mixed(4, 1, 2);
     now += 60_000;
     mixed(4, 1, 2);
@@ -152,74 +153,74 @@ describe('a share of failures', () => {
   });
 });
 
-describe('a channel at rest', () => {
-  test('is left out for twice as long each time, two minutes at the most', () => {
+describe('a cool-down', () => {
+  test('doubles each time, up to two minutes', () => {
     fail(3);
-    const rests = Array.from({ length: 7 }, () => {
-      const ms = rest();
+    const coolDowns = Array.from({ length: 7 }, () => {
+      const ms = remainingCoolDown();
       expect(health.admit()).toBeUndefined();
       now += ms;
-      health.admit()?.failed('timeout');
+      health.admit()?.fail('timeout');
       return ms;
     });
-    expect(rests).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 120_000, 120_000]);
+    expect(coolDowns).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 120_000, 120_000]);
   });
 
-  test('is tried by one request at a time, and is back when that succeeds', () => {
+  test('ends with one probe at a time, until one succeeds', () => {
     fail(3);
-    now += rest();
+    now += remainingCoolDown();
     expect(health.state).toBe('probing');
     const probe = health.admit();
-    expect([health.healthy, health.admit()]).toEqual([false, undefined]);
-    probe?.succeeded();
+    expect([health.isHealthy, health.admit()]).toEqual([false, undefined]);
+    probe?.succeed();
     expect(health.state).toBe('healthy');
     for (let request = 0; request < 10; request += 1) expect(health.admit()).toBeDefined();
     fail(3);
-    expect(rest()).toBe(5_000);
+    expect(remainingCoolDown()).toBe(5_000);
   });
 
-  test('is tried by the next request when one says nothing, or takes long', () => {
+  test('allows the next probe when one has no outcome or takes long', () => {
     fail(3);
-    now += rest();
-    health.admit()?.over();
+    now += remainingCoolDown();
+    health.admit()?.finish();
     const slow = health.admit();
     expect(slow).toBeDefined();
     now += 9_999;
     expect(health.admit()).toBeUndefined();
     now += 1;
     expect(health.admit()).toBeDefined();
-    slow?.succeeded();
+    slow?.succeed();
     expect(health.state).toBe('healthy');
   });
 
-  test('does not rest longer for what fails while it rests', () => {
+  test('is not extended by attempts that fail during it', () => {
     fail(3);
     now += 2_000;
-    const during = health.begin();
-    for (const one of begin(5)) one.failed('server_error');
-    expect(rest()).toBe(3_000);
+    const during = health.startAttempt();
+    for (const one of startAttempts(5)) one.fail('server_error');
+    expect(remainingCoolDown()).toBe(3_000);
     now += 3_000;
-    during.failed('server_error');
+    during.fail('server_error');
     expect(health.state).toBe('probing');
   });
 
-  test('is asked all the same where there is no other, eight at a time and one more each second', () => {
+  test('allows eight forced attempts at a time and one more each second', () => {
     fail(3);
-    const insisted = Array.from({ length: 10 }, () => health.insist());
-    expect(insisted.filter(Boolean)).toHaveLength(8);
+    const forced = Array.from({ length: 10 }, () => health.forceAttempt());
+    expect(forced.filter(Boolean)).toHaveLength(8);
     for (let second = 0; second < 3; second += 1) {
       now += 1_000;
-      expect([health.insist(), health.insist()]).toEqual([expect.anything(), undefined]);
+      expect([health.forceAttempt(), health.forceAttempt()]).toEqual([expect.anything(), undefined]);
     }
-    insisted[0]?.over();
-    for (let left = 0; left < 4; left += 1) insisted[left]?.over();
-    expect(health.insist()).toBeDefined();
+    forced[0]?.finish();
+    for (let index = 0; index < 4; index += 1) forced[index]?.finish();
+    expect(health.forceAttempt()).toBeDefined();
   });
 
-  test('is back as soon as one that was let through succeeds', () => {
+  test('ends when a forced attempt succeeds', () => {
     fail(3);
     now += 100;
-    health.insist()?.succeeded();
+    health.forceAttempt()?.succeed();
     expect([health.state, health.admit()]).toEqual(['healthy', expect.anything()]);
   });
 });
@@ -228,55 +229,55 @@ describe('throttling', () => {
   const anna = { user: 1, model: 'm' };
   const berta = { user: 2, model: 'm' };
 
-  test('holds back the user and the model it was about, for as long as the provider asks', () => {
-    health.admit(anna)?.failed('throttled', 30);
-    expect([health.admit(anna), health.insist(anna)]).toEqual([undefined, undefined]);
+  test('pauses requests of that user for that model for as long as the provider asks', () => {
+    health.admit(anna)?.fail('throttled', 30);
+    expect([health.admit(anna), health.forceAttempt(anna)]).toEqual([undefined, undefined]);
     expect(health.admit(berta)).toBeDefined();
     expect(health.admit({ ...anna, model: 'other' })).toBeDefined();
     now += 10_500;
-    expect(health.waitFor(anna)).toEqual({ throttled: true, ms: 19_500 });
+    expect(health.retryDelay(anna)).toEqual({ throttled: true, ms: 19_500 });
     now += 19_500;
     expect(health.admit(anna)).toBeDefined();
     expect(health.state).toBe('healthy');
   });
 
-  test('without a pause makes others come first for a second', () => {
-    health.admit(anna)?.failed('throttled');
+  test('without retry-after makes other channels come first for a second', () => {
+    health.admit(anna)?.fail('throttled');
     expect(health.admit(anna)).toBeUndefined();
-    for (let request = 0; request < 20; request += 1) expect(health.insist(anna)).toBeDefined();
+    for (let request = 0; request < 20; request += 1) expect(health.forceAttempt(anna)).toBeDefined();
     now += 1_000;
     expect(health.admit(anna)).toBeDefined();
   });
 
-  test('is not forgotten for a success that began before', () => {
-    const before = health.begin(anna);
-    health.begin(anna).failed('throttled', 30);
-    health.begin(anna).failed('throttled', 2);
-    before.succeeded();
+  test('is not lifted by a success that started earlier', () => {
+    const before = health.startAttempt(anna);
+    health.startAttempt(anna).fail('throttled', 30);
+    health.startAttempt(anna).fail('throttled', 2);
+    before.succeed();
     now += 3_000;
-    expect(health.insist(anna)).toBeUndefined();
+    expect(health.forceAttempt(anna)).toBeUndefined();
   });
 
-  test('of polls holds back no work', () => {
-    health.begin({ user: 1, poll: true }).failed('throttled', 30);
+  test('of polls does not pause calls', () => {
+    health.startAttempt({ user: 1, poll: true }).fail('throttled', 30);
     expect(health.admit({ user: 1 })).toBeDefined();
   });
 
-  test('of thousands of users takes no more room than those who wait', () => {
+  test('drops expired pauses when thousands of users were throttled', () => {
     for (let user = 0; user < 5_000; user += 1) {
       now += 2_000;
-      health.begin({ user, model: 'm' }).failed('throttled', 2);
+      health.startAttempt({ user, model: 'm' }).fail('throttled', 2);
     }
     expect(health.admit({ user: 4_999, model: 'm' })).toBeUndefined();
     expect(health.admit({ user: 4_998, model: 'm' })).toBeDefined();
   });
 });
 
-test('a service that says until when it is away is left alone by everyone, for that model', () => {
-  health.begin({ user: 1, model: 'm' }).failed('server_error', 60);
+test('a 5xx with retry-after pauses that model for all users', () => {
+  health.startAttempt({ user: 1, model: 'm' }).fail('server_error', 60);
   expect(health.admit({ user: 2, model: 'm' })).toBeUndefined();
   expect(health.admit({ user: 2, model: 'other' })).toBeDefined();
-  expect(health.waitFor({ user: 2, model: 'm' })).toEqual({ throttled: false, ms: 1_000 });
-  health.insist({ user: 2, model: 'm' })?.succeeded();
+  expect(health.retryDelay({ user: 2, model: 'm' })).toEqual({ throttled: false, ms: 1_000 });
+  health.forceAttempt({ user: 2, model: 'm' })?.succeed();
   expect(health.admit({ user: 3, model: 'm' })).toBeDefined();
 });

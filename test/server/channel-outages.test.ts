@@ -14,8 +14,8 @@ const vectors = {
   usage: { prompt_tokens: 1 },
 };
 
-/** An upstream of embeddings that does as it is told. */
-interface Told extends RecordingUpstream {
+/** An embeddings upstream whose response a test can change. */
+interface ScriptedUpstream extends RecordingUpstream {
   answer(response: ServerResponse): void | Promise<void>;
 }
 
@@ -36,21 +36,21 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close();
 });
 
-async function told(): Promise<Told> {
+async function startScripted(): Promise<ScriptedUpstream> {
   const upstream = await startUpstream((_request, response) => one.answer(response));
-  const one: Told = Object.assign(upstream, { answer: good });
+  const one: ScriptedUpstream = Object.assign(upstream, { answer: good });
   opened.push(one);
   return one;
 }
 
 describe('a gateway with two accounts', () => {
-  let first: Told;
-  let second: Told;
+  let first: ScriptedUpstream;
+  let second: ScriptedUpstream;
   let target: TestGateway;
 
   beforeEach(async () => {
-    first = await told();
-    second = await told();
+    first = await startScripted();
+    second = await startScripted();
     const models = ['*', 'other-*'].map((id) => ({ id, upstream: undefined }));
     const channels = [
       channelTo(first.url, { name: 'first', protocol: 'embeddings', models, priority: 9 }),
@@ -68,7 +68,7 @@ describe('a gateway with two accounts', () => {
   const health = () => target.gateway.channels.named('first')?.health;
   const asked = () => [first.seen.length, second.seen.length];
 
-  test('a blip with a hundred requests in flight is one failure, and no client sees it', async () => {
+  test('counts a connection loss of a hundred requests as one failure and hides it from clients', async () => {
     const waiting: ServerResponse[] = [];
     first.answer = (response) => void waiting.push(response);
     const calls = Array.from({ length: 100 }, () => ask());
@@ -83,7 +83,7 @@ describe('a gateway with two accounts', () => {
     expect(asked()).toEqual([101, 100]);
   });
 
-  test('a dead one rests, is tried by one request and is back', async () => {
+  test('skips a dead channel, probes it with one request and uses it again', async () => {
     first.answer = breaks;
     for (let episode = 0; episode < 3; episode += 1) {
       skew += 1_500;
@@ -105,7 +105,7 @@ describe('a gateway with two accounts', () => {
     expect([health()?.state, first.seen.length]).toEqual(['healthy', 9]);
   });
 
-  test('throttling holds back the user it was said to, and nobody else', async () => {
+  test('pauses only the throttled user', async () => {
     const { id: berta } = await target.gateway.store.run('createUser', {
       name: 'berta',
       group: 'default',
@@ -127,7 +127,7 @@ describe('a gateway with two accounts', () => {
     expect(health()?.state).toBe('healthy');
   });
 
-  test('when both throttle, a call is refused with the shortest pause, unasked and unpaid', async () => {
+  test('rejects a call with the shortest retry-after and no charge when both throttle', async () => {
     const { key, id } = await makeKey(target, { quota: 1_000 });
     first.answer = bad(429, { 'retry-after': new Date(Date.now() + 40_000).toUTCString() });
     second.answer = bad(429, { 'retry-after': '9000' });
@@ -143,7 +143,7 @@ describe('a gateway with two accounts', () => {
     expect(await remainingQuota(target, id)).toBe(1_000);
   });
 
-  test('a caller who asks for nonsense again and again rests nothing', async () => {
+  test('starts no cool-down for invalid requests', async () => {
     first.answer = bad(400);
     for (let times = 0; times < 10; times += 1) {
       skew += 1_500;
@@ -152,7 +152,7 @@ describe('a gateway with two accounts', () => {
     expect([health()?.state, asked()]).toEqual(['healthy', [10, 0]]);
   });
 
-  test('answers that make no sense count against the account that gives them', async () => {
+  test('counts unusable responses as failures of the channel', async () => {
     first.answer = (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
     for (let times = 0; times < 5; times += 1) {
       skew += 1_500;
@@ -162,7 +162,7 @@ describe('a gateway with two accounts', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test('where both rest, requests are let through all the same, and end the rest', async () => {
+  test('sends requests although both channels are in cool-down, and a success ends it', async () => {
     first.answer = bad(500);
     second.answer = bad(500);
     for (let episode = 0; episode < 3; episode += 1) {
@@ -176,7 +176,7 @@ describe('a gateway with two accounts', () => {
   });
 });
 
-describe('what must not be made twice', () => {
+describe('a request that must not run twice', () => {
   const voice = {
     model: 'voice-enrollment',
     input: {
@@ -189,7 +189,7 @@ describe('what must not be made twice', () => {
   const asset = { url: 'https://files.example/a.png', asset_type: 'Image' };
   const session = { callback_url: 'https://app.example/verified' };
   const video = { model: 'gamma3.0-video', input: { prompt: 'A boat.' } };
-  /** What the account answers that makes something, each time another one. */
+  /** The provider's response with a new id, by protocol. */
   const made = (id: number) => ({
     native: {
       output: { voice_id: `voxa-v2-anna-${id}`, task_id: `t${id}`, task_status: 'PENDING' },
@@ -208,9 +208,9 @@ describe('what must not be made twice', () => {
     ['a session', 'verification', '/api/resource-channel/vendorx/visual-validate/sessions', session],
   ] as const;
 
-  test('goes on to the next account where the first has certainly made nothing', async () => {
-    const first = await told();
-    const second = await told();
+  test('fails over only if the first channel certainly did not begin it', async () => {
+    const first = await startScripted();
+    const second = await startScripted();
     const protocols = ['native', 'official', 'verification'] as const;
     const channels = protocols.flatMap((protocol) => [
       channelTo(first.url, { name: `first-${protocol}`, protocol, priority: 9 }),
@@ -219,7 +219,7 @@ describe('what must not be made twice', () => {
     const target = await startTestGateway({ sandbox: false, channels });
     opened.push(target);
     let count = 0;
-    const seen = async (answer: Told['answer']) => {
+    const seen = async (answer: ScriptedUpstream['answer']) => {
       first.answer = answer;
       // Assets of a user go where the last one went.
       const user = { name: 'one', group: 'default', now: 1 };
@@ -227,7 +227,7 @@ describe('what must not be made twice', () => {
       const { key } = await makeKey(target, { quota: 1_000_000, userId });
       const came = [];
       for (const [title, protocol, path, body] of kinds) {
-        for (const { health } of target.gateway.channels.all) health.restore();
+        for (const { health } of target.gateway.channels.all) health.reset();
         first.seen.length = 0;
         second.seen.length = 0;
         second.answer = (response) => {
@@ -247,7 +247,7 @@ describe('what must not be made twice', () => {
       [short, long],
       [long, short],
     ] as const) {
-      for (const { health } of target.gateway.channels.all) health.restore();
+      for (const { health } of target.gateway.channels.all) health.reset();
       first.answer = here;
       second.answer = there;
       for (let times = 0; times < 2; times += 1) {
@@ -262,7 +262,7 @@ describe('what must not be made twice', () => {
   });
 });
 
-test('a realtime session that its upstream breaks off counts against the channel, one that it closes does not', async () => {
+test('counts a broken realtime session as a failure of the channel, but not a closed one', async () => {
   const upstream = await startSocketUpstream({ opened: ({ socket }) => socket.close(1000) });
   opened.push(upstream);
   const channels = [channelTo(upstream.url, { name: 'first' })];
@@ -287,7 +287,7 @@ test('a realtime session that its upstream breaks off counts against the channel
   await vi.waitFor(() => expect(figures?.inFlight).toBe(0));
 });
 
-test('an upstream whose sockets break off time and again rests', async () => {
+test('starts a cool-down after repeated socket connection losses', async () => {
   const upstream = await startSocketUpstream({ opened: ({ socket }) => socket.terminate() });
   opened.push(upstream);
   const channels = [channelTo(upstream.url, { name: 'first' })];

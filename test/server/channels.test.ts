@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Channels } from '../../server/channels/channels.ts';
-import { requestInTurn } from '../../server/channels/failover.ts';
+import { requestWithFailover } from '../../server/channels/failover.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
@@ -14,7 +14,7 @@ afterEach(async () => {
 let now = 0;
 const clock = () => now;
 
-function pick(settings: Parameters<typeof channelTo>[1][], random?: () => number) {
+function channelsOf(settings: Parameters<typeof channelTo>[1][], random?: () => number) {
   const channels = new Channels(
     settings.map((change, index) => channelTo('http://127.0.0.1:9', { name: `c${index}`, ...change })),
     clock,
@@ -26,9 +26,9 @@ function pick(settings: Parameters<typeof channelTo>[1][], random?: () => number
 
 const names = (channels: { name: string }[]) => channels.map(({ name }) => name);
 
-describe('which channels serve', () => {
-  test('those with the protocol, the model and the group', () => {
-    const channels = pick([
+describe('channels that serve a request', () => {
+  test('have its protocol, model and group', () => {
+    const channels = channelsOf([
       { models: [{ id: 'voxa-*', upstream: undefined }] },
       { models: [{ id: 'voxa-v2', upstream: 'other' }], groups: ['trial'] },
       { protocol: 'eta' },
@@ -40,9 +40,9 @@ describe('which channels serve', () => {
   });
 });
 
-describe('the order of trying', () => {
+describe('the order of candidates', () => {
   test('is by priority, whatever the weight', () => {
-    const channels = pick([{ weight: 1000 }, { priority: 5, weight: 0.001 }, { priority: 1 }]);
+    const channels = channelsOf([{ weight: 1000 }, { priority: 5, weight: 0.001 }, { priority: 1 }]);
     expect(names(channels.order(channels.serving('native', 'x', 'default')))).toEqual(['c1', 'c2', 'c0']);
   });
 
@@ -52,7 +52,7 @@ describe('the order of trying', () => {
       seed = (seed * 48271) % 2147483647;
       return seed / 2147483647;
     };
-    const channels = pick([{ weight: 1 }, { weight: 3 }], random);
+    const channels = channelsOf([{ weight: 1 }, { weight: 3 }], random);
     const candidates = channels.serving('native', 'x', 'default');
     let first = 0;
     for (let round = 0; round < 4000; round += 1)
@@ -61,12 +61,12 @@ describe('the order of trying', () => {
     expect(first / 4000).toBeLessThan(0.78);
   });
 
-  test('puts a channel at rest last until it is to be tried again', () => {
-    const channels = pick([{ priority: 9 }, {}]);
+  test('puts a channel in cool-down last until its next probe', () => {
+    const channels = channelsOf([{ priority: 9 }, {}]);
     const candidates = channels.serving('native', 'x', 'default');
     for (let failure = 0; failure < 3; failure += 1) {
       now += 1_000;
-      candidates[0]?.health.begin().failed('server_error');
+      candidates[0]?.health.startAttempt().fail('server_error');
     }
     expect(names(channels.order(candidates))).toEqual(['c1', 'c0']);
     now += 5_000;
@@ -76,8 +76,8 @@ describe('the order of trying', () => {
   });
 });
 
-describe('asking in turn', () => {
-  const up = async (
+describe('failover', () => {
+  const openUpstream = async (
     answer: (request: SeenRequest, response: ServerResponse) => void,
   ): Promise<RecordingUpstream> => {
     const upstream = await startUpstream(answer);
@@ -93,16 +93,16 @@ describe('asking in turn', () => {
     opened.unshift(channels);
     const { signal } = new AbortController();
     const order = channels.serving('native', 'm', 'default');
-    return requestInTurn(
+    return requestWithFailover(
       order,
       (channel) => ({ method: 'POST', path: '/api/x', body: { model: channel.upstreamModel('m') }, signal }),
       logger,
     );
   };
 
-  test.each([401, 403, 429, 500, 503])('goes on after an upstream %i', async (code) => {
-    const bad = await up(status(code));
-    const good = await up(status(200));
+  test.each([401, 403, 429, 500, 503])('tries the next channel after a status %i', async (code) => {
+    const bad = await openUpstream(status(code));
+    const good = await openUpstream(status(200));
     const { response, channel } = await ask([
       channelTo(bad.url, { name: 'bad' }),
       channelTo(good.url, { name: 'good' }),
@@ -111,8 +111,8 @@ describe('asking in turn', () => {
     expect([channel.name, response.status, bad.seen.length]).toEqual(['good', 200, 1]);
   });
 
-  test('goes on when nobody listens', async () => {
-    const good = await up(status(200));
+  test('tries the next channel when the connection is refused', async () => {
+    const good = await openUpstream(status(200));
     const { response, channel } = await ask([
       channelTo('http://127.0.0.1:9'),
       channelTo(good.url, { name: 'good' }),
@@ -121,21 +121,21 @@ describe('asking in turn', () => {
     expect(channel.name).toBe('good');
   });
 
-  test('stops at a refusal of the request itself', async () => {
-    const strict = await up(status(400));
-    const other = await up(status(200));
+  test('stops when the upstream rejects the request itself', async () => {
+    const strict = await openUpstream(status(400));
+    const other = await openUpstream(status(200));
     const { response } = await ask([channelTo(strict.url), channelTo(other.url)]);
     await response.body.dump();
     expect([response.status, other.seen.length]).toEqual([400, 0]);
   });
 
-  test('is 503 without a channel, and 502 when none answers', async () => {
+  test('fails with 503 without a channel, and with 502 when none responds', async () => {
     await expect(ask([])).rejects.toMatchObject({ status: 503, code: 'get_channel_failed' });
     await expect(ask([channelTo('http://127.0.0.1:9')])).rejects.toMatchObject({ status: 502 });
   });
 
-  test('renames models, headers and paths as the profile says, and keeps a path before them', async () => {
-    const upstream = await up(status(200));
+  test('renames models, headers and paths by the profile and keeps the path of the base URL', async () => {
+    const upstream = await openUpstream(status(200));
     const channels = new Channels(
       [
         channelTo(`${upstream.url}/prefix`, {
@@ -146,7 +146,7 @@ describe('asking in turn', () => {
       clock,
     );
     opened.unshift(channels);
-    const { response } = await requestInTurn(
+    const { response } = await requestWithFailover(
       channels.serving('native', 'm', 'default'),
       (channel) => ({
         method: 'POST',

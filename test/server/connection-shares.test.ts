@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Channel, type ChannelSlots } from '../../server/channels/channel.ts';
-import { requestInTurn } from '../../server/channels/failover.ts';
+import { requestWithFailover } from '../../server/channels/failover.ts';
 import { BusyError } from '../../server/outbound/slots.ts';
 import { FileHosts } from '../../server/providers/provider-file.ts';
 import { asDriverError } from '../../server/tasks/driver.ts';
@@ -20,7 +20,7 @@ describe('the requests of a channel', () => {
   let upstream: RecordingUpstream;
   let timers: ManualTimers;
   let channel: Channel;
-  /** Answers that are not over yet. */
+  /** Responses in flight. */
   let open: ServerResponse[];
   const opened: { close(): Promise<void> }[] = [];
 
@@ -52,7 +52,7 @@ describe('the requests of a channel', () => {
   const poll = (user: number) => channel.request({ method: 'GET', path: '/poll', user, poll: true, signal });
   const arrived = (count: number) => vi.waitFor(() => expect(upstream.seen).toHaveLength(count));
 
-  test('one user has no more than half, and leaves room for the next', async () => {
+  test('of one user take at most half of the slots', async () => {
     start();
     await Promise.all([call(anna), call(anna)]);
     const third = call(anna);
@@ -62,28 +62,28 @@ describe('the requests of a channel', () => {
     await expect(third).rejects.toBeInstanceOf(BusyError);
   });
 
-  test('a slot is free again when the answer is over, read or left', async () => {
+  test('release their slot when the response is read or aborted', async () => {
     start();
-    const [read, left] = await Promise.all([call(anna), call(anna)]);
+    const [read, aborted] = await Promise.all([call(anna), call(anna)]);
     const waiting = [call(anna), call(anna)];
     const dumped = read?.body.dump();
     open[0]?.end('}');
-    open[1]?.write('"a piece"');
+    open[1]?.write('"a chunk"');
     await dumped;
     await arrived(3);
-    const pieces: AsyncIterator<Buffer> | undefined = left?.body[Symbol.asyncIterator]();
-    await pieces?.next();
-    await pieces?.return?.();
+    const chunks: AsyncIterator<Buffer> | undefined = aborted?.body[Symbol.asyncIterator]();
+    await chunks?.next();
+    await chunks?.return?.();
     await arrived(4);
     await Promise.all(waiting);
   });
 
-  test('a request that fails takes none', async () => {
+  test('release their slot when they fail', async () => {
     start();
-    const gone = AbortSignal.abort(new Error('gone'));
+    const aborted = AbortSignal.abort(new Error('aborted'));
     for (let times = 0; times < 5; times += 1) {
-      const refused = channel.request({ method: 'POST', path: '/call', user: anna, signal: gone });
-      await expect(refused).rejects.toThrow('gone');
+      const refused = channel.request({ method: 'POST', path: '/call', user: anna, signal: aborted });
+      await expect(refused).rejects.toThrow('aborted');
     }
     const nowhere = new Channel(channelTo('http://127.0.0.1:9'), Date.now, {
       calls: { count: 2, waitMs: 1, timers },
@@ -97,7 +97,7 @@ describe('the requests of a channel', () => {
     await call(anna);
   });
 
-  test('polls do not wait for calls, nor calls for polls', async () => {
+  test('have separate slots for polls and calls', async () => {
     start();
     await Promise.all([call(anna), call(anna)]);
     await Promise.all([poll(anna), poll(anna)]);
@@ -108,14 +108,14 @@ describe('the requests of a channel', () => {
     await Promise.allSettled(waiting);
   });
 
-  test('a request that waits in vain goes to the next channel, and is no failure of the first', async () => {
+  test('fail over when no slot becomes free, without a failure of the channel', async () => {
     const full = start();
     await Promise.all([call(anna), call(anna)]);
     const other = await startUpstream((_request, response) => void response.end('{}'));
     const next = new Channel(channelTo(other.url, { name: 'next' }), () => timers.now);
     opened.push(next, other);
     const ask = (channels: Channel[]) =>
-      requestInTurn(channels, () => ({ method: 'POST', path: '/x', user: anna, signal }), logger);
+      requestWithFailover(channels, () => ({ method: 'POST', path: '/x', user: anna, signal }), logger);
     for (let times = 0; times < 4; times += 1) {
       const answered = ask([full, next]);
       timers.advance(10_000);
@@ -123,13 +123,13 @@ describe('the requests of a channel', () => {
       await response.body.dump();
       expect(by.name).toBe('next');
     }
-    expect(full.health.healthy).toBe(true);
+    expect(full.health.isHealthy).toBe(true);
     const refused = ask([full]);
     timers.advance(10_000);
     await expect(refused).rejects.toMatchObject({ status: 503, code: 'get_channel_failed', retryAfter: 2 });
   });
 
-  test('a poll or a task that waits in vain is tried again, and is no failure of the channel', () => {
+  test('of a task are retryable when no slot becomes free', () => {
     const { kind, fault, failure } = asDriverError(new BusyError('no slot'));
     expect([kind, fault, failure.status]).toEqual(['retryable', 'busy', 503]);
   });
@@ -169,29 +169,29 @@ describe('the files of a provider', () => {
     await upstream.close();
   });
 
-  test('a user who loads eighty of them slowly keeps nobody else from theirs', async () => {
+  test('stay available to others while one user downloads eighty of them slowly', async () => {
     const other = await target.gateway.store.run('createUser', { name: 'other', group: 'default', now: 1 });
     const { key } = await makeKey(target, { quota: 1_000, userId: other.id });
-    const leave = new AbortController();
+    const disconnect = new AbortController();
     const speak = (by: string, input: string) =>
       post(
         target.url,
         by,
         '/v1/audio/speech',
         { model: 'voxa-v2', input, voice: 'v1' },
-        { signal: leave.signal },
+        { signal: disconnect.signal },
       );
     const slow = Array.from({ length: 80 }, () => speak(target.key, 'endless'));
     const files = () => upstream.seen.filter(({ path }) => path === '/endless');
     await vi.waitFor(() => expect(files()).toHaveLength(80), { timeout: 10_000 });
     const reply = await speak(key, 'short');
     expect(await reply.text()).toBe('RIFF');
-    leave.abort();
+    disconnect.abort();
     await Promise.allSettled(slow);
   });
 });
 
-test('who loads files by one channel slowly keeps nobody from those by another of the same host', async () => {
+test('slow downloads of one channel do not block those of another channel on the same host', async () => {
   const host = await startUpstream((_request, response) => void response.write('RIFF'));
   const hosts = new FileHosts({}, { count: 1, waitMs: 10_000, timers: new ManualTimers() });
   const by = (name: string) => ({ channel: named(name), user: anna, logger, signal });

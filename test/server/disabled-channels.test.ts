@@ -28,7 +28,7 @@ const get = async ({ url, key }: TestGateway, path: string) => {
   const reply = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
   return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
 };
-const turn = async (target: TestGateway, name: string, to: 'disable' | 'enable', reason = 'moved') => {
+const change = async (target: TestGateway, name: string, to: 'disable' | 'enable', reason = 'moved') => {
   const path = `/api/admin/channels/${name}/${to}`;
   const reply = await post(target.url, target.key, path, to === 'disable' ? { reason } : {});
   expect(reply.status).toBe(200);
@@ -36,7 +36,7 @@ const turn = async (target: TestGateway, name: string, to: 'disable' | 'enable',
 };
 
 test.each(engines)(
-  'a disabled channel gets no call, over restarts too, until it is enabled, on %s',
+  'a disabled channel gets no calls on any gateway until it is enabled, on %s',
   async (engine) => {
     const [first, second] = [await vectorProvider(), await vectorProvider()];
     const channels = [
@@ -51,7 +51,7 @@ test.each(engines)(
       return [reply.status, first.seen.length, second.seen.length];
     };
     expect(await ask()).toEqual([200, 1, 0]);
-    expect(await turn(target, 'first', 'disable')).toMatchObject({ state: 'disabled' });
+    expect(await change(target, 'first', 'disable')).toMatchObject({ state: 'disabled' });
     expect(await ask()).toEqual([200, 1, 1]);
     if (engine === 'postgres') {
       const { databaseUrl, bootstrapKey } = target.gateway.settings;
@@ -59,30 +59,30 @@ test.each(engines)(
       opened.push(other);
       const there = { ...other, key: target.key };
       expect(await ask(there)).toEqual([200, 1, 2]);
-      await turn(target, 'first', 'enable');
+      await change(target, 'first', 'enable');
       await vi.waitFor(async () => expect((await ask(there))[1]).toBeGreaterThan(1), { timeout: 5_000 });
-      await turn(there, 'first', 'disable', 'moved again');
+      await change(there, 'first', 'disable', 'moved again');
       await vi.waitFor(async () => {
         const before = first.seen.length;
         expect((await ask())[1]).toBe(before);
       });
     } else {
-      await turn(target, 'first', 'disable', 'moved again');
+      await change(target, 'first', 'disable', 'moved again');
     }
-    await turn(target, 'second', 'disable');
+    await change(target, 'second', 'disable');
     expect((await ask())[0]).toBe(503);
-    await turn(target, 'first', 'enable');
-    await turn(target, 'first', 'enable');
+    await change(target, 'first', 'enable');
+    await change(target, 'first', 'enable');
     expect((await ask())[0]).toBe(200);
     const { body } = await get(target, '/api/admin/changes?subject=channel+first');
     const { items } = body.data as { items: { action: string; details: { reason?: string } }[] };
-    const told = items.map(({ action, details }) => `${action} ${details.reason ?? ''}`.trim());
-    expect(told.slice(0, 2)).toEqual(['enableChannel', 'disableChannel moved again']);
-    expect(told.filter((one) => one === 'enableChannel')).toHaveLength(engine === 'postgres' ? 2 : 1);
+    const changes = items.map(({ action, details }) => `${action} ${details.reason ?? ''}`.trim());
+    expect(changes.slice(0, 2)).toEqual(['enableChannel', 'disableChannel moved again']);
+    expect(changes.filter((one) => one === 'enableChannel')).toHaveLength(engine === 'postgres' ? 2 : 1);
   },
 );
 
-test('tasks of a disabled channel are polled to their end and their files served, and new ones are refused', async () => {
+test('a disabled channel completes its tasks and serves their files but gets no new ones', async () => {
   const provider = await startScriptedProvider();
   opened.push(provider);
   const channels = [channelTo(provider.url, { name: 'films', protocol: 'official' })];
@@ -91,7 +91,7 @@ test('tasks of a disabled channel are polled to their end and their files served
   const order = { model: 'epsilon-delta-2-5-260628', prompt: 'mp4 png' };
   const made = await post(target.url, target.key, '/v1/videos', order);
   const { id } = (await made.json()) as { id: string };
-  await turn(target, 'films', 'disable');
+  await change(target, 'films', 'disable');
   await vi.waitFor(
     async () => expect((await get(target, `/v1/videos/${id}`)).body.status).toBe('completed'),
     {
@@ -105,7 +105,7 @@ test('tasks of a disabled channel are polled to their end and their files served
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
 });
 
-test('a test call is charged to nobody, told to nobody else, and ends a rest', async () => {
+test('a test call is free, is not logged and lifts a pause', async () => {
   const first = await vectorProvider();
   const models = [{ id: 'theta-embedding-1', upstream: 'vendor-vectors' }];
   const channels = [channelTo(first.url, { name: 'first', protocol: 'embeddings', models })];
@@ -113,9 +113,9 @@ test('a test call is charged to nobody, told to nobody else, and ends a rest', a
   opened.push(target);
   const { id } = await makeKey(target, { quota: 10 });
   const health = target.gateway.channels.named('first')?.health;
-  health?.begin({ model: 'theta-embedding-1' }).failed('server_error', 60);
+  health?.startAttempt({ model: 'theta-embedding-1' }).fail('server_error', 60);
   expect(health?.admit({ model: 'theta-embedding-1' })).toBeUndefined();
-  await turn(target, 'first', 'disable');
+  await change(target, 'first', 'disable');
   const reply = await post(target.url, target.key, '/api/admin/channels/first/test', {});
   expect(await reply.json()).toMatchObject({ data: { ok: true, request: 'embeddings' } });
   expect(first.seen[0]?.body).toEqual({ model: 'vendor-vectors', input: 'a' });

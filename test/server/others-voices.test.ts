@@ -243,7 +243,7 @@ describe.each(engines)('on %s', (engine) => {
     const reply = await voxa({ input: apart });
     expect([reply.status, await reply.text()]).toEqual([
       400,
-      expect.stringContaining('input.voice_id: \\"voxa-v2-anna-2\\" lives with another provider'),
+      expect.stringContaining('input.voice_id: \\"voxa-v2-anna-2\\" belongs to another provider'),
     ]);
   });
 

@@ -139,7 +139,7 @@ describe('an export', () => {
     const socket = await unread(exportPath);
     const read = await settled();
     socket.destroy();
-    await vi.waitFor(() => expect(target.gateway.reports.exports.idle).toBe(true));
+    await vi.waitFor(() => expect(target.gateway.reports.exports.isIdle).toBe(true));
     expect(await settled()).toBeLessThanOrEqual(read + 1);
   });
 

@@ -64,7 +64,7 @@ describe.each(engines)('on %s', (engine) => {
   });
   afterEach(() => {
     upstream.seen.length = 0;
-    target.gateway.channels.named('recording')?.health.restore();
+    target.gateway.channels.named('recording')?.health.reset();
   });
   afterAll(async () => {
     await target.close();

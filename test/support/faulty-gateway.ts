@@ -67,7 +67,7 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
       store = undefined;
       setProvider(provider, faults);
       // A fault must not affect the next test.
-      for (const name of names) gateway.channels.named(name)?.health.restore();
+      for (const name of names) gateway.channels.named(name)?.health.reset();
       void newKey(gateway.store, userId).then((key) => {
         store = faults.store;
         response.end(key);

@@ -91,7 +91,7 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(rig.driver.polled).toHaveLength(1);
     await rig.advance(1);
     expect(await rig.stored(task)).toMatchObject({ failures: 1, lease_owner: null });
-    expect(rig.channel('one').health.healthy).toBe(true);
+    expect(rig.channel('one').health.isHealthy).toBe(true);
     rig.driver.onPoll = () => done;
     await rig.advance(1_000);
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
@@ -108,7 +108,7 @@ describe.each(engines)('polling on %s', (engine) => {
     const { failures, user_id: user } = await rig.stored(task);
     expect(failures).toBe(1);
     for (const asked of [{ user }, {}])
-      expect(rig.channel('one').health.waitFor(asked)).toMatchObject({ throttled: false });
+      expect(rig.channel('one').health.retryDelay(asked)).toMatchObject({ throttled: false });
   });
 
   test('asks each channel about so many tasks at a time, whatever the others do', async () => {

@@ -297,10 +297,10 @@ describe.each(engines)('submitting on %s', (engine) => {
     const { health } = rig.channel('one');
     for (const _ of [1, 2, 3]) {
       rig.clock.jump(2_000);
-      health.begin().failed('server_error');
+      health.startAttempt().fail('server_error');
     }
     rig.clock.jump(5_000);
-    expect(health.healthy).toBe(true);
+    expect(health.isHealthy).toBe(true);
     const broken = rig.engine({
       store: {
         ...rig.store,
@@ -310,7 +310,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     });
     await expect(broken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toThrow('the disk is full');
     expect(asked()).toEqual([]);
-    expect(health.healthy).toBe(true);
+    expect(health.isHealthy).toBe(true);
   });
 
   test('which channel is about to be asked is written down only where that was not known', async () => {

@@ -54,7 +54,7 @@ describe('embeddings', () => {
   });
   beforeEach(async () => {
     ({ key, id } = await makeKey(target, { quota }));
-    target.gateway.channels.named('first')?.health.restore();
+    target.gateway.channels.named('first')?.health.reset();
   });
 
   const says = (body: unknown, status = 200, contentType = 'application/json') => {

@@ -45,7 +45,7 @@ export async function startMessagesProvider(
     key: { key: '', id: 0 },
     async renew() {
       provider.key = await makeKey(target, { quota });
-      target.gateway.channels.named('first')?.health.restore();
+      target.gateway.channels.named('first')?.health.reset();
     },
     says(body, status = 200, contentType = 'application/json') {
       provider.answer = (response) => {

@@ -74,7 +74,7 @@ test('a provider of messages may be silent for five minutes', async () => {
     const body = { ...conversation, model: 'own-open' };
     expect((await post(target.url, key, '/v1/messages', body, { headers })).status).toBe(200);
     // Longer than the five minutes after which a connection gives up by itself.
-    expect(sent.mock.calls[0]?.[0].silenceMs).toBeGreaterThan(5 * minute);
+    expect(sent.mock.calls[0]?.[0].maxSilenceMs).toBeGreaterThan(5 * minute);
   } finally {
     sent.mockRestore();
   }

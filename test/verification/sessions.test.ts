@@ -291,7 +291,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
       expect(body.message).not.toContain('4711');
       provider.instead = undefined;
       expect((await client.show(id)).status).toBe('pending');
-      target.gateway.channels.named('people')?.health.restore();
+      target.gateway.channels.named('people')?.health.reset();
     },
   );
 });

@@ -47,7 +47,7 @@ async function stop(): Promise<void> {
 beforeEach(() => {
   upstream.reset();
   // What one test has the provider say holds nobody back in the next.
-  for (const name of target.gateway.channels.names) target.gateway.channels.named(name)?.health.restore();
+  for (const name of target.gateway.channels.names) target.gateway.channels.named(name)?.health.reset();
 });
 
 const lastRow = async () => (await ledgerRows(target)).at(-1);

@@ -1,6 +1,6 @@
 import type { Gateway } from '../../http/gateway.ts';
 import type { Caller } from '../../keys/caller.ts';
-import { invalid, keeperAway } from '../../lib/failure.ts';
+import { channelUnavailable, invalid } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import type { PublicIds } from '../../providers/public-ids.ts';
 import type { GenericVideoRequest } from '../../providers/video.ts';
@@ -61,7 +61,7 @@ export async function linkAssets(
 /** @throws Failure 503 when there is no link that works */
 function validUrl({ id, url, url_expires }: AssetsTable, now: number): string {
   if (url !== null && URL.canParse(url) && (url_expires ?? 0) > now) return url;
-  throw keeperAway(`The provider that keeps ${quoted(id)} is not available.`);
+  throw channelUnavailable(`The provider that keeps ${quoted(id)} is not available.`);
 }
 
 /** A copy of the request with every address in its media fields replaced. */

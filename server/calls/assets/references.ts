@@ -1,7 +1,7 @@
 import type { Channel } from '../../channels/channel.ts';
 import type { Gateway } from '../../http/gateway.ts';
 import { type Caller, viewerOf } from '../../keys/caller.ts';
-import { type Failure, invalid, keeperAway } from '../../lib/failure.ts';
+import { channelUnavailable, type Failure, invalid } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import type { PublicIds } from '../../providers/public-ids.ts';
 import { findAssets } from '../../store/queries/assets.ts';
@@ -182,7 +182,7 @@ function notServed({ id, field }: Reference, modelId: string, keeper: Channel | 
   if (keeper !== undefined) {
     return invalid(field, `${quoted(id)} is kept by a provider that does not serve ${modelId} to this key.`);
   }
-  return keeperAway(`The provider that keeps ${quoted(id)} is not available.`);
+  return channelUnavailable(`The provider that keeps ${quoted(id)} is not available.`);
 }
 
 /**

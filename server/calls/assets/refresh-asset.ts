@@ -67,12 +67,12 @@ async function ask(
 ): Promise<AssetStatus | undefined> {
   const channel = channels.named(name);
   if (channel === undefined) return undefined;
-  const attempt = channel.health.begin({ user, poll: true });
+  const attempt = channel.health.startAttempt({ user, poll: true });
   try {
     // Its own limit and not a reader's signal: others may be waiting for the same answer.
     const upstream = { channel, user, signal: AbortSignal.timeout(timeoutMs) };
     const reported = await askForAsset(upstream, { upstreamId, model });
-    attempt.succeeded();
+    attempt.succeed();
     return reported.status === 'Failed'
       ? { ...reported, message: reported.message.replaceAll(upstreamId, id) }
       : reported;

@@ -18,7 +18,7 @@ export function answerFromSocket(
   return async (opened, call) => {
     const meter = new BridgedSpeech(opened, model, native.body);
     const leave = () => {
-      opened.attempt.leave();
+      opened.attempt.release();
       opened.socket.terminate();
     };
     call.signal.addEventListener('abort', leave, { once: true });

@@ -1,8 +1,8 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { requestInTurn, type Turn } from '../../channels/failover.ts';
-import { type OpenedSocket, openSocketInTurn } from '../../channels/socket.ts';
+import { type Candidate, requestWithFailover } from '../../channels/failover.ts';
+import { type OpenedSocket, openSocketWithFailover } from '../../channels/socket.ts';
 import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { findModel } from '../../models/catalogue.ts';
@@ -46,7 +46,7 @@ export function speak(
   if (native.route === 'inference') throw new Error(`${model.id} speaks over a socket only`);
   const path = speechPaths[native.route];
   const ask = (channels: readonly Channel[], signal: AbortSignal) =>
-    requestInTurn(
+    requestWithFailover(
       channels,
       (channel) => ({
         method: 'POST',
@@ -57,7 +57,7 @@ export function speak(
         signal,
       }),
       request.gateway.logger,
-      { user: request.caller.userId, model: model.id, once: job.once },
+      { user: request.caller.userId, model: model.id, atMostOnce: job.once },
     );
   return run(request, reply, job, ask, answer);
 }
@@ -70,7 +70,7 @@ export function speakOverSocket(
   answer: CallAnswer<OpenedSocket>,
 ): Promise<void> {
   const ask = (channels: readonly Channel[], signal: AbortSignal) =>
-    openSocketInTurn(
+    openSocketWithFailover(
       channels,
       { path: '/api-ws/v1/inference', model: job.model.id, user: request.caller.userId, signal },
       request.gateway.logger,
@@ -79,7 +79,7 @@ export function speakOverSocket(
 }
 
 /** Checks what depends on the model, holds quota, asks upstream and answers, as `answerCall` says. */
-async function run<Upstream extends Turn>(
+async function run<Upstream extends Candidate>(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,

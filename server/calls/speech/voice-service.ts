@@ -1,5 +1,5 @@
 import type { Channel } from '../../channels/channel.ts';
-import { requestInTurn, unanswered } from '../../channels/failover.ts';
+import { connectionFailure, requestWithFailover } from '../../channels/failover.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import { findModel } from '../../models/catalogue.ts';
@@ -58,7 +58,7 @@ async function send(
   const settle = (units: number) =>
     metering.charge({ units, inputTokens: 0, outputTokens: 0 }, { channel: name, status: 200 });
   try {
-    const answered = await requestInTurn(
+    const answered = await requestWithFailover(
       channels,
       (one) => ({
         method: 'POST',
@@ -69,7 +69,7 @@ async function send(
       }),
       gateway.logger,
       // A create that may have been done must not be sent again elsewhere: two voices would be made.
-      { user: caller.userId, model: body.model, once: true },
+      { user: caller.userId, model: body.model, atMostOnce: true },
     );
     const { response, channel } = answered;
     name = channel.name;
@@ -90,7 +90,7 @@ async function send(
     const told = replacement === undefined ? whole : JSON.stringify(replacement);
     reply.bytes(200, 'application/json', linkedAnswer(told, request, channel, addresses));
   } catch (error) {
-    const failure = error instanceof Failure ? error : unanswered(error);
+    const failure = error instanceof Failure ? error : connectionFailure(error);
     await metering.refund({ channel: name, status: failure.status, errorCode: failure.code });
     throw failure;
   }

@@ -1,5 +1,5 @@
 import type { UpstreamResponse } from '../../channels/channel.ts';
-import { unanswered } from '../../channels/failover.ts';
+import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { failureBody } from '../../http/render-failure.ts';
 import { Failure } from '../../lib/failure.ts';
@@ -110,7 +110,7 @@ function answerWithEvents(
       } catch (error) {
         // The client has left, or the time for it is over.
         if (signal.aborted) throw error;
-        const failure = error instanceof Failure ? error : unanswered(error);
+        const failure = error instanceof Failure ? error : connectionFailure(error);
         await settle({ usage: meter.usage, heard: meter.heard, delivered: meter.delivered, failure });
         yield written('error', failureBody(failure, requestId, 'messages') as object);
       }

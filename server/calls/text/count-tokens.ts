@@ -1,4 +1,4 @@
-import { unanswered } from '../../channels/failover.ts';
+import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import { withinLimit } from '../../lib/timers.ts';
@@ -30,7 +30,7 @@ export async function countTokens(request: OperationRequest<'countMessageTokens'
       return tokens;
     });
   } catch (error) {
-    throw error instanceof Failure ? error : unanswered(error);
+    throw error instanceof Failure ? error : connectionFailure(error);
   }
 }
 

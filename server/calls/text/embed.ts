@@ -1,4 +1,4 @@
-import { requestInTurn } from '../../channels/failover.ts';
+import { requestWithFailover } from '../../channels/failover.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { embeddingTexts, embeddingTokens } from '../../models/text-tokens.ts';
 import { type EmbeddingsAsked, publicEmbeddings } from '../../providers/embeddings/answer.ts';
@@ -38,7 +38,7 @@ export async function embed(
     likely,
   };
   const ask = (signal: AbortSignal) =>
-    requestInTurn(
+    requestWithFailover(
       model.channels,
       (channel) => ({
         method: 'POST',

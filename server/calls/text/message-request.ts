@@ -1,4 +1,4 @@
-import { type Answered, requestInTurn } from '../../channels/failover.ts';
+import { type ChannelResponse, requestWithFailover } from '../../channels/failover.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import type { TextModel } from './text-model.ts';
 
@@ -13,14 +13,14 @@ export function askForMessage(
   model: TextModel,
   path: string,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<ChannelResponse> {
   const sent = Object.fromEntries(
     ['compat-version', 'compat-beta'].flatMap((name) => {
       const value = headers[name];
       return typeof value === 'string' ? [[name, value] as const] : [];
     }),
   );
-  return requestInTurn(
+  return requestWithFailover(
     model.channels,
     (channel) => ({
       method: 'POST',
@@ -28,7 +28,7 @@ export function askForMessage(
       headers: sent,
       body: { ...body, model: channel.upstreamModel(model.id) },
       user: caller.userId,
-      silenceMs: writingMs,
+      maxSilenceMs: writingMs,
       signal,
     }),
     gateway.logger,

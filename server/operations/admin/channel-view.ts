@@ -26,7 +26,7 @@ function shown(
   elsewhere: readonly ChannelReport[],
 ): ShownChannel {
   const { settings } = channel;
-  const { state, restsUntil, waiting, figures } = elsewhere
+  const { state, coolDownUntil, waiting, figures } = elsewhere
     .filter(({ name }) => name === settings.name)
     .reduce(mergeReports, reportChannel(channel));
   const disabled = channels.disabled(settings.name);
@@ -41,7 +41,7 @@ function shown(
     priority: settings.priority,
     weight: settings.weight,
     state: disabled === undefined ? state : 'disabled',
-    resting_until: restsUntil === undefined ? null : told(restsUntil),
+    resting_until: coolDownUntil === undefined ? null : told(coolDownUntil),
     disabled:
       disabled === undefined
         ? null

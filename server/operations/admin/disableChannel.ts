@@ -12,7 +12,7 @@ export const disableChannel: Handler<'disableChannel'> = async ({ gateway, calle
     details: { reason },
   };
   await gateway.store.run('disableChannel', { channel: name, reason, change });
-  await gateway.channelStates.look();
+  await gateway.channelStates.refresh();
   reply.json(200, {
     success: true,
     message: '',

@@ -11,8 +11,8 @@ export const enableChannel: Handler<'enableChannel'> = async ({ gateway, caller,
     details: {},
   };
   await gateway.store.run('enableChannel', { channel: name, change });
-  await gateway.channelStates.look();
+  await gateway.channelStates.refresh();
   const channel = channelNamed(gateway, name);
-  channel.health.restore();
+  channel.health.reset();
   reply.json(200, { success: true, message: '', data: await shownChannel(gateway, channel) });
 };

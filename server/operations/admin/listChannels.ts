@@ -5,7 +5,7 @@ import { shownChannels } from './channel-view.ts';
 /** The channels in the order of the configuration. */
 export const listChannels: Handler<'listChannels'> = async ({ gateway, query }, reply) => {
   // As it is on every gateway now, and not half a second ago.
-  await gateway.channelStates.look();
+  await gateway.channelStates.refresh();
   const { offset, limit } = readPage(query);
   const all = gateway.channels.all;
   const items = await shownChannels(gateway, all.slice(offset, offset + limit));

@@ -5,7 +5,7 @@ import { type Created, createInTurn } from '../../calls/create-in-turn.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { Failure, invalid, keeperAway } from '../../lib/failure.ts';
+import { channelUnavailable, Failure, invalid } from '../../lib/failure.ts';
 import { findModel, quoted } from '../../models/catalogue.ts';
 import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
 import { failureWithPublicIds } from '../../providers/public-ids.ts';
@@ -94,7 +94,7 @@ async function withGroup(
     throw invalid('group_id', `there is no group ${quoted(groupId)} of a verified person.`);
   const home = gateway.channels.named(group.channel)?.settings;
   if (home === undefined)
-    throw keeperAway(`The provider that has the group ${quoted(groupId)} is not available.`);
+    throw channelUnavailable(`The provider that has the group ${quoted(groupId)} is not available.`);
   const channels = usable.filter(
     ({ settings }) => settings.baseUrl === home.baseUrl && settings.key === home.key,
   );
@@ -136,6 +136,8 @@ async function channelsFor(
   }
   const latest = await latestAssetChannel(store.read, { ...viewerOf(caller), model });
   const rank = (channel: Channel) =>
-    channel.name === latest && channel.health.healthy ? Number.POSITIVE_INFINITY : (served.get(channel) ?? 0);
+    channel.name === latest && channel.health.isHealthy
+      ? Number.POSITIVE_INFINITY
+      : (served.get(channel) ?? 0);
   return channels.order([...served.keys()]).toSorted((left, right) => rank(right) - rank(left));
 }

@@ -1,6 +1,6 @@
 import type { OperationRequest } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { Failure, keeperAway } from '../../lib/failure.ts';
+import { channelUnavailable, Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { failureWithPublicIds } from '../../providers/public-ids.ts';
 import { songsOf } from '../../providers/sigma/music.ts';
@@ -27,11 +27,12 @@ export async function askAboutSong<T>(
     throw unknownSong(id);
   if (song.status !== 'complete') throw notReady();
   const channel = gateway.channels.named(clip.channel);
-  if (channel === undefined) throw keeperAway(`The provider that has ${quoted(id)} is not available.`);
-  const attempt = channel.health.begin({ user: userId, poll: true });
+  if (channel === undefined)
+    throw channelUnavailable(`The provider that has ${quoted(id)} is not available.`);
+  const attempt = channel.health.startAttempt({ user: userId, poll: true });
   try {
     const told = await ask({ channel, user: userId, signal }, clip.upstreamId);
-    attempt.succeeded();
+    attempt.succeed();
     return { told, task };
   } catch (error) {
     signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { callVoiceService, type VoiceRequest } from '../../calls/speech/voice-service.ts';
 import { recordStatus, withCurrentStatus } from '../../calls/speech/voice-status.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { refuseOthersVoices } from '../../channels/voice-route.ts';
+import { rejectOtherUsersVoices } from '../../channels/voice-route.ts';
 import type { Handler, Reply } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { Failure } from '../../lib/failure.ts';
@@ -30,7 +30,7 @@ export const customizeVoice: Handler<'customizeVoice'> = async (request, reply) 
   const { input } = body;
   const creates = input.action === 'create' || input.action === 'create_voice';
   const field = idField(body.model);
-  await refuseOthersVoices(
+  await rejectOtherUsersVoices(
     gateway,
     caller,
     voicesIn('customization', { ...body }, creates ? [] : [`input.${field}`]),

@@ -1,5 +1,5 @@
 import type { OperationId } from '../../../generated/operations.ts';
-import type { Answered } from '../../channels/failover.ts';
+import type { ChannelResponse } from '../../channels/failover.ts';
 import type { Reply } from '../../http/handler.ts';
 import type { Metering } from '../../quota/metering.ts';
 import { ProviderRefusal } from '../ask-for-task.ts';
@@ -13,7 +13,7 @@ import { type Rejection, readRejection, rejectionFailure } from '../rejection.ts
  * @throws Failure when the upstream failed by itself, or said nothing a client could use.
  */
 export async function passRejection<Op extends OperationId>(
-  answered: Answered,
+  answered: ChannelResponse,
   reply: Reply<Op>,
   metering: Metering,
   forgive?: (rejection: Rejection) => Promise<boolean>,

@@ -111,7 +111,7 @@ export class BridgedSpeech {
       }
       throw new Failure(502, 'bad_response', 'The provider broke the synthesis off.');
     } catch (error) {
-      if (!(error instanceof Failure) || error.code === 'bad_response') this.#attempt.failed('broken_off');
+      if (!(error instanceof Failure) || error.code === 'bad_response') this.#attempt.fail('broken_off');
       throw error;
     } finally {
       frames.destroy();
