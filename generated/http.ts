@@ -1373,14 +1373,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the users.
-         * @description Newest first, each with the number of its keys that are there, and what those have left and have spent. Those of a user who is disabled are counted too.
+         * List users.
+         * @description Returns users, newest first, each with the number of its existing keys and their remaining and spent quota. Keys of disabled users are included.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create a user.
-         * @description A user owns keys, tasks, assets and voices, and has no password: what it does, it does with a key, which `createUserToken` makes.
+         * @description A user owns keys, tasks, assets and voices, and has no password. It acts with keys, which `createUserToken` creates.
          */
         post: operations["createUser"];
         delete?: never;
@@ -1403,8 +1403,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a user's name, group or role, or disable it.
-         * @description What is left out stays as it is. Keys of a disabled user are refused within a second on every gateway, and their sockets are closed, until it is enabled again; what they have left stays. A changed role takes effect as fast.
+         * Change a user's name, group or role, or disable the user.
+         * @description Omitted fields do not change. The keys of a disabled user are rejected within one second on every gateway, and their sockets are closed, until the user is enabled. Their remaining quota does not change. A changed role takes effect within the same time.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -1420,7 +1420,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key for a user.
-         * @description The key may be of any group, and its quota comes from nowhere: it is given, not taken from another key. The answer is the only place where the whole secret is shown.
+         * @description The key may belong to any group. Its quota is granted, not taken from another key. Only this response contains the complete secret.
          */
         post: operations["createUserToken"];
         delete?: never;
@@ -1437,8 +1437,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the groups.
-         * @description Groups are those of the configuration, by name; after them come those that users and keys name still and the configuration has no more: their keys can use no model.
+         * List groups.
+         * @description Returns the groups of the configuration, sorted by name. They are followed by groups that users or keys refer to but the configuration does not contain. Keys of those groups cannot use any model.
          */
         get: operations["listGroups"];
         put?: never;
@@ -1457,8 +1457,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search the API keys of all users.
-         * @description Newest first, secrets masked. Deleted keys are not found.
+         * Search API keys of all users.
+         * @description Returns keys with masked secrets, newest first. Deleted keys are not returned.
          */
         get: operations["searchTokens"];
         put?: never;
@@ -1481,14 +1481,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key of any user.
-         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. All keys that were created with it, directly or through others, are deleted with it, unless `keep_children` is set. The entries of these keys in the request log stay. The quota that a deleted key has left goes back to the key that it was taken from, if there is one.
+         * @description The key stops working immediately, and within one second on other gateways and on open sockets. Later calls are not charged to it; calls that started before are. Unless `keep_children` is true, the operation also deletes all keys that were created with the key, directly or indirectly. Their entries in the request log remain. The remaining quota of a deleted key returns to the key from which it was taken, if there is one.
          */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
         /**
          * Change an API key's name, status or limits.
-         * @description What is left out stays as it is. A disabled key, or one that may do less, is held to it within a second on every gateway, open sockets included: tasks that begin on them have its new group, and where it gets a limit its quota has to cover all of a session that goes on. Its quota is changed by grants.
+         * @description Omitted fields do not change. If the key is disabled or restricted, the change takes effect within one second on every gateway, including open sockets. Tasks that start on open sockets use the new group. If the key receives a quota limit, its quota must cover the complete running session. Use grants to change the quota.
          */
         patch: operations["updateToken"];
         trace?: never;
@@ -1503,8 +1503,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give quota to an API key, or take some away.
-         * @description What the key has left changes by the amount, which may be below zero, but never takes more away than is left: what calls and tasks in progress hold is not left. A grant settles the key's debt first: the balance gets the rest. A grant under an `Idempotency-Key` is made once, however often it is sent.
+         * Grant quota to an API key, or withdraw it.
+         * @description Changes the remaining quota of the key by the amount. A negative amount withdraws quota, at most the remaining quota; quota that is reserved for running calls and tasks does not count as remaining. A grant settles the debt of the key first, and the balance receives the rest. A grant with an `Idempotency-Key` is made once, even if the request is repeated.
          */
         post: operations["grantQuota"];
         delete?: never;
@@ -1521,8 +1521,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what admins have changed.
-         * @description Every change that was made with an operation of this area is here, with who made it and when: it is written together with the change, or neither is. A change of prices or group ratios is here whatever set it off: a request, SIGHUP, or the start of a gateway with another configuration file. Its `details` have the former and the new value of each changed price and ratio. It is listed once, however many gateways load the same file. Newest first. Nothing ever leaves this list.
+         * List changes made by admins.
+         * @description Returns every change made with an operation of this area, newest first, with its author and time. The gateway
+         *     commits the entry together with the change. Entries are never deleted.
+         *
+         *     A change of prices or group ratios is listed whatever caused it: a request, SIGHUP, or the start of a gateway with
+         *     another configuration file. Its `details` contain the old and new value of each changed price and ratio. It is
+         *     listed once, even if several gateways load the same file.
          */
         get: operations["listChanges"];
         put?: never;
@@ -1543,8 +1548,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have a changed configuration file take effect.
-         * @description The gateway that is asked, with all its workers, reads its own configuration file, the key files and the certificate again, as SIGHUP has it do; of several gateways each is asked. Nothing that runs is dropped: a channel whose settings are the same keeps its connections and health, requests, streams and sockets on one that was changed or removed end as they began, and calls keep the price at which they began. Settings that only a start reads are named in `needs_restart`, and stay as they are. When anything is wrong, nothing changes, and the message names file, line and what it is. Reloads that are asked for at once run one after the other. Tasks of a channel that is removed wait; they go on when another reload brings a channel of its name back, and when their time is over before that they fail and cost nothing.
+         * Reload the configuration file.
+         * @description The responding gateway, with all its workers, reads its configuration file, the key files and the certificate
+         *     again, as after SIGHUP. Send the request to each gateway. If anything is invalid, the gateway changes nothing and
+         *     returns file, line and reason. Concurrent reloads run one after the other.
+         *
+         *     A reload interrupts no work. A channel with unchanged settings keeps its connections and health. Requests, streams
+         *     and sockets on a changed or removed channel continue to their end, and calls keep their initial price. Settings
+         *     that require a restart are listed in `needs_restart` and do not change.
+         *
+         *     Tasks of a removed channel wait. They continue when another reload adds a channel with the same name. If their
+         *     time limit ends before that, they fail and are not charged.
          */
         post: operations["reloadConfiguration"];
         delete?: never;
@@ -1561,8 +1575,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the channels with their health and figures.
-         * @description In the order of the configuration. Health and figures are those of the gateway that answers, with all its workers, since its start; whether a channel is disabled is the same on all. Keys and whole addresses are never shown.
+         * List channels with their health and figures.
+         * @description Returns the channels in the order of the configuration. Health and figures are those of the responding gateway with all its workers, since its start. The disabled state is the same on all gateways. The response never contains keys or complete addresses.
          */
         get: operations["listChannels"];
         put?: never;
@@ -1583,8 +1597,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a channel with a small real call.
-         * @description Speaks two letters, embeds one, or counts the tokens of one, where the protocol has such a call and the channel a model for it; where every call would make work, it asks for something that does not exist, which shows that the address and the key are good. Takes 15 seconds at the most, is charged to nobody, and goes to a disabled channel too. How it ends counts for the channel's health.
+         * Test a channel with a small provider call.
+         * @description The call synthesizes two letters, embeds one letter or counts its tokens, if the protocol has such an operation
+         *     and the channel a model for it. If every operation of the protocol would create work, the call requests a resource
+         *     that does not exist, which verifies the address and the key.
+         *
+         *     The test takes at most 15 seconds, is not charged, and also works for a disabled channel. Its result affects the
+         *     health of the channel.
          */
         post: operations["testChannel"];
         delete?: never;
@@ -1603,8 +1622,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send work to a channel again.
-         * @description Holds on every gateway within a second. The gateway that answers forgets what went wrong with the channel before; others try it out as after any rest. A channel that is not disabled stays as it is, apart from that.
+         * Enable a channel.
+         * @description The change takes effect within one second on every gateway. The responding gateway resets the channel's failure history; other gateways probe the channel as after a cool-down. If the channel is not disabled, only the failure history is reset.
          */
         post: operations["enableChannel"];
         delete?: never;
@@ -1623,8 +1642,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send no new work to a channel.
-         * @description Holds on every gateway within a second, and over restarts, until the channel is enabled. Calls and sockets that are under way end as they began; tasks that the channel has are polled to their end, and its files are served. A channel that is disabled already has the new reason then.
+         * Disable a channel.
+         * @description The channel receives no new work until it is enabled. The change takes effect within one second on every gateway and remains in effect after restarts. Running calls and open sockets continue to their end. The gateway continues to poll the tasks of the channel and to serve its files. If the channel is already disabled, the operation replaces the reason.
          */
         post: operations["disableChannel"];
         delete?: never;
@@ -1641,8 +1660,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search the tasks of all users.
-         * @description Tasks that match all that is asked for, newest first, with what an operator needs to find out why one does not end. Nothing of the request, its results or the rest of its callback address is told. Records are kept for seven days after a task's end.
+         * Search tasks of all users.
+         * @description Returns tasks that match all parameters, newest first, with the details that explain why a task does not end. The response contains no request data, no results, and only the host of the callback URL. Records are stored for seven days after the end of a task.
          */
         get: operations["searchTasks"];
         put?: never;
@@ -1663,8 +1682,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a task of any user that still waits.
-         * @description As the user's own cancel: the task ends as failed with the code `task_canceled`, its quota comes back, and no callback is made. A provider that has the task is asked first. A task that has begun, or that its provider cannot stop, is refused with 400: `settleTask` ends it without the provider. So is one that has ended.
+         * Cancel a pending task of any user.
+         * @description Equivalent to the user's cancel operation: the task ends as failed with the code `task_canceled`, its quota is refunded, and no callback is sent. If a provider has the task, the gateway first cancels it there. A task that has started, that has ended, or that its provider cannot cancel returns 400. Use `settleTask` to end a task without the provider.
          */
         post: operations["cancelTask"];
         delete?: never;
@@ -1683,8 +1702,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a task by hand whose provider will never tell its end.
-         * @description The end stands at once, whoever is at work on the task, and never changes: what a poll finds out later is not written any more. Books, log and callback are those of any other end. `failed` gives all the quota back and shows the user the code `task_lost`. `completed` charges `units` at the task's own rate. A task that has ended is refused with 400. The provider is not told.
+         * End a task manually if its provider will never report its end.
+         * @description The task ends immediately, even if a gateway is polling it, and its state never changes again: the gateway discards later poll results. Ledger, log and callback are those of any other ended task. `failed` refunds the complete reservation and returns the code `task_lost` to the user. `completed` charges `units` at the rate of the task. A task that has ended returns 400. The gateway does not notify the provider.
          */
         post: operations["settleTask"];
         delete?: never;
@@ -1701,8 +1720,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search the callbacks of all users.
-         * @description Deliveries of changes of tasks to their callback addresses, newest first. Of an address only the host is told. Deliveries are kept for a day after they are closed.
+         * Search callback deliveries of all users.
+         * @description Returns deliveries of task callbacks, newest first. The response contains only the host of a callback URL. Deliveries are stored for one day after they are closed.
          */
         get: operations["searchDeliveries"];
         put?: never;
@@ -1723,8 +1742,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a callback again now.
-         * @description One that is delivered or given up is tried now and, when that fails, by its schedule from the start; an open one is tried ahead of its time. Deliveries of one task stay in their order and never run side by side: while an earlier one is open, that one is tried now and this one follows it, and while a later one is under way, this one follows that. The `webhook-id` is that of the first try, so that receivers can tell a repeat. A delivery whose task was deleted does not exist.
+         * Resend a callback immediately.
+         * @description A delivered or given-up callback is sent immediately and, if that fails, retried with the complete schedule. An
+         *     open callback is sent before its scheduled time.
+         *
+         *     Callbacks of one task are sent in order and never concurrently. If an earlier callback is open, the gateway sends
+         *     that one first. If a later callback is being sent, this callback follows it. The `webhook-id` is that of the first
+         *     attempt, so that receivers can detect a repeat. A delivery of a deleted task returns 404.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -1741,8 +1765,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Prove the books.
-         * @description Proves that what keys were given, what is held, what was charged and what was refunded come to their balances and debts, and that books, log and tasks agree. It names every key and every request that does not add up, up to 1000 of each kind. It sees one state of everything, whatever goes on meanwhile, and may take seconds where there are millions of entries: a gateway runs one at a time, and who waits longer than a few seconds for another's gets 503 with `retry-after`.
+         * Audit the ledger.
+         * @description The audit checks that grants, reservations, charges and refunds add up to the balances and debts of keys. It also
+         *     checks that ledger, log and tasks agree. The response lists every key and request that does not add up, at most
+         *     1000 of each kind.
+         *
+         *     The audit reads one consistent state while calls continue. It may take seconds with millions of entries. A gateway
+         *     runs one audit at a time; a request that waits more than a few seconds for another audit returns 503 with
+         *     `retry-after`.
          */
         get: operations["auditBooks"];
         put?: never;
@@ -1762,20 +1792,21 @@ export interface paths {
         };
         /**
          * Export the request log.
-         * @description The entries of the request log of all users, oldest first, as a file that is sent while it is read: millions of
-         *     entries are no matter. It ends with the entry that was the last one when the export began, so what is written
-         *     meanwhile belongs to the next export, which goes on behind it with `after`. Entries that retention sweeps
-         *     meanwhile may be missing.
+         * @description Returns the log entries of all users, oldest first, as a file that the gateway streams, even with millions of
+         *     entries. The export ends with the last entry that existed when it started. The next export continues after it with
+         *     `after`. Entries that retention removes during the export may be missing.
          *
-         *     The answer has no `content-length`. It is complete exactly when it ends as HTTP has it, with its last chunk: after a
-         *     failure in the middle the connection is broken off, which every client reports as an error. Such an export can
-         *     be continued with `after` and the `id` of the last whole line.
+         *     The response has no `content-length`. It is complete if and only if the HTTP message ends correctly with its last
+         *     chunk. After a failure during the export, the gateway aborts the connection, which every client reports as an
+         *     error. Continue such an export with `after` and the `id` of the last complete line.
          *
-         *     **JSON lines** (`application/jsonl`): one ExportedEntry a line. **CSV** (`text/csv`, RFC 4180): the fields of
-         *     ExportedEntry in that order, with a header; texts stand in quotes, numbers do not, and null is an empty field. A
-         *     text that a spreadsheet would take for a formula, which is one that begins with `=`, `+`, `-` or `@` (full-width
-         *     ones and those behind white space too), a tab or a line break, has an apostrophe before it; so has one that begins
-         *     with an apostrophe, so that taking away the first one always gives the text.
+         *     **JSON lines** (`application/jsonl`): one ExportedEntry per line.
+         *
+         *     **CSV** (`text/csv`, RFC 4180): a header and the fields of ExportedEntry in the same order. Strings are quoted,
+         *     numbers are not, and null is an empty field. A string that a spreadsheet would interpret as a formula is prefixed
+         *     with an apostrophe. This applies to strings that begin with a tab, a line break, `=`, `+`, `-` or `@`, including
+         *     full-width forms and forms after white space. A string that begins with an apostrophe is also prefixed, so that
+         *     removing the first apostrophe always restores it.
          */
         get: operations["exportLogs"];
         put?: never;
@@ -1794,8 +1825,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain why a call or task cost what it cost.
-         * @description The log entry with what was reserved and refunded, and the charge as arithmetic: units times unit price times group ratio, rounded up, against what was reserved and charged. Work in progress, and work whose entry retention has removed, answers 404.
+         * Explain the charge of a call or task.
+         * @description Returns the log entry with its reservation and refund. The charge is shown as arithmetic: units times unit price times group ratio, rounded up, compared with the reserved and charged quota. A call or task that is in progress, or with an entry that retention has removed, returns 404.
          */
         get: operations["explainCharge"];
         put?: never;
@@ -1817,7 +1848,13 @@ export interface paths {
         put?: never;
         /**
          * Refund a settled call or task.
-         * @description Gives quota back that a call or task cost: all of it, or the amount. A call is refunded once; another refund answers 400. The quota goes to the key that paid, or to the key that funded it when it was deleted. A key that had no limit when it paid has no balance to give to: only its used quota is corrected. The log entry keeps what was charged, and shows the refund beside it. Work in progress, and work whose entry retention has removed, answers 404.
+         * @description Refunds the charge of a call or task, completely or by an amount. A call can be refunded once; a second refund
+         *     returns 400. The quota returns to the key that was charged, or to the key that funded it if the charged key was
+         *     deleted. If the key had no quota limit when it was charged, there is no balance to credit, and only its used quota
+         *     is corrected.
+         *
+         *     The log entry keeps the charged amount and shows the refund in addition. A call or task that is in progress, or
+         *     with an entry that retention has removed, returns 404.
          */
         post: operations["refundCall"];
         delete?: never;
@@ -1834,14 +1871,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show what requests came to.
-         * @description Requests, errors, latency, quota and usage of whole hours, in one group or by what `by` names. They are those of
-         *     the request log, to the unit and to the moment, and stay when its entries are swept. A request counts in the
-         *     hour in which it ended; one that was refused before quota was held is in neither.
+         * Get usage figures.
+         * @description Returns requests, errors, latency, quota and usage of whole hours, in one group or grouped by `by`. The figures
+         *     match the request log exactly and remain when retention removes its entries. A request counts in the hour in which
+         *     it ended. A request that was rejected before a reservation is in neither.
          *
-         *     Without `since` the last 24 hours are shown, without `until` everything up to now. Both are widened to
-         *     whole hours (UTC), and the answer tells to which. Groups without requests and refunds are left out. 400 is the answer where
-         *     there would be more than 10000 groups, counted once for each unit in them.
+         *     The default range is the last 24 hours: `since` defaults to 24 hours ago, `until` to now. The gateway extends both
+         *     to whole hours (UTC) and returns the extended range. Groups without requests and refunds are omitted. More than
+         *     10000 groups, counted once for each unit, return 400.
          */
         get: operations["showFigures"];
         put?: never;
@@ -6713,52 +6750,52 @@ export interface components {
         FileBytes: string;
         /**
          * UserRole
-         * @description `admin`: keys of the user can have the scope `admin`, with which a key may call the operations of this area and create keys of any group. The role alone gives no access.
+         * @description Role of the user. Keys of an `admin` can have the scope `admin`, which allows the operations of this area and keys of any group. The role alone gives no access.
          * @enum {string}
          */
         UserRole: "user" | "admin";
         /**
          * User
-         * @description A user and what its keys come to.
+         * @description A user with the totals of its keys.
          */
         User: {
             /**
              * Format: int64
-             * @description Number of the user.
+             * @description Id of the user.
              * @example 2
              */
             id: number;
-            /** @description Its name. */
+            /** @description Name of the user. */
             name: string;
-            /** @description Group of its keys that have none of their own. */
+            /** @description Group of the user's keys that have no group of their own. */
             group: string;
             role: components["schemas"]["UserRole"];
-            /** @description Whether its keys are refused. */
+            /** @description True if the keys of the user are rejected. */
             disabled: boolean;
             /**
              * Format: int64
-             * @description When it was created. Unix time in seconds.
+             * @description Time of creation. Unix time in seconds.
              */
             created_time: number;
             /**
              * Format: int64
-             * @description Keys that are not deleted.
+             * @description Number of keys that are not deleted.
              */
             keys: number;
             /**
              * Format: int64
-             * @description What those of them with a limit have left, in quota units.
+             * @description Remaining quota of the keys with a quota limit, in quota units.
              */
             remain_quota: number;
             /**
              * Format: int64
-             * @description What all of them have spent, in quota units.
+             * @description Spent quota of all these keys, in quota units.
              */
             used_quota: number;
         };
         /**
          * UserListReply
-         * @description One page of the users.
+         * @description A page of users.
          */
         UserListReply: {
             /**
@@ -6772,13 +6809,13 @@ export interface components {
             data: {
                 /** @description The users, newest first. */
                 items: components["schemas"]["User"][];
-                /** @description Users on all pages. */
+                /** @description Number of users on all pages. */
                 total: number;
             };
         };
         /**
          * UserName
-         * @description A name for people, 1 to 64 characters, none of which is a control character or changes the direction of text. Several users may have one.
+         * @description Display name, 1 to 64 characters. Control characters and characters that change the text direction are rejected. Names need not be unique.
          * @example front end team
          */
         UserName: string;
@@ -6795,12 +6832,12 @@ export interface components {
         CreateUserRequest: {
             name: components["schemas"]["UserName"];
             /**
-             * @description A group of the configuration, for its keys that have none of their own.
+             * @description A group of the configuration. It applies to the keys of the user that have no group of their own.
              * @default default
              */
             group?: string & components["schemas"]["GroupName"];
             /**
-             * @description Whether its keys can have the scope `admin`.
+             * @description Role of the user. Only keys of an admin can have the scope `admin`.
              * @default user
              */
             role?: string & components["schemas"]["UserRole"];
@@ -6821,72 +6858,72 @@ export interface components {
         };
         /**
          * UpdateUserRequest
-         * @description What shall be otherwise with a user.
+         * @description Fields of a user to change.
          */
         UpdateUserRequest: {
             name?: components["schemas"]["UserName"];
             group?: components["schemas"]["GroupName"];
             role?: components["schemas"]["UserRole"];
-            /** @description True refuses its keys; false takes them again. */
+            /** @description True rejects the keys of the user, false accepts them again. */
             disabled?: boolean;
         };
         /**
          * KeyName
-         * @description A name for people, 1 to 50 characters, none of which is a control character or changes the direction of text.
+         * @description Display name, 1 to 50 characters. Control characters and characters that change the text direction are rejected.
          * @example front end
          */
         KeyName: string;
         /**
          * KeyExpiry
          * Format: int64
-         * @description When the key ends. Unix time in seconds, in the future; -1 for never.
+         * @description Time at which the key expires, Unix time in seconds, in the future; -1 for never.
          * @example 4102444800
          */
         KeyExpiry: number;
         /**
          * KeyModels
-         * @description Ids of the models that the key may use, separated by commas: no patterns. Empty: every model of its group.
+         * @description Ids of the models that the key may use, separated by commas. Patterns are not supported. Empty allows all models of the group.
          * @example alpha3-tts-flash,voxa-v3-flash
          */
         KeyModels: string;
         /**
          * KeyAddresses
-         * @description Addresses that the key may be used from, one a line, and ranges such as `10.0.0.0/8`; every one when empty.
+         * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty allows all addresses.
          * @example 192.0.2.7
          */
         KeyAddresses: string;
         /**
          * KeyGroup
-         * @description A group of the configuration; empty: that of its user.
+         * @description A group of the configuration. Empty means the group of the user.
          * @example default
          */
         KeyGroup: string;
         /**
          * KeyRequests
-         * @description Requests that the key may send in a minute, handshakes of sockets included; 0 for no limit, null for what the key has whose allowance it shares, else for what the configuration says.
+         * @description Maximum number of requests per minute, including socket handshakes. 0 means no limit. Null means the limit of the key with which this key shares a limit, otherwise the limit of the configuration.
          * @example 600
          */
         KeyRequests: number | null;
         /**
          * KeySockets
-         * @description Sockets that the key may have open at a time; 0 for no limit, null for what the key has whose allowance it shares, else for what the configuration says.
+         * @description Maximum number of open sockets. 0 means no limit. Null means the limit of the key with which this key shares a limit, otherwise the limit of the configuration.
          * @example 20
          */
         KeySockets: number | null;
         /**
          * CreateUserTokenRequest
-         * @description The name, quota and limits of a new API key of a user. What is left out is no limit.
+         * @description Name, quota and limits of a new API key of a user. An omitted limit means no limit.
          */
         CreateUserTokenRequest: {
             name: components["schemas"]["KeyName"];
             /**
              * Format: int64
-             * @description Quota that the key may spend, in quota units. Required unless `unlimited_quota` is true. A key with 0 can be given quota later.
+             * @description Quota that the key may spend, in quota units. Required unless `unlimited_quota` is true. A key with 0 can receive quota later.
              * @example 100000
              */
             remain_quota?: number;
             /**
-             * @description True lets the key spend without a limit.
+             * @description True lets the key spend without a quota limit.
              * @default false
              */
             unlimited_quota?: boolean;
@@ -6895,7 +6932,7 @@ export interface components {
             allow_ips?: components["schemas"]["KeyAddresses"];
             group?: components["schemas"]["KeyGroup"];
             /**
-             * @description True gives the key the scope `admin`, with which it may call the operations of this area. Its user must have the role `admin`, and the key must have `unlimited_quota: true` and no other limits; `allow_ips` is not a limit.
+             * @description True gives the key the scope `admin`, which allows the operations of this area. The user must have the role `admin`, and the key must have `unlimited_quota: true` and no other limits; `allow_ips` is not a limit.
              * @default false
              */
             admin?: boolean;
@@ -6909,19 +6946,19 @@ export interface components {
         };
         /**
          * AdminToken
-         * @description An API key, its quota and whose it is.
+         * @description An API key with its quota and its owner.
          */
         AdminToken: components["schemas"]["Token"] & {
-            /** @description The group that the key names itself; empty: it has its user's. */
+            /** @description Group of the key. Empty if the group of its user applies. */
             own_group: string;
             /**
              * Format: int64
-             * @description Number of its user.
+             * @description Id of the user.
              */
             user_id: number;
-            /** @description Name of its user. */
+            /** @description Name of the user. */
             user_name: string;
-            /** @description Whether its user is disabled, so that it is refused whatever its status. */
+            /** @description True if the user is disabled. The key is then rejected, whatever its status. */
             user_disabled: boolean;
         };
         /**
@@ -6943,22 +6980,22 @@ export interface components {
          * @description A group of users and keys.
          */
         Group: {
-            /** @description Its name. */
+            /** @description Name of the group. */
             name: string;
-            /** @description Whether the configuration has it. Without it no model can be used. */
+            /** @description True if the configuration contains the group. Otherwise its keys cannot use any model. */
             configured: boolean;
-            /** @description What prices are multiplied by. Left out when it is not configured. */
+            /** @description Price multiplier. Absent if the group is not configured. */
             ratio?: number;
-            /** @description Patterns of the models that it may use. */
+            /** @description Patterns of the models that the group may use. */
             models: string[];
-            /** @description Users whose group it is. */
+            /** @description Number of users of this group. */
             users: number;
-            /** @description Keys that name it themselves, which are not deleted. */
+            /** @description Number of keys that name this group and are not deleted. */
             keys: number;
         };
         /**
          * GroupListReply
-         * @description One page of the groups.
+         * @description A page of groups.
          */
         GroupListReply: {
             /**
@@ -6970,15 +7007,15 @@ export interface components {
             message: string;
             /** @description The page. */
             data: {
-                /** @description The groups: those of the configuration first, then by name. */
+                /** @description The groups, sorted by name, those of the configuration first. */
                 items: components["schemas"]["Group"][];
-                /** @description Groups on all pages. */
+                /** @description Number of groups on all pages. */
                 total: number;
             };
         };
         /**
          * AdminTokenListReply
-         * @description One page of API keys.
+         * @description A page of API keys.
          */
         AdminTokenListReply: {
             /**
@@ -6990,15 +7027,15 @@ export interface components {
             message: string;
             /** @description The page. */
             data: {
-                /** @description The keys, newest first, secrets masked. */
+                /** @description The keys, newest first, with masked secrets. */
                 items: components["schemas"]["AdminToken"][];
-                /** @description Keys on all pages. */
+                /** @description Number of keys on all pages. */
                 total: number;
             };
         };
         /**
          * TokenRevokedReply
-         * @description The key is gone and no longer accepted.
+         * @description The key is deleted and no longer accepted.
          */
         TokenRevokedReply: {
             /**
@@ -7011,7 +7048,7 @@ export interface components {
         };
         /**
          * UpdateTokenRequest
-         * @description What shall be otherwise with an API key.
+         * @description Fields of an API key to change.
          */
         UpdateTokenRequest: {
             name?: components["schemas"]["KeyName"];
@@ -7020,77 +7057,77 @@ export interface components {
              * @enum {integer}
              */
             status?: 1 | 2;
-            /** @description True lets the key spend without a limit; what it has left stays, for when it has one again. */
+            /** @description True lets the key spend without a quota limit. Its remaining quota is preserved until it has a limit again. */
             unlimited_quota?: boolean;
             expired_time?: components["schemas"]["KeyExpiry"];
             model_limits?: components["schemas"]["KeyModels"];
             allow_ips?: components["schemas"]["KeyAddresses"];
             group?: components["schemas"]["KeyGroup"];
-            /** @description True gives the key the scope `admin`, with which it may call the operations of this area; false takes it away. Its user must have the role `admin`, and the key must have no limits; `allow_ips` is not a limit. */
+            /** @description True gives the key the scope `admin`, which allows the operations of this area; false removes it. The user must have the role `admin`, and the key must have no limits; `allow_ips` is not a limit. */
             admin?: boolean;
-            /** @description False denies the key, and every key that was created with it, the right to create keys; true gives it back. */
+            /** @description False denies the key, and every key created with it, the right to create keys. True restores it. */
             create_keys?: boolean;
             requests_per_minute?: components["schemas"]["KeyRequests"];
             sockets?: components["schemas"]["KeySockets"];
         };
         /**
          * GrantQuotaRequest
-         * @description A change of what a key has left.
+         * @description A change of the remaining quota of a key.
          */
         GrantQuotaRequest: {
             /**
              * Format: int64
-             * @description Quota to give; below zero: to take away. In quota units.
+             * @description Quota to grant, in quota units. A negative amount withdraws quota.
              * @example 50000
              */
             amount: number;
             /**
-             * @description Why, for the books. 1 to 500 characters.
+             * @description The reason, recorded in the ledger. 1 to 500 characters.
              * @example March
              */
             reason: string;
         };
         /**
          * Grant
-         * @description Quota that was given to a key, or taken from it.
+         * @description Quota that was granted to a key or withdrawn from it.
          */
         Grant: {
             /**
              * Format: int64
-             * @description Number of the grant.
+             * @description Id of the grant.
              * @example 31
              */
             id: number;
             /**
              * Format: int64
-             * @description Number of the key.
+             * @description Id of the key.
              */
             token_id: number;
             /**
              * Format: int64
-             * @description What was given; below zero: taken. In quota units.
+             * @description Granted quota, in quota units. A negative amount was withdrawn.
              */
             amount: number;
-            /** @description Why. */
+            /** @description The reason. */
             reason: string;
             /**
              * Format: int64
-             * @description When it was made. Unix time in seconds.
+             * @description Time of the grant. Unix time in seconds.
              */
             created_at: number;
             /**
              * Format: int64
-             * @description What the key has left now, in quota units.
+             * @description Remaining quota of the key after the grant, in quota units.
              */
             remain_quota: number;
             /**
              * Format: int64
-             * @description Part of the amount that settled a debt of the key. The balance got the rest.
+             * @description Part of the amount that settled a debt of the key. The balance received the rest.
              */
             debt_settled: number;
             /**
              * Format: int64
-             * @description Debt that the key still has, in quota units.
+             * @description Remaining debt of the key, in quota units.
              */
             debt: number;
         };
@@ -7110,55 +7147,55 @@ export interface components {
         };
         /**
          * Change
-         * @description A change that an admin requested, or that a gateway found in its configuration.
+         * @description A change that an admin requested, or that a gateway detected in its configuration.
          */
         Change: {
             /**
              * Format: int64
-             * @description Number of the change.
+             * @description Id of the change.
              * @example 12
              */
             id: number;
             /**
              * Format: int64
-             * @description Number of the user who requested it. Null: nobody did, the configuration file changed.
+             * @description Id of the user who requested the change. Null if the configuration file changed.
              */
             user_id: number | null;
-            /** @description That user's name as it is now. Empty without a user. */
+            /** @description Current name of the user. Empty without a user. */
             user_name: string;
             /**
              * Format: int64
-             * @description Number of the key of the request. Null without a request.
+             * @description Id of the key of the request. Null without a request.
              */
             token_id: number | null;
             /**
-             * @description What set it off: a request (`api`), the start of a gateway (`start`), or SIGHUP (`signal`).
+             * @description Cause of the change: a request (`api`), the start of a gateway (`start`), or SIGHUP (`signal`).
              * @enum {string}
              */
             cause: "api" | "start" | "signal";
             /**
-             * @description The operation that made it. `changePrices`: a start or a reload loaded other prices or group ratios than the last one.
+             * @description Operation that made the change. `changePrices` means that a start or reload loaded other prices or group ratios than before.
              * @example grantQuota
              */
             action: string;
             /**
-             * @description What was changed: its kind and its number, id or name.
+             * @description Kind and id or name of the changed object.
              * @example token 7
              */
             subject: string;
-            /** @description What became of it, by field. Holds no secrets. */
+            /** @description New values by field. Contains no secrets. */
             details: {
                 [key: string]: unknown;
             };
             /**
              * Format: int64
-             * @description When. Unix time in seconds.
+             * @description Time of the change. Unix time in seconds.
              */
             created_at: number;
         };
         /**
          * ChangeListReply
-         * @description One page of what admins have changed.
+         * @description A page of changes made by admins.
          */
         ChangeListReply: {
             /**
@@ -7172,27 +7209,27 @@ export interface components {
             data: {
                 /** @description The changes, newest first. */
                 items: components["schemas"]["Change"][];
-                /** @description Changes on all pages. */
+                /** @description Number of changes on all pages. */
                 total: number;
             };
         };
         /**
          * ConfigurationChanges
-         * @description Channels or groups by name, prices by model pattern: what the file has now against what was in force. The channels of the embedded sandbox are not of the file.
+         * @description Differences between the file and the configuration in effect. Channels and groups are listed by name, prices by model pattern. Channels of the embedded sandbox are not part of the file.
          */
         ConfigurationChanges: {
-            /** @description Not there before. */
+            /** @description New entries. */
             added: string[];
-            /** @description There before with other settings. */
+            /** @description Entries with other settings. */
             changed: string[];
-            /** @description Not there any more. */
+            /** @description Removed entries. */
             removed: string[];
-            /** @description The same as before. */
+            /** @description Unchanged entries. */
             unchanged: string[];
         };
         /**
          * ReloadReply
-         * @description What a reload has changed, or would change.
+         * @description The changes of a reload, applied or simulated.
          */
         ReloadReply: {
             /**
@@ -7202,129 +7239,129 @@ export interface components {
             success: true;
             /** @description Empty. */
             message: string;
-            /** @description The changes against what was in force. */
+            /** @description Differences from the configuration in effect. */
             data: {
-                /** @description The configuration file, as `CONFIG` names it; null: there is none. */
+                /** @description The configuration file that `CONFIG` names. Null without a file. */
                 file: string | null;
-                /** @description False: it was a dry run. */
+                /** @description False for a dry run. */
                 applied: boolean;
-                /** @description Identifies the configuration: the same on every gateway that reads the same file, and another one after any change but that of a secret. Log entries name it. */
+                /** @description Revision of the configuration. It is the same on every gateway with the same file, and changes with any setting except secrets. Log entries contain it. */
                 revision: string;
                 channels: components["schemas"]["ConfigurationChanges"];
                 groups: components["schemas"]["ConfigurationChanges"];
                 prices: components["schemas"]["ConfigurationChanges"];
-                /** @description Other settings of the file that take effect at once and have changed. */
+                /** @description Other changed settings of the file that take effect immediately. */
                 settings: string[];
-                /** @description What differs from what the gateway was started with, and takes effect at its next start only. */
+                /** @description Settings that differ from those at the start of the gateway and take effect at its next start. */
                 needs_restart: string[];
-                /** @description Likely mistakes in the file, which takes effect all the same: models that a channel serves and no price matches, which clients cannot use, and names of models that no channel serves. */
+                /** @description Likely mistakes in the file, which takes effect nevertheless. Examples are models of a channel without a matching price, which clients cannot use, and names of models that no channel serves. */
                 warnings: string[];
             };
         };
         /**
          * ChannelFailure
-         * @description How a request to a channel failed: no connection, no answer in time, a connection that broke, a 5xx, an answer that makes no sense, a 429, a refused key or account, or no free connection in time. The first five speak against its health.
+         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, or no free connection in time. The first five affect the health of the channel.
          * @enum {string}
          */
         ChannelFailure: "unreachable" | "timeout" | "broken_off" | "server_error" | "bad_answer" | "throttled" | "key_refused" | "busy";
         /**
          * ChannelFigures
-         * @description What has become of the requests to a channel, on the gateway that answers, since it knows the channel.
+         * @description Figures of the requests to a channel, on the responding gateway, since it loaded the channel.
          */
         ChannelFigures: {
             /**
              * Format: int64
-             * @description When the counting began. Unix time in seconds.
+             * @description Start of counting. Unix time in seconds.
              */
             since: number;
-            /** @description Requests and sockets, polls included. */
+            /** @description Number of requests and sockets, including polls. */
             requests: number;
-            /** @description Requests whose answer has not ended, and open sockets. */
+            /** @description Number of requests without a complete response, and of open sockets. */
             in_flight: number;
-            /** @description Requests that wait for a free connection. */
+            /** @description Number of requests that wait for a free connection. */
             waiting: number;
-            /** @description Failures by their kind. */
+            /** @description Number of failures by kind. */
             failures: {
-                /** @description No connection was made. */
+                /** @description No connection was established. */
                 unreachable: number;
-                /** @description No answer came in time. */
+                /** @description No response arrived in time. */
                 timeout: number;
-                /** @description The connection broke before the end. */
+                /** @description The connection was aborted before the end. */
                 broken_off: number;
-                /** @description The provider answered with a 5xx. */
+                /** @description The provider returned a 5xx status. */
                 server_error: number;
-                /** @description The answer made no sense. */
+                /** @description The response was invalid. */
                 bad_answer: number;
-                /** @description The provider answered with 429. */
+                /** @description The provider returned 429. */
                 throttled: number;
-                /** @description The provider refused the account's key, or the account. */
+                /** @description The provider rejected the account or its key. */
                 key_refused: number;
                 /** @description No connection became free in time. */
                 busy: number;
             };
-            /** @description Milliseconds until half of the last thousand answers had begun; null before the first. */
+            /** @description Median time in milliseconds until the response started, over the last thousand responses. Null before the first response. */
             latency_p50_ms: number | null;
-            /** @description The same for 95 of a hundred. */
+            /** @description 95th percentile of the same time. */
             latency_p95_ms: number | null;
-            /** @description The last failure; null when there was none. */
+            /** @description The last failure. Null if there was none. */
             last_failure: {
                 kind: components["schemas"]["ChannelFailure"];
                 /**
                  * Format: int64
-                 * @description When. Unix time in seconds.
+                 * @description Time of the failure. Unix time in seconds.
                  */
                 at: number;
             } | null;
         };
         /**
          * Channel
-         * @description An account at a provider, as it stands.
+         * @description The current state of a channel, an account at a provider.
          */
         Channel: {
             /**
-             * @description Its name in the configuration.
+             * @description Name of the channel in the configuration.
              * @example native-eu
              */
             name: string;
             /**
-             * @description What is spoken with it.
+             * @description Protocol of the provider.
              * @enum {string}
              */
             protocol: "native" | "official" | "eta" | "sigma" | "imgjob" | "messages" | "embeddings" | "verification";
-            /** @description Host of its address, with the port where that is unusual. */
+            /** @description Host of the base URL, with the port if it is not the default. */
             host: string;
-            /** @description Ids and patterns of the models it serves. */
+            /** @description Ids and patterns of the models that the channel serves. */
             models: string[];
-            /** @description Groups it serves; null for all. */
+            /** @description Groups that the channel serves. Null for all groups. */
             groups: string[] | null;
-            /** @description Higher ones are asked first. */
+            /** @description Priority of the channel. Channels with higher priority are used first. */
             priority: number;
-            /** @description Its share among those of the same priority. */
+            /** @description Weight of the channel among channels with the same priority. */
             weight: number;
             /**
-             * @description `resting`: others are asked first until `resting_until`, since it failed again and again; `probing`: one request at a time tries whether it is back; `disabled`: an admin has taken it out.
+             * @description `resting` is a cool-down after repeated failures: other channels are used first until `resting_until`. `probing` allows one request at a time to test whether the channel works again. `disabled` means that an admin disabled the channel.
              * @enum {string}
              */
             state: "healthy" | "resting" | "probing" | "disabled";
             /**
              * Format: int64
-             * @description Until when it rests. Unix time in seconds.
+             * @description End of the cool-down. Unix time in seconds.
              */
             resting_until: number | null;
-            /** @description Who has disabled it, when and why; null when nobody has. */
+            /** @description Author, time and reason of the disabling. Null if the channel is not disabled. */
             disabled: {
-                /** @description Why. */
+                /** @description The reason. */
                 reason: string;
                 /**
                  * Format: int64
-                 * @description Number of the user who did it.
+                 * @description Id of the user who disabled the channel.
                  */
                 user_id: number;
-                /** @description That user's name as it is now. */
+                /** @description Current name of the user. */
                 user_name: string;
                 /**
                  * Format: int64
-                 * @description When. Unix time in seconds.
+                 * @description Time of the disabling. Unix time in seconds.
                  */
                 at: number;
             } | null;
@@ -7332,7 +7369,7 @@ export interface components {
         };
         /**
          * ChannelListReply
-         * @description One page of the channels.
+         * @description A page of channels.
          */
         ChannelListReply: {
             /**
@@ -7346,13 +7383,13 @@ export interface components {
             data: {
                 /** @description The channels, in the order of the configuration. */
                 items: components["schemas"]["Channel"][];
-                /** @description Channels on all pages. */
+                /** @description Number of channels on all pages. */
                 total: number;
             };
         };
         /**
          * ChannelTestReply
-         * @description How a channel took a small call.
+         * @description Result of a channel test.
          */
         ChannelTestReply: {
             /**
@@ -7362,33 +7399,33 @@ export interface components {
             success: true;
             /** @description Empty. */
             message: string;
-            /** @description The call and its end. */
+            /** @description The call and its result. */
             data: {
-                /** @description Whether the channel answered as it should. */
+                /** @description True if the channel responded as expected. */
                 ok: boolean;
                 /**
-                 * @description What was asked for: `speech` of two letters, `embeddings` of one, `count_tokens` of one, or a `query` for something that does not exist, to which any refusal but one of the key is a good answer.
+                 * @description Operation of the test: `speech` of two letters, `embeddings` of one letter, `count_tokens` of one letter, or a `query` for a resource that does not exist. For a `query`, any error except a rejected key is a success.
                  * @enum {string}
                  */
                 request: "speech" | "embeddings" | "count_tokens" | "query";
-                /** @description Model that was asked for; null for a query. */
+                /** @description Model of the call. Null for a query. */
                 model: string | null;
-                /** @description Status that the provider answered with; null when none came. */
+                /** @description Status of the provider's response. Null without a response. */
                 status: number | null;
-                /** @description Milliseconds until the end of the answer or the failure. */
+                /** @description Time in milliseconds until the end of the response or the failure. */
                 duration_ms: number;
                 /**
-                 * @description Kind of the failure as in the figures; null when nothing failed, or the provider refused this very request.
+                 * @description Kind of failure, as in the figures. Null without a failure, or if the provider rejected only this request.
                  * @enum {string|null}
                  */
                 failure: "unreachable" | "timeout" | "broken_off" | "server_error" | "bad_answer" | "throttled" | "key_refused" | "busy" | null;
-                /** @description What went wrong in a sentence; empty when nothing did. */
+                /** @description Description of the failure. Empty without a failure. */
                 problem: string;
             };
         };
         /**
          * ChannelReply
-         * @description A channel as it is now.
+         * @description The current state of a channel.
          */
         ChannelReply: {
             /**
@@ -7402,28 +7439,28 @@ export interface components {
         };
         /**
          * DisableChannelRequest
-         * @description Why a channel is disabled.
+         * @description The reason for disabling a channel.
          */
         DisableChannelRequest: {
-            /** @description Why, for the list of channels and the list of changes. */
+            /** @description The reason, shown in the list of channels and the list of changes. */
             reason: string;
         };
         /**
          * AdminTaskError
-         * @description Why a task failed.
+         * @description Reason of the failure.
          */
         AdminTaskError: {
             /**
-             * @description A code of the gateway, or the provider's own.
+             * @description Code of the gateway or the provider.
              * @example task_lost
              */
             code: string;
-            /** @description What went wrong. */
+            /** @description Error message. */
             message: string;
         };
         /**
          * AdminTask
-         * @description A task as the operator sees it. Times are Unix times in seconds; those that are not known yet, or hold no more, are null.
+         * @description A task with the details for the operator. Times are Unix times in seconds; unknown and obsolete times are null.
          */
         AdminTask: {
             /**
@@ -7431,32 +7468,32 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
-            /** @description Id of the request that made it. */
+            /** @description Id of the request that created the task. */
             request_id: string;
             /**
              * Format: int64
-             * @description Number of its user.
+             * @description Id of the user.
              */
             user_id: number;
             /**
              * Format: int64
-             * @description Number of the key that it was made with.
+             * @description Id of the key with which the task was created.
              */
             token_id: number;
-            /** @description Name of that key. */
+            /** @description Name of the key. */
             token_name: string | null;
             /**
-             * @description The operation that made it.
+             * @description Operation that created the task.
              * @example createVideo
              */
             operation: string;
             /**
-             * @description The format it was made in, and is read in.
+             * @description Format in which the task was created and is returned.
              * @enum {string}
              */
             format: "generic" | "videos" | "native" | "official" | "music" | "image";
             /**
-             * @description What speaks with the provider about it.
+             * @description Provider driver of the task.
              * @example native_video
              */
             driver: string;
@@ -7466,70 +7503,70 @@ export interface components {
              */
             model: string;
             /**
-             * @description The channel that has it, or was last asked for it.
+             * @description Channel that has the task, or the last candidate for it.
              * @example native-eu
              */
             channel: string;
-            /** @description The provider's own id; null while no provider is known to have it. */
+            /** @description The provider's id. Null while no provider is known to have the task. */
             upstream_id: string | null;
             /**
-             * @description Moves forward only; the last two are final.
+             * @description State of the task. It only moves forward; the last two values are final.
              * @enum {string}
              */
             state: "queued" | "in_progress" | "completed" | "failed";
-            /** @description Percent done. */
+            /** @description Progress in percent. */
             progress: number;
-            /** @description Why it failed, as its user is told; null otherwise. */
+            /** @description Reason of the failure, as returned to the user. Otherwise null. */
             error: components["schemas"]["AdminTaskError"] | null;
             /**
-             * @description The unit of the model.
+             * @description Unit of the model.
              * @example seconds
              */
             unit: string;
-            /** @description What was reserved, in that unit. */
+            /** @description Reserved usage, in this unit. */
             expected_units: number;
             /**
              * Format: int64
-             * @description What was reserved, in quota; null where the books of it are kept no more.
+             * @description Reserved quota. Null if its ledger entry was removed.
              */
             reserved: number | null;
             /**
              * Format: int64
-             * @description What was charged, in quota; 0 where all came back, null before the end.
+             * @description Charged quota. 0 after a complete refund, null before the end.
              */
             charged: number | null;
             /**
-             * @description What became of its latest callback; null: there was none so far.
+             * @description State of the latest callback. Null if there was no callback.
              * @enum {string|null}
              */
             callback: "open" | "delivered" | "given_up" | null;
             /**
-             * @description Host of its callback address; null: it has none.
+             * @description Host of the callback URL. Null without a callback URL.
              * @example app.example
              */
             callback_host: string | null;
-            /** @description When it was made. */
+            /** @description Time of creation. */
             created_at: number;
-            /** @description When its state or progress changed. */
+            /** @description Time of the last change of state or progress. */
             updated_at: number;
-            /** @description When its provider began. */
+            /** @description Time at which the provider started the task. */
             started_at: number | null;
-            /** @description When it ended. */
+            /** @description Time at which the task ended. */
             completed_at: number | null;
-            /** @description When it fails if it has not ended by then. */
+            /** @description Time at which the task fails if it has not ended. */
             deadline_at: number;
-            /** @description When its provider last told of it. */
+            /** @description Time of the last response of the provider. */
             polled_at: number | null;
-            /** @description When its provider is asked again; while a gateway is at work on it, by when that one must be done. */
+            /** @description Time of the next poll. While a gateway polls the task, the time at which its claim expires. */
             next_poll_at: number | null;
-            /** @description Polls in a row that failed. */
+            /** @description Number of consecutive failed polls. */
             failures: number;
-            /** @description The gateway that is at work on it at this moment. */
+            /** @description The gateway that is processing the task. */
             lease_owner: string | null;
         };
         /**
          * AdminTaskListReply
-         * @description One page of tasks.
+         * @description A page of tasks.
          */
         AdminTaskListReply: {
             /**
@@ -7543,13 +7580,13 @@ export interface components {
             data: {
                 /** @description The tasks, newest first. */
                 items: components["schemas"]["AdminTask"][];
-                /** @description Tasks on all pages. */
+                /** @description Number of tasks on all pages. */
                 total: number;
             };
         };
         /**
          * AdminTaskReply
-         * @description The task as it is now.
+         * @description The current state of the task.
          */
         AdminTaskReply: {
             /**
@@ -7563,7 +7600,7 @@ export interface components {
         };
         /**
          * SettleFailed
-         * @description The task has failed; its quota comes back.
+         * @description The task ends as failed, and its quota is refunded.
          */
         SettleFailed: {
             /**
@@ -7571,14 +7608,14 @@ export interface components {
              * @constant
              */
             outcome: "failed";
-            /** @description Why, for the list of changes; no user sees it. */
+            /** @description The reason, recorded in the list of changes. Users do not see it. */
             reason: string;
-            /** @description What the user is told. Without it that the provider does not tell the task's end. */
+            /** @description Error message for the user. The default states that the provider does not report the end of the task. */
             message?: string;
         };
         /**
          * SettleCompleted
-         * @description The task is done and is charged.
+         * @description The task ends as completed and is charged.
          */
         SettleCompleted: {
             /**
@@ -7586,29 +7623,29 @@ export interface components {
              * @constant
              */
             outcome: "completed";
-            /** @description Why, for the list of changes; no user sees it. */
+            /** @description The reason, recorded in the list of changes. Users do not see it. */
             reason: string;
-            /** @description What it used, in the unit of its model; at the most what was reserved for it. */
+            /** @description Usage in the unit of the model, at most the reserved usage. */
             units: number;
             /**
              * Format: uri
-             * @description Address of the finished video. Only for a video, which has no result without it; the songs or picture of other tasks must have come from their provider.
+             * @description URL of the finished video. Only for videos, and required if the task has no result yet. Other tasks require a result from their provider.
              */
             url?: string;
         };
         /**
          * SettleTaskRequest
-         * @description How a task ends by hand.
+         * @description Outcome of a task that an admin ends.
          */
         SettleTaskRequest: components["schemas"]["SettleFailed"] | components["schemas"]["SettleCompleted"];
         /**
          * Delivery
-         * @description The callback about one change of a task. Times are Unix times in seconds; those that are not known yet, or hold no more, are null.
+         * @description A callback about one change of a task. Times are Unix times in seconds; unknown and obsolete times are null.
          */
         Delivery: {
             /**
              * Format: int64
-             * @description Number of the delivery.
+             * @description Id of the delivery.
              * @example 88
              */
             id: number;
@@ -7616,44 +7653,44 @@ export interface components {
             task_id: string;
             /**
              * Format: int64
-             * @description Number of the task's user; null: the task was deleted.
+             * @description Id of the user of the task. Null if the task was deleted.
              */
             user_id: number | null;
             /**
-             * @description The state of the task that it reports.
+             * @description State of the task that the callback reports.
              * @enum {string}
              */
             event: "queued" | "in_progress" | "completed" | "failed";
             /**
-             * @description Host of the address, with its port where the address names one.
+             * @description Host of the URL, with its port if the URL has one.
              * @example app.example
              */
             host: string;
             /**
-             * @description `open`: it is still to be made.
+             * @description State of the delivery. `open` means that it is not completed.
              * @enum {string}
              */
             state: "open" | "delivered" | "given_up";
-            /** @description Tries that failed. */
+            /** @description Number of failed attempts. */
             tries: number;
-            /** @description When the latest try ended. */
+            /** @description End time of the latest attempt. */
             last_try_at: number | null;
-            /** @description The status that the receiver gave to it; null: none. */
+            /** @description Status that the receiver returned. Null without a status. */
             last_status: number | null;
-            /** @description Why there was no status: a code, such as `ECONNREFUSED` or `private address`. */
+            /** @description Reason for a missing status: a code, such as `ECONNREFUSED` or `private address`. */
             last_error: string | null;
-            /** @description When it is tried next; null when it is closed, and while another of its task goes before it. */
+            /** @description Time of the next attempt. Null if the delivery is closed, and while another delivery of its task precedes it. */
             next_try_at: number | null;
-            /** @description The gateway that tries it at this moment. */
+            /** @description The gateway that is sending the callback. */
             lease_owner: string | null;
-            /** @description When the task reached the state. */
+            /** @description Time at which the task reached the state. */
             changed_at: number;
-            /** @description When it was delivered or given up. */
+            /** @description Time at which the callback was delivered or given up. */
             closed_at: number | null;
         };
         /**
          * DeliveryListReply
-         * @description One page of deliveries.
+         * @description A page of deliveries.
          */
         DeliveryListReply: {
             /**
@@ -7667,13 +7704,13 @@ export interface components {
             data: {
                 /** @description The deliveries, newest first. */
                 items: components["schemas"]["Delivery"][];
-                /** @description Deliveries on all pages. */
+                /** @description Number of deliveries on all pages. */
                 total: number;
             };
         };
         /**
          * DeliveryReply
-         * @description The delivery as it is now.
+         * @description The current state of the delivery.
          */
         DeliveryReply: {
             /**
@@ -7692,38 +7729,38 @@ export interface components {
         Debtor: {
             /**
              * Format: int64
-             * @description Number of the key.
+             * @description Id of the key.
              */
             id: number;
-            /** @description Its name. */
+            /** @description Name of the key. */
             name: string;
             /**
              * Format: int64
-             * @description What it owes, in quota units.
+             * @description Debt of the key, in quota units.
              */
             debt: number;
-            /** @description Whether it was deleted, so that no grant settles the debt. */
+            /** @description True if the key is deleted. No grant can settle its debt. */
             deleted: boolean;
         };
         /**
          * AuditProblem
-         * @description Something that does not add up.
+         * @description A discrepancy.
          */
         AuditProblem: {
             /**
-             * @description The key or the request that it is about.
+             * @description The key or request with the discrepancy.
              * @example key 7
              */
             subject: string;
             /**
-             * @description What is wrong with it.
+             * @description Description of the discrepancy.
              * @example has 101 left, which should be 100 (granted 100, held 0, spent 0)
              */
             problem: string;
         };
         /**
          * AuditReply
-         * @description What the books come to.
+         * @description Result of the ledger audit.
          */
         AuditReply: {
             /**
@@ -7733,42 +7770,42 @@ export interface components {
             success: true;
             /** @description Empty. */
             message: string;
-            /** @description The sums, and what does not add up. */
+            /** @description The sums and the discrepancies. */
             data: {
-                /** @description Keys, deleted ones too. */
+                /** @description Number of keys, including deleted keys. */
                 keys: number;
-                /** @description Reservations that are open. */
+                /** @description Number of open reservations. */
                 open: number;
-                /** @description Calls whose books are closed, and not swept yet. */
+                /** @description Number of settled calls that retention has not removed. */
                 closed: number;
                 /**
                  * Format: int64
-                 * @description Quota that limited keys were given, in quota units.
+                 * @description Quota granted to limited keys, in quota units.
                  */
                 granted: number;
                 /**
                  * Format: int64
-                 * @description What of it is held for open reservations.
+                 * @description Part of `granted` that is reserved for open reservations.
                  */
                 held: number;
                 /**
                  * Format: int64
-                 * @description What of it gateways have taken out of the balances to hold calls in memory.
+                 * @description Part of `granted` that gateways have leased to reserve calls in memory.
                  */
                 leased: number;
                 /**
                  * Format: int64
-                 * @description What of it was charged, swept reservations included.
+                 * @description Part of `granted` that was charged, including removed reservations.
                  */
                 spent: number;
                 /**
                  * Format: int64
-                 * @description What of that refunds of settled calls gave back to their balances.
+                 * @description Part of `spent` that refunds of settled calls returned to balances.
                  */
                 refunded: number;
                 /**
                  * Format: int64
-                 * @description What of it their balances say is left.
+                 * @description Part of `granted` that remains in balances.
                  */
                 left: number;
                 /**
@@ -7776,102 +7813,102 @@ export interface components {
                  * @description Cost of finished calls and tasks that no quota covered and no grant settled yet, in quota units.
                  */
                 debt: number;
-                /** @description Keys with a debt, the largest debt first. At most 1000 are listed. */
+                /** @description Keys with a debt, largest debt first. At most 1000 keys are listed. */
                 debtors: components["schemas"]["Debtor"][];
-                /** @description What does not add up; empty when everything does. */
+                /** @description The discrepancies. Empty if the ledger adds up. */
                 problems: components["schemas"]["AuditProblem"][];
-                /** @description Whether there are more problems of a kind than are told. */
+                /** @description True if there are more discrepancies of a kind than listed. */
                 more: boolean;
             };
         };
         /**
          * ExportedEntry
-         * @description One call or task that has ended, as the log has it.
+         * @description A log entry of one ended call or task.
          */
         ExportedEntry: {
             /**
              * Format: int64
-             * @description Number of the entry; later ones have larger numbers.
+             * @description Id of the entry. Later entries have larger ids.
              */
             id: number;
             /** @description Id of the request. */
             request_id: string;
             /**
              * Format: int64
-             * @description Number of the user.
+             * @description Id of the user.
              */
             user_id: number;
             /**
              * Format: int64
-             * @description Number of the key.
+             * @description Id of the key.
              */
             token_id: number;
-            /** @description Name of the key when the request ended. */
+            /** @description Name of the key at the end of the request. */
             token_name: string;
-            /** @description Model asked for. */
+            /** @description Requested model. */
             model_name: string;
             /** @description The operation. */
             operation: string;
-            /** @description Name of the channel that served it; empty where none did. */
+            /** @description Name of the channel that served the request. Empty without a channel. */
             channel: string;
-            /** @description HTTP status of the answer. */
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description Code of the error; null: there was none. */
+            /** @description Error code. Null without an error. */
             error_code: string | null;
-            /** @description What the model is metered in: characters, tokens, seconds and so on. */
+            /** @description Unit of the model, for example characters, tokens or seconds. */
             unit: string;
-            /** @description So many of them; seconds are not always whole. */
+            /** @description Number of units. Seconds can be fractional. */
             units: number;
             /**
              * Format: int64
-             * @description Input tokens of a model that is metered in tokens.
+             * @description Number of input tokens of a model that is metered in tokens.
              */
             prompt_tokens: number;
             /**
              * Format: int64
-             * @description Output tokens of a model that is metered in tokens.
+             * @description Number of output tokens of a model that is metered in tokens.
              */
             completion_tokens: number;
             /**
              * Format: int64
-             * @description What was charged, in quota units.
+             * @description Charged quota, in quota units.
              */
             quota: number;
             /**
              * Format: int64
-             * @description From the request to its end, of a task to its final state. Milliseconds.
+             * @description Time from the request to its end, for a task to its final state. Milliseconds.
              */
             duration_ms: number;
             /**
              * Format: int64
-             * @description When it ended. Unix time in seconds.
+             * @description Time of the end. Unix time in seconds.
              */
             created_at: number;
             /**
-             * @description Final state of the work. A failed task keeps the status of its creation.
+             * @description Final state of the call or task. A failed task keeps the status of its creation.
              * @enum {string}
              */
             state: "completed" | "failed" | "canceled";
-            /** @description Public id of the task; null for calls. */
+            /** @description Public id of the task. Null for calls. */
             task_id: string | null;
-            /** @description The provider's own id of the task or request; null: unknown. Clients never see it. */
+            /** @description The provider's id of the task or request. Null if unknown. Clients never see it. */
             upstream_id: string | null;
-            /** @description Quota per unit, before the group's ratio. */
+            /** @description Quota per unit, before the ratio of the group. */
             unit_price: number;
-            /** @description Price multiplier of the group of the key. */
+            /** @description Price multiplier of the key's group. */
             group_ratio: number;
-            /** @description The group whose ratio applied. */
+            /** @description Group that supplied the ratio. */
             group_name: string;
             /** @description Revision of the configuration that set the price. */
             config_revision: string;
             /**
              * Format: int64
-             * @description Quota that the work cost beyond what the key could pay.
+             * @description Cost that exceeds the quota of the key.
              */
             debt: number;
             /**
              * Format: int64
-             * @description Quota that a refund gave back by the time of the export. `quota` stays what was charged.
+             * @description Quota refunded before the export. `quota` remains the charged amount.
              */
             refunded: number;
         };
@@ -7882,53 +7919,53 @@ export interface components {
         ChargeRefund: {
             /**
              * Format: int64
-             * @description What was given back, in quota units.
+             * @description Refunded quota, in quota units.
              */
             amount: number;
-            /** @description Why. */
+            /** @description The reason. */
             reason: string;
             /**
              * Format: int64
-             * @description Number of the admin who made it.
+             * @description Id of the admin who made the refund.
              */
             user_id: number;
             /**
              * Format: int64
-             * @description When it was made. Unix time in seconds.
+             * @description Time of the refund. Unix time in seconds.
              */
             created_at: number;
         };
         /**
          * Charge
-         * @description What a call or task cost, and why.
+         * @description Cost of a call or task, with its calculation.
          */
         Charge: {
             entry: components["schemas"]["ExportedEntry"];
             /**
              * Format: int64
-             * @description What was reserved before the work began, or while it grew, in quota units.
+             * @description Quota that was reserved before or during the call or task, in quota units.
              */
             reserved: number;
-            /** @description Whether the key had no limit when it paid. */
+            /** @description True if the key had no quota limit when it was charged. */
             unlimited: boolean;
             /**
              * Format: int64
              * @description Units times unit price times group ratio, rounded up, in quota units.
              */
             calculated: number;
-            /** @description The refund; null without one. */
+            /** @description The refund. Null without a refund. */
             refund: components["schemas"]["ChargeRefund"] | null;
             /**
              * Format: int64
-             * @description What was charged without what was refunded, in quota units.
+             * @description Charged quota minus refunded quota, in quota units.
              */
             net: number;
-            /** @description The charge as arithmetic, for people, one step a line. Programs read the fields. */
+            /** @description The calculation as text for humans, one step per line. Programs read the fields. */
             explanation: string[];
         };
         /**
          * ChargeReply
-         * @description What a call or task cost, and why.
+         * @description Cost of a call or task, with its calculation.
          */
         ChargeReply: {
             /**
@@ -7947,53 +7984,53 @@ export interface components {
         RefundCallRequest: {
             /**
              * Format: int64
-             * @description Quota to give back, at most what was charged; all of it when left out. In quota units.
+             * @description Quota to refund, in quota units, at most the charged quota. By default the complete charge.
              * @example 15
              */
             amount?: number;
             /**
-             * @description Why, for the ledger. 1 to 500 characters.
+             * @description The reason, recorded in the ledger. 1 to 500 characters.
              * @example The provider delivered silence
              */
             reason: string;
         };
         /**
          * Refund
-         * @description Quota that was given back for a settled call or task.
+         * @description Quota that was refunded for a settled call or task.
          */
         Refund: {
-            /** @description Id of the request that was charged. */
+            /** @description Id of the charged request. */
             request_id: string;
             /**
              * Format: int64
-             * @description Number of the key that paid.
+             * @description Id of the key that was charged.
              */
             token_id: number;
             /**
              * Format: int64
-             * @description What the call or task cost, in quota units.
+             * @description Charged quota, in quota units.
              */
             charged: number;
             /**
              * Format: int64
-             * @description What was given back, in quota units.
+             * @description Refunded quota, in quota units.
              */
             amount: number;
-            /** @description Why. */
+            /** @description The reason. */
             reason: string;
             /**
              * Format: int64
-             * @description When it was made. Unix time in seconds.
+             * @description Time of the refund. Unix time in seconds.
              */
             created_at: number;
             /**
              * Format: int64
-             * @description Number of the key whose balance has the amount: the one that paid, or its funder when it was deleted. null: the key had no limit when it paid, so only its used quota was corrected.
+             * @description Id of the key that received the amount: the charged key, or the key that funded it if the charged key was deleted. Null if the key had no quota limit when it was charged, so that only its used quota was corrected.
              */
             credited_to: number | null;
             /**
              * Format: int64
-             * @description What that key has left now, in quota units; null with `credited_to`.
+             * @description Remaining quota of this key after the refund, in quota units. Null if `credited_to` is null.
              */
             remain_quota: number | null;
         };
@@ -8013,31 +8050,31 @@ export interface components {
         };
         /**
          * Figures
-         * @description What some requests came to.
+         * @description Usage figures of requests.
          */
         Figures: {
             /**
              * Format: int64
-             * @description Requests and tasks that have ended.
+             * @description Number of ended requests and tasks.
              */
             requests: number;
             /**
              * Format: int64
-             * @description Requests with a status of 400 or above, clients that disconnected (499) included, and work that failed after its status was sent, such as failed tasks. Canceled tasks are no errors.
+             * @description Number of requests with a status of 400 or higher, including disconnected clients (499), and of calls and tasks that failed after their status was sent. Canceled tasks are not errors.
              */
             errors: number;
             /**
              * Format: int64
-             * @description What was charged, in quota units. Refunds do not lower it.
+             * @description Charged quota, in quota units. Refunds do not reduce it.
              */
             quota: number;
             /**
              * Format: int64
-             * @description What refunds gave back, in quota units. A refund counts in the hour in which it was made, which may be later than that of its call.
+             * @description Refunded quota, in quota units. A refund counts in the hour in which it was made, which may be later than that of its call.
              */
             refunded: number;
             /**
-             * @description Usage by what the models are metered in; seconds are not always whole.
+             * @description Usage by unit. Seconds can be fractional.
              * @example {
              *       "characters": 1560,
              *       "seconds": 12.5
@@ -8048,56 +8085,56 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Input tokens of models that are metered in tokens.
+             * @description Number of input tokens of models that are metered in tokens.
              */
             prompt_tokens: number;
             /**
              * Format: int64
-             * @description Output tokens of models that are metered in tokens.
+             * @description Number of output tokens of models that are metered in tokens.
              */
             completion_tokens: number;
-            /** @description From the request to its end, in milliseconds; of a task, to its final state. All are 0 where there are no requests. */
+            /** @description Time from the request to its end, for a task to its final state, in milliseconds. All values are 0 without requests. */
             latency: {
                 /**
                  * Format: int64
-                 * @description Exact, but for being rounded to a whole number.
+                 * @description Exact mean, rounded to an integer.
                  */
                 mean_ms: number;
                 /**
                  * Format: int64
-                 * @description At least half of the requests took at most so long: 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000 or 300000, or what the longest took where that is less or there is no such step.
+                 * @description Upper bound for at least half of the requests: 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000 or 300000. It is the maximum, if that is smaller or exceeds all steps.
                  */
                 p50_ms: number;
                 /**
                  * Format: int64
-                 * @description The same for 95 of 100 requests.
+                 * @description The same for 95 % of the requests.
                  */
                 p95_ms: number;
                 /**
                  * Format: int64
-                 * @description What the longest one took.
+                 * @description Exact maximum.
                  */
                 max_ms: number;
             };
         };
         /**
          * FigureGroup
-         * @description The requests of one group, with what they have in common where it is grouped by that.
+         * @description Figures of a group of requests, with the values of the dimensions.
          */
         FigureGroup: components["schemas"]["Figures"] & {
             /**
              * Format: int64
-             * @description Beginning of the hour. Unix time in seconds.
+             * @description Start of the hour. Unix time in seconds.
              */
             hour?: number;
             /**
              * Format: int64
-             * @description Beginning of the day (UTC). Unix time in seconds.
+             * @description Start of the day (UTC). Unix time in seconds.
              */
             day?: number;
-            /** @description Model asked for. */
+            /** @description Requested model. */
             model?: string;
-            /** @description Name of the channel that served them; empty where none did. */
+            /** @description Name of the channel that served the requests. Empty without a channel. */
             channel?: string;
             /**
              * @description The operation.
@@ -8106,13 +8143,13 @@ export interface components {
             operation?: string;
             /**
              * Format: int64
-             * @description Number of the user.
+             * @description Id of the user.
              */
             user_id?: number;
         };
         /**
          * FiguresReply
-         * @description What requests came to.
+         * @description Usage figures.
          */
         FiguresReply: {
             /**
@@ -8126,15 +8163,15 @@ export interface components {
             data: {
                 /**
                  * Format: int64
-                 * @description Beginning of the first hour that is in them. Unix time in seconds.
+                 * @description Start of the first included hour. Unix time in seconds.
                  */
                 since: number;
                 /**
                  * Format: int64
-                 * @description End of the last hour that is in them. Unix time in seconds.
+                 * @description End of the last included hour. Unix time in seconds.
                  */
                 until: number;
-                /** @description The groups, in the order of what they are grouped by. */
+                /** @description The groups, sorted by their dimensions. */
                 items: components["schemas"]["FigureGroup"][];
                 sum: components["schemas"]["Figures"];
             };
@@ -11445,7 +11482,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of users. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11477,7 +11514,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user was created. */
+            /** @description The user is created. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11507,14 +11544,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What shall be otherwise. */
+        /** @description The fields to change. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UpdateUserRequest"];
             };
         };
         responses: {
-            /** @description The user as it is now. */
+            /** @description The current state of the user. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11552,7 +11589,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key was created. */
+            /** @description The key is created. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11587,7 +11624,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of groups. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11627,7 +11664,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of keys. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11648,7 +11685,7 @@ export interface operations {
     revokeToken: {
         parameters: {
             query?: {
-                /** @description True moves the keys that were created with this one to the key that this one was created with, or to none, and they go on working. */
+                /** @description True keeps the keys that were created with this key. They move to the key with which this key was created, or to none. */
                 keep_children?: boolean;
             };
             header?: never;
@@ -11660,7 +11697,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key was deleted. */
+            /** @description The key is deleted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11689,14 +11726,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What shall be otherwise. */
+        /** @description The fields to change. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UpdateTokenRequest"];
             };
         };
         responses: {
-            /** @description The key as it is now. */
+            /** @description The current state of the key. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11734,14 +11771,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description How much, and why. */
+        /** @description The amount and the reason. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["GrantQuotaRequest"];
             };
         };
         responses: {
-            /** @description The grant was made, now or by an earlier request of that name. */
+            /** @description The grant of this request, or of an earlier request with the same idempotency key. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11786,7 +11823,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of changes. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11807,7 +11844,7 @@ export interface operations {
     reloadConfiguration: {
         parameters: {
             query?: {
-                /** @description Only tell what would change. */
+                /** @description Returns the changes without applying them. */
                 dry_run?: boolean;
             };
             header?: never;
@@ -11816,7 +11853,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file is good, and in force unless `dry_run` was set. */
+            /** @description The file is valid, and in effect unless `dry_run` is true. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11826,7 +11863,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReloadReply"];
                 };
             };
-            /** @description Something is wrong with the configuration file or what it names. The message has a line for each fault, with file, line and what is wrong; all stays as it was. Or the request breaks the contract. */
+            /** @description The configuration file, or a file that it names, is invalid. The message has one line per error, with file, line and reason, and the gateway changes nothing. Or the request does not match the contract. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11857,7 +11894,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of channels. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11887,7 +11924,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How the call ended, well or not. */
+            /** @description The result of the call, success or failure. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11918,7 +11955,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The channel as it is now. */
+            /** @description The current state of the channel. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11947,14 +11984,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Why. */
+        /** @description The reason. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DisableChannelRequest"];
             };
         };
         responses: {
-            /** @description The channel as it is now. */
+            /** @description The current state of the channel. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11978,25 +12015,25 @@ export interface operations {
     searchTasks: {
         parameters: {
             query?: {
-                /** @description Public id of a task. */
+                /** @description Returns only the task with this public id. */
                 id?: string;
                 /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
                 /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
-                /** @description State that the task is in. */
+                /** @description Returns only tasks in this state. */
                 state?: "queued" | "in_progress" | "completed" | "failed";
-                /** @description Id of the model. */
+                /** @description Returns only tasks of this model. */
                 model?: string;
-                /** @description Name of the channel that has the task, or was last asked for it. */
+                /** @description Returns only tasks of this channel, which has the task or was the last candidate for it. */
                 channel?: string;
-                /** @description The format the task was made in. */
+                /** @description Returns only tasks that were created in this format. */
                 format?: "generic" | "videos" | "native" | "official" | "music" | "image";
-                /** @description What speaks with the provider about the task. */
+                /** @description Returns only tasks of this provider driver. */
                 driver?: string;
-                /** @description Code that the task failed with. */
+                /** @description Returns only tasks that failed with this code. */
                 error_code?: string;
-                /** @description Whether a provider is known to have the task. */
+                /** @description Returns only tasks that a provider is known to have (`true`) or not to have (`false`). */
                 upstream?: "known" | "unknown";
                 /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
@@ -12013,7 +12050,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of tasks. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12074,7 +12111,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description How the task ends, and why. */
+        /** @description The outcome of the task and the reason. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SettleTaskRequest"];
@@ -12105,11 +12142,11 @@ export interface operations {
     searchDeliveries: {
         parameters: {
             query?: {
-                /** @description `open` are those that are still to be made. */
+                /** @description Returns only deliveries in this state. `open` deliveries are not completed. */
                 state?: "open" | "delivered" | "given_up";
                 /** @description Returns only items of the task with this public id. */
                 task_id?: components["parameters"]["OfTask"];
-                /** @description Host of the callback address, with its port where the address names one. */
+                /** @description Host of the callback URL, with its port if the URL has one. */
                 host?: string;
                 /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
@@ -12124,7 +12161,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of deliveries. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12154,7 +12191,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is about to be tried. */
+            /** @description The callback is scheduled. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12182,7 +12219,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sums, and what does not add up. */
+            /** @description The sums and the discrepancies. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12202,9 +12239,9 @@ export interface operations {
     exportLogs: {
         parameters: {
             query?: {
-                /** @description Form of the file. Left out, it is CSV where the header `accept` names `text/csv`, else JSON lines. */
+                /** @description Format of the file. By default CSV if the header `accept` contains `text/csv`, otherwise JSON lines. */
                 format?: "csv" | "jsonl";
-                /** @description Only entries whose `id` is larger: to go on behind an earlier export. */
+                /** @description Returns only entries with a larger `id`, to continue an earlier export. */
                 after?: number;
                 /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
@@ -12220,13 +12257,13 @@ export interface operations {
                 channel?: components["parameters"]["OfChannel"];
                 /** @description Counts only requests of this operation. */
                 operation?: components["parameters"]["OfOperation"];
-                /** @description Only requests that ended with this status. */
+                /** @description Returns only requests that ended with this status. */
                 status?: number;
-                /** @description `true`: only requests with a status of 400 or above, and work that failed after its status was sent, such as failed tasks. */
+                /** @description `true` returns only requests with a status of 400 or higher, and calls or tasks that failed after their status was sent, such as failed tasks. */
                 errors?: boolean;
-                /** @description Only the request of this id. */
+                /** @description Returns only the request with this id. */
                 request_id?: string;
-                /** @description Only the task of this public id. */
+                /** @description Returns only the task with this public id. */
                 task_id?: string;
             };
             header?: never;
@@ -12235,11 +12272,11 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries, to their end. */
+            /** @description All matching entries. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
-                    /** @description A name for the file. */
+                    /** @description File name. */
                     "content-disposition"?: string;
                     [name: string]: unknown;
                 };
@@ -12304,14 +12341,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description How much, and why. */
+        /** @description The amount and the reason. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RefundCallRequest"];
             };
         };
         responses: {
-            /** @description The refund was made, now or by an earlier request of that name. */
+            /** @description The refund of this request, or of an earlier request with the same idempotency key. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12335,7 +12372,7 @@ export interface operations {
     showFigures: {
         parameters: {
             query?: {
-                /** @description What to group by; the parameter is repeated for groups of both, in that order. Left out, everything is one group. */
+                /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
                 by?: ("hour" | "day" | "model" | "channel" | "operation" | "user")[];
                 /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];

@@ -1327,7 +1327,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/users',
     area: 'admin',
-    summary: 'List the users.',
+    summary: 'List users.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1378,7 +1378,7 @@ export const operations = {
     method: 'patch',
     path: '/api/admin/users/{id}',
     area: 'admin',
-    summary: 'Change a user\'s name, group or role, or disable it.',
+    summary: 'Change a user\'s name, group or role, or disable the user.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 503],
     mediaTypes: {
@@ -1434,7 +1434,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/groups',
     area: 'admin',
-    summary: 'List the groups.',
+    summary: 'List groups.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1458,7 +1458,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/tokens',
     area: 'admin',
-    summary: 'Search the API keys of all users.',
+    summary: 'Search API keys of all users.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1535,7 +1535,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/tokens/{id}/grants',
     area: 'admin',
-    summary: 'Give quota to an API key, or take some away.',
+    summary: 'Grant quota to an API key, or withdraw it.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 503],
     mediaTypes: {
@@ -1563,7 +1563,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/changes',
     area: 'admin',
-    summary: 'List what admins have changed.',
+    summary: 'List changes made by admins.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1587,7 +1587,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/reload',
     area: 'admin',
-    summary: 'Have a changed configuration file take effect.',
+    summary: 'Reload the configuration file.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1611,7 +1611,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/channels',
     area: 'admin',
-    summary: 'List the channels with their health and figures.',
+    summary: 'List channels with their health and figures.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1635,7 +1635,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/channels/{name}/test',
     area: 'admin',
-    summary: 'Try a channel with a small real call.',
+    summary: 'Test a channel with a small provider call.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 429, 500, 503],
     mediaTypes: {
@@ -1660,7 +1660,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/channels/{name}/enable',
     area: 'admin',
-    summary: 'Send work to a channel again.',
+    summary: 'Enable a channel.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 429, 500, 503],
     mediaTypes: {
@@ -1685,7 +1685,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/channels/{name}/disable',
     area: 'admin',
-    summary: 'Send no new work to a channel.',
+    summary: 'Disable a channel.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 503],
     mediaTypes: {
@@ -1713,7 +1713,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/tasks',
     area: 'admin',
-    summary: 'Search the tasks of all users.',
+    summary: 'Search tasks of all users.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1737,7 +1737,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/tasks/{id}/cancel',
     area: 'admin',
-    summary: 'Cancel a task of any user that still waits.',
+    summary: 'Cancel a pending task of any user.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
@@ -1764,7 +1764,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/tasks/{id}/settle',
     area: 'admin',
-    summary: 'End a task by hand whose provider will never tell its end.',
+    summary: 'End a task manually if its provider will never report its end.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 503],
     mediaTypes: {
@@ -1792,7 +1792,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/deliveries',
     area: 'admin',
-    summary: 'Search the callbacks of all users.',
+    summary: 'Search callback deliveries of all users.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1816,7 +1816,7 @@ export const operations = {
     method: 'post',
     path: '/api/admin/deliveries/{id}/resend',
     area: 'admin',
-    summary: 'Try a callback again now.',
+    summary: 'Resend a callback immediately.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 429, 500, 503],
     mediaTypes: {
@@ -1841,7 +1841,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/audit',
     area: 'admin',
-    summary: 'Prove the books.',
+    summary: 'Audit the ledger.',
     aliases: [],
     statuses: [200, 401, 403, 429, 500, 503],
     mediaTypes: {
@@ -1888,7 +1888,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/charges/{id}',
     area: 'admin',
-    summary: 'Explain why a call or task cost what it cost.',
+    summary: 'Explain the charge of a call or task.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 429, 500, 503],
     mediaTypes: {
@@ -1941,7 +1941,7 @@ export const operations = {
     method: 'get',
     path: '/api/admin/figures',
     area: 'admin',
-    summary: 'Show what requests came to.',
+    summary: 'Get usage figures.',
     aliases: [],
     statuses: [200, 400, 401, 403, 429, 500, 503],
     mediaTypes: {
