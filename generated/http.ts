@@ -120,7 +120,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open the duplex speech socket for voxa and alpha-audio models.
+         * Open the inference socket for voxa and alpha-audio models.
          * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
          *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
          *     socket.
@@ -142,7 +142,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open the realtime speech socket for alpha realtime models.
+         * Open the realtime socket for alpha realtime models.
          * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
          *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
          *     socket.
@@ -164,7 +164,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open the realtime speech socket for alpha realtime models. (prefix /v1/realtime)
+         * Open the realtime socket for alpha realtime models. (prefix /v1/realtime)
          * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
          *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
          *     socket.

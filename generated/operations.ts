@@ -155,7 +155,7 @@ export const operations = {
     method: 'get',
     path: '/api-ws/v1/inference',
     area: 'realtime',
-    summary: 'Open the duplex speech socket for voxa and alpha-audio models.',
+    summary: 'Open the inference socket for voxa and alpha-audio models.',
     aliases: [],
     statuses: [101, 400, 401, 403, 404, 426, 429, 500, 503],
     mediaTypes: {
@@ -180,7 +180,7 @@ export const operations = {
     method: 'get',
     path: '/api-ws/v1/realtime',
     area: 'realtime',
-    summary: 'Open the realtime speech socket for alpha realtime models.',
+    summary: 'Open the realtime socket for alpha realtime models.',
     aliases: ['/v1/realtime'],
     statuses: [101, 400, 401, 403, 404, 426, 429, 500, 503],
     mediaTypes: {
