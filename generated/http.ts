@@ -715,7 +715,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get several music and lyrics tasks. */
+        /**
+         * Get several music and lyrics tasks.
+         * @description Returns the current records of up to 100 tasks. Ids for which the caller has no task are omitted.
+         */
         post: operations["fetchMusicTasks"];
         delete?: never;
         options?: never;
@@ -732,7 +735,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get several music and lyrics tasks. (prefix /sigma/v1) */
+        /**
+         * Get several music and lyrics tasks. (prefix /sigma/v1)
+         * @description Returns the current records of up to 100 tasks. Ids for which the caller has no task are omitted.
+         */
         post: operations["fetchMusicTasksV1"];
         delete?: never;
         options?: never;
@@ -749,7 +755,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get several music and lyrics tasks. (prefix /sigma/v1/mv-3.5) */
+        /**
+         * Get several music and lyrics tasks. (prefix /sigma/v1/mv-3.5)
+         * @description Returns the current records of up to 100 tasks. Ids for which the caller has no task are omitted.
+         */
         post: operations["fetchMusicTasksV1Mv35"];
         delete?: never;
         options?: never;
@@ -1111,7 +1120,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get several image jobs. */
+        /**
+         * Get several image jobs.
+         * @description Returns the current state of up to 100 jobs. Ids for which the caller has no job are omitted.
+         */
         post: operations["listImageJobs"];
         delete?: never;
         options?: never;
