@@ -36,7 +36,7 @@ export function createApp(
   app.use(cors);
   app.use(route);
   app.use(authenticate(gateway));
-  app.use(limitRate(gateway.rateLimit));
+  app.use(limitRate(gateway.rateLimiter));
   app.use(requireAdmin);
   app.use(reserveBody(budget, maxMb));
   app.use(readBody(bodies));

@@ -5,13 +5,13 @@ import { BodyParser } from '../http/body-parser.ts';
 import type { Gateway, WorkerPlace } from '../http/gateway.ts';
 import { clientAddress } from '../keys/addresses.ts';
 import { ensureKey } from '../keys/bootstrap-key.ts';
-import { KeyRing } from '../keys/key-ring.ts';
-import { KeyWatch } from '../keys/key-watch.ts';
-import { RateLimit } from '../keys/rate-limit.ts';
+import { KeyCache } from '../keys/key-cache.ts';
+import { KeyWatcher } from '../keys/key-watcher.ts';
+import { RateLimiter } from '../keys/rate-limiter.ts';
 import { SharedRequests } from '../keys/shared-requests.ts';
 import { SharedSockets } from '../keys/shared-sockets.ts';
-import { SocketLimit } from '../keys/socket-limit.ts';
-import { Creations } from '../lib/creations.ts';
+import { SocketLimiter } from '../keys/socket-limiter.ts';
+import { DetachedCalls } from '../lib/detached-calls.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 import { FileRelay } from '../media/file-relay.ts';
 import { ModelAccess } from '../models/access.ts';
@@ -223,8 +223,8 @@ async function startParts(
     () => {},
     () => tasks.stop(),
   );
-  const creations = new Creations(timers);
-  const keys = new KeyRing({ store, clock, timers });
+  const detachedCalls = new DetachedCalls(timers);
+  const keys = new KeyCache({ store, clock, timers });
   let isTrusted = addressTest(settings.trustedProxies);
   const access = new ModelAccess(offered);
   const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
@@ -263,7 +263,7 @@ async function startParts(
     liveSettings,
     store,
     keys,
-    keyWatch: new KeyWatch({ store, clock, timers, keys, logger }),
+    keyWatcher: new KeyWatcher({ store, clock, timers, keys, logger }),
     addressOf: (request) => clientAddress(request, isTrusted),
     bodyParser,
     ledger,
@@ -274,7 +274,7 @@ async function startParts(
     files,
     tasks,
     deliveries: callbacks,
-    creations,
+    detachedCalls,
     assetRefreshes: new Map(),
     reports: {
       searches: reportSlots('searches'),
@@ -283,8 +283,8 @@ async function startParts(
       audits: reportSlots('audits'),
     },
     verificationChecks: new Map(),
-    rateLimit: new RateLimit({ limits, timers, shared: shared?.requests }),
-    socketLimit: new SocketLimit({ limits, shared: shared?.sockets }),
+    rateLimiter: new RateLimiter({ limits, timers, shared: shared?.requests }),
+    socketLimiter: new SocketLimiter({ limits, shared: shared?.sockets }),
     logger,
     clock,
     timers,
@@ -344,8 +344,8 @@ async function startParts(
       const storeTimeout = setTimeout(() => store.giveUp(), graceMs + storeGraceMs);
       const until = timers.monotonic() + graceMs;
       await drain(graceMs);
-      // Creations whose client has disconnected. Nothing can begin another one now.
-      await creations.stop(Math.max(0, until - timers.monotonic()));
+      // No new detached call can start once `drain` has resolved.
+      await detachedCalls.stop(Math.max(0, until - timers.monotonic()));
       clearTimeout(storeTimeout);
       store.giveUp();
       await container.stop();

@@ -1,4 +1,4 @@
-import { Rounds } from '../lib/rounds.ts';
+import { PeriodicTask } from '../lib/periodic-task.ts';
 import type { Timers } from '../lib/timers.ts';
 import { disabledChannels } from '../store/queries/channel-states.ts';
 import type { Store } from '../store/store.ts';
@@ -18,20 +18,20 @@ interface ChannelStatesParts {
 /** Disables channels that an admin has disabled on this or another gateway. */
 export class ChannelStates {
   readonly #parts: ChannelStatesParts;
-  readonly #rounds: Rounds;
+  readonly #periodicTask: PeriodicTask;
   #last: Promise<void> = Promise.resolve();
   #failing = false;
 
   constructor(parts: ChannelStatesParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.timers);
+    this.#periodicTask = new PeriodicTask(parts.timers);
   }
 
   /** Resolves after the first read. */
   async start(): Promise<void> {
     await this.refresh();
     const { logger } = this.#parts;
-    this.#rounds.start(
+    this.#periodicTask.start(
       refreshIntervalMs,
       () => this.refresh(),
       (error) => {
@@ -43,7 +43,7 @@ export class ChannelStates {
   }
 
   stop(): Promise<void> {
-    return this.#rounds.stop();
+    return this.#periodicTask.stop();
   }
 
   /** Reads the disabled channels. Reads run one after the other, so that a newer result always wins. */

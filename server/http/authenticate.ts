@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import type { RateLimit } from '../keys/rate-limit.ts';
+import type { RateLimiter } from '../keys/rate-limiter.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Gateway } from './gateway.ts';
 
@@ -8,7 +8,7 @@ import type { Gateway } from './gateway.ts';
 export function authenticate({
   keys,
   addressOf,
-}: Pick<Gateway, 'addressOf'> & { keys: Pick<Gateway['keys'], 'recall' | 'check'> }) {
+}: Pick<Gateway, 'addressOf'> & { keys: Pick<Gateway['keys'], 'getCached' | 'authenticate'> }) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
     if (operation === undefined || operation.security === 'none') {
@@ -17,13 +17,13 @@ export function authenticate({
     }
     const key = readKey(request, operation.security === 'bearer_or_api_key');
     const address = addressOf(request);
-    const known = keys.recall(key, address);
+    const known = keys.getCached(key, address);
     if (known !== undefined) {
       request.call.caller = known;
       next();
       return;
     }
-    keys.check(key, address).then((caller) => {
+    keys.authenticate(key, address).then((caller) => {
       request.call.caller = caller;
       next();
     }, next);
@@ -39,10 +39,10 @@ export function requireAdmin(request: Request, _response: Response, next: NextFu
 }
 
 /** Refuses a key's requests beyond the limit; an operation without a key is never refused. */
-export function limitRate(limit: RateLimit) {
+export function limitRate(limit: RateLimiter) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { caller } = request.call;
-    const taken = caller === undefined ? undefined : limit.take(caller);
+    const taken = caller === undefined ? undefined : limit.acquire(caller);
     if (taken === undefined) next();
     else taken.then(() => next(), next);
   };

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { ChannelReport } from '../channels/channel-report.ts';
 import type { ChannelStates } from '../channels/channel-states.ts';
 import type { Channels } from '../channels/channels.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
-import type { KeyWatch } from '../keys/key-watch.ts';
-import type { RateLimit } from '../keys/rate-limit.ts';
-import type { SocketLimit } from '../keys/socket-limit.ts';
-import type { Creations } from '../lib/creations.ts';
+import type { KeyCache } from '../keys/key-cache.ts';
+import type { KeyWatcher } from '../keys/key-watcher.ts';
+import type { RateLimiter } from '../keys/rate-limiter.ts';
+import type { SocketLimiter } from '../keys/socket-limiter.ts';
+import type { DetachedCalls } from '../lib/detached-calls.ts';
 import type { Timers } from '../lib/timers.ts';
 import type { FileRelay } from '../media/file-relay.ts';
 import type { ModelAccess } from '../models/access.ts';
@@ -51,8 +51,8 @@ export interface Gateway {
   readonly settings: Settings;
   readonly liveSettings: LiveSettings;
   readonly store: Store;
-  readonly keys: KeyRing;
-  readonly keyWatch: KeyWatch;
+  readonly keys: KeyCache;
+  readonly keyWatcher: KeyWatcher;
   /** The address that a request comes from, as limits of keys mean it. */
   readonly addressOf: (request: IncomingMessage) => string;
   readonly bodyParser: BodyParser;
@@ -67,15 +67,15 @@ export interface Gateway {
   readonly tasks: Tasks;
   /** Callbacks: to be woken when one may be due. */
   readonly deliveries: { wake(): void };
-  readonly creations: Creations;
+  readonly detachedCalls: DetachedCalls;
   /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
   /** The same for verification sessions. */
   readonly verificationChecks: Map<string, Promise<VerificationSessionsTable>>;
   /** Reports that are under way. */
   readonly reports: Readonly<Record<ReportLane, Slots>>;
-  readonly rateLimit: RateLimit;
-  readonly socketLimit: SocketLimit;
+  readonly rateLimiter: RateLimiter;
+  readonly socketLimiter: SocketLimiter;
   readonly logger: Logger;
   /** Epoch milliseconds, for what clients see and what ends on a date. It may step: durations are of `timers`. */
   readonly clock: () => number;

@@ -2,13 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { invalid } from '../lib/failure.ts';
 import { type AddressTest, isRange } from '../settings/address-ranges.ts';
 
-/** So many addresses and ranges a key may be limited to. */
 const maxAddresses = 100;
 
 /**
- * The addresses and ranges of `allow_ips`, one a line; null when there is none.
+ * Parses the addresses and ranges of `allow_ips`, one a line. Returns null when there are none.
  *
- * @throws Failure 400 that names the line
+ * @throws Failure 400 with the invalid line
  */
 export function readAllowIps(text: string): string[] | null {
   const lines = text.split(/[\n\r]/).map((line) => line.trim());
@@ -22,8 +21,8 @@ export function readAllowIps(text: string): string[] | null {
 }
 
 /**
- * The address that a request comes from. Behind proxies that are trusted it is the last one in `x-forwarded-for` that is
- * not a trusted proxy itself: whatever stands before it, the client may have written.
+ * Returns the address that a request comes from. Behind trusted proxies it is the last address in `x-forwarded-for` that
+ * is not a trusted proxy, because the client can forge everything before it.
  */
 export function clientAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,

@@ -1,44 +1,44 @@
 import type { Limit } from './allowances.ts';
-import type { Answer, Shared } from './exchange.ts';
+import type { Respond, SharedCounter } from './limit-sync.ts';
 
-const minute = 60_000;
+const minuteMs = 60_000;
 
-/** What is left of an allowance of requests: it fills evenly over the minute, so that a burst may use what was left unused. */
-export class Bucket implements Shared {
+/** Token bucket of a request limit. It refills evenly over a minute and allows bursts up to the limit. */
+export class Bucket implements SharedCounter {
   readonly tokenId: number;
   /** Requests a minute. */
   max: number;
-  /** As far as this gateway knows; of what others let pass it does not know the latest. */
-  left: number;
-  /** When it was filled, by the monotonic clock. */
-  at: number;
-  /** Requests that have passed and that the other gateways were not told of yet. */
-  untold = 0;
-  waiting: Answer[] = [];
-  asked: Answer[] = [];
+  /** Requests left. The latest requests on other gateways are not deducted yet. */
+  remaining: number;
+  /** Time of the last refill, by the monotonic clock. */
+  filledAt: number;
+  /** Accepted requests that are not reported to the other gateways yet. */
+  unreported = 0;
+  waiting: Respond[] = [];
+  pending: Respond[] = [];
 
   constructor({ tokenId, max }: Limit, now: number) {
     this.tokenId = tokenId;
     this.max = max;
-    this.left = max;
-    this.at = now;
+    this.remaining = max;
+    this.filledAt = now;
   }
 
-  /** Fills it by the time that has passed; `gateways` share it, or 1 has it all. */
-  fill(now: number, gateways = 1): void {
-    const whole = Math.max(1, this.max / gateways);
-    const more = ((now - this.at) / minute) * (this.max / gateways);
-    this.left = Math.min(whole, this.left + more);
-    this.at = now;
+  /** Refills the bucket up to `now` at one of `shares` equal shares of the limit. */
+  fill(now: number, shares = 1): void {
+    const capacity = Math.max(1, this.max / shares);
+    const refill = ((now - this.filledAt) / minuteMs) * (this.max / shares);
+    this.remaining = Math.min(capacity, this.remaining + refill);
+    this.filledAt = now;
   }
 
-  /** Whether one more request could pass after those that wait. */
-  get hasOne(): boolean {
-    return this.left - this.waiting.length - this.asked.length >= 1;
+  /** Whether one more request fits after those that await a response. */
+  get hasCapacity(): boolean {
+    return this.remaining - this.waiting.length - this.pending.length >= 1;
   }
 
-  /** Seconds until the next request passes. */
+  /** Seconds until the next request fits. */
   get retryAfter(): number {
-    return Math.max(1, Math.ceil(((1 - this.left) * minute) / this.max / 1000));
+    return Math.max(1, Math.ceil(((1 - this.remaining) * minuteMs) / this.max / 1000));
   }
 }

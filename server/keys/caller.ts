@@ -1,27 +1,27 @@
 import type { Allowance } from '../store/queries/tokens.ts';
 import type { Viewer } from '../store/queries/visibility.ts';
 
-/** Whose key it is and what it may use: the part of a key's record that the core needs. */
+/** The owner and the rights of the key that a request was sent with. */
 export interface Caller {
   tokenId: number;
   userId: number;
-  /** The allowances of requests and sockets that it draws on, its own first; left out: its own, as configured. */
+  /** Allowances of requests and sockets, its own first. Default: its own, with the configured limits. */
   allowances?: readonly Allowance[];
-  /** The keys that it was created with, directly or through others, the nearest first; left out: none. */
+  /** Keys that it was created with, directly or through others, the nearest first. Default: none. */
   ancestorIds?: readonly number[];
-  /** Whether the key sees only itself, its descendants and what those created; left out: it sees all of its user. */
+  /** Whether the key sees only itself, its descendants and their resources. Default: it sees everything of its user. */
   hasLimits?: boolean;
   tokenName: string;
-  /** Whether it has no limit of quota; left out: that is not known. */
+  /** Whether its quota is unlimited. Undefined: not known. */
   unlimited?: boolean;
-  /** May call the operations of the operator. */
+  /** Whether it may call admin operations. */
   isAdmin: boolean;
   group: string;
-  /** Model patterns of the key itself; null when the group alone decides. */
+  /** Model patterns of the key. Null: the group alone decides. */
   modelLimits: readonly string[] | null;
 }
 
-/** What a caller sees. */
+/** Returns the resources that a caller sees. */
 export function viewerOf({ userId, tokenId, hasLimits }: Caller): Viewer {
   return hasLimits === true ? { userId, family: tokenId } : { userId };
 }

@@ -3,116 +3,120 @@ import type { Drawn } from '../store/commands/allowances.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Bucket } from './bucket.ts';
-import { Exchange } from './exchange.ts';
+import { LimitSync } from './limit-sync.ts';
 
 export interface SharedRequestsParts {
   store: Pick<Store, 'run'>;
   timers: Timers;
   logger: Logger;
-  /** Epoch milliseconds; left out: by the database's clock. */
+  /** Epoch milliseconds. Default: the database's clock. */
   clock?: () => number;
 }
 
-/** Part of a limit that all gateways together may let pass before they tell each other. */
-const untoldPart = 0.04;
-/** What has passed is told so soon, in milliseconds. */
-const tellAfter = 250;
-const sweepEvery = 60_000;
+/** Share of a limit that all gateways together may accept before they report it. */
+const maxUnreportedShare = 0.04;
+/** Longest time before accepted requests are reported, in milliseconds. */
+const reportDelayMs = 250;
+const cleanUpIntervalMs = 60_000;
 
 /**
- * Keeps one limit of requests over several gateways. What passes is told to the others a few times a second, for all
- * keys in one statement. Until it is, a gateway lets only a small part of the limit pass; requests beyond that wait
- * for the next statement, which also says how many of them may pass. While the store is away, each gateway keeps to its
- * equal share of the limit.
+ * Enforces request limits across gateways. Each gateway reports accepted requests a few times a second, for all keys in
+ * one statement, and accepts only a small share of a limit before it reports. Requests beyond that share wait for the
+ * next statement, which also grants or refuses them. When the store is unavailable, each gateway enforces its equal
+ * share of the limit.
  */
 export class SharedRequests {
   readonly #parts: SharedRequestsParts;
-  readonly #exchange: Exchange<Bucket>;
+  readonly #sync: LimitSync<Bucket>;
 
   constructor(parts: SharedRequestsParts) {
     const { store, timers, logger } = parts;
     this.#parts = parts;
-    this.#exchange = new Exchange({
+    this.#sync = new LimitSync({
       timers,
       logger,
-      tell: (batch) => this.#tell(batch),
-      decide: (bucket, answer) => answer(this.#passAlone(bucket)),
-      tidy: () => store.run('sweepAllowances', { now: this.#now() }),
-      tidyEveryMs: sweepEvery,
+      synchronize: (batch) => this.#synchronize(batch),
+      decideLocally: (bucket, respond) => respond(this.#acceptLocally(bucket)),
+      cleanUp: () => store.run('sweepAllowances', { now: this.#now() }),
+      cleanUpIntervalMs,
     });
   }
 
   start(): void {
-    this.#exchange.start();
+    this.#sync.start();
   }
 
   stop(): Promise<void> {
-    return this.#exchange.stop();
+    return this.#sync.stop();
   }
 
-  /** So many parts an allowance has, of which one is for this gateway. */
-  get parts(): number {
-    const { away, gateways = 1 } = this.#exchange;
-    return away ? gateways : 1;
+  /** Number of equal shares that a limit is divided into; this gateway owns one. */
+  get shares(): number {
+    const { isIsolated, gatewayCount = 1 } = this.#sync;
+    return isIsolated ? gatewayCount : 1;
   }
 
-  /** Whether a request may pass without asking. */
-  covers({ untold, max }: Bucket): boolean {
-    const { away, gateways } = this.#exchange;
-    return away || (gateways !== undefined && untold + 1 <= (max * untoldPart) / gateways);
+  /** Whether a request may be accepted without the store. */
+  covers({ unreported, max }: Bucket): boolean {
+    const { isIsolated, gatewayCount } = this.#sync;
+    return (
+      isIsolated ||
+      (gatewayCount !== undefined && unreported + 1 <= (max * maxUnreportedShare) / gatewayCount)
+    );
   }
 
-  passed(bucket: Bucket): void {
-    bucket.untold += 1;
-    this.#exchange.plan(bucket, tellAfter);
+  /** Counts an accepted request. */
+  accepted(bucket: Bucket): void {
+    bucket.unreported += 1;
+    this.#sync.schedule(bucket, reportDelayMs);
   }
 
-  /** A request that was to pass did not. */
-  giveBack(bucket: Bucket): void {
-    bucket.left += 1;
-    bucket.untold -= 1;
-    this.#exchange.plan(bucket, tellAfter);
+  /** Reverts a granted request that another limit refused. */
+  refund(bucket: Bucket): void {
+    bucket.remaining += 1;
+    bucket.unreported -= 1;
+    this.#sync.schedule(bucket, reportDelayMs);
   }
 
-  /** Waits until it is known whether one more request may pass. */
-  ask(bucket: Bucket): Promise<boolean> {
-    return this.#exchange.ask(bucket);
+  /** Resolves with whether one more request is granted. */
+  request(bucket: Bucket): Promise<boolean> {
+    return this.#sync.request(bucket);
   }
 
   #now(): number | null {
     return this.#parts.clock?.() ?? null;
   }
 
-  async #tell(batch: readonly Bucket[]): Promise<number> {
+  async #synchronize(batch: readonly Bucket[]): Promise<number> {
     const { store, timers } = this.#parts;
     const startedAt = timers.monotonic();
-    const draws = batch.map(({ tokenId, max, untold, asked }) => {
-      return { tokenId, max, used: untold, wanted: asked.length };
+    const draws = batch.map(({ tokenId, max, unreported, pending }) => {
+      return { tokenId, max, used: unreported, wanted: pending.length };
     });
     const { drawn, gateways } = await store.run('drawRequests', { draws, now: this.#now() });
     const results = new Map(drawn.map((one) => [one.tokenId, one]));
     for (const [index, bucket] of batch.entries())
-      this.#learn(bucket, draws[index]?.used ?? 0, results.get(bucket.tokenId), startedAt);
+      this.#update(bucket, draws[index]?.used ?? 0, results.get(bucket.tokenId), startedAt);
     return gateways;
   }
 
-  #learn(bucket: Bucket, used: number, drawn: Drawn | undefined, startedAt: number): void {
+  #update(bucket: Bucket, reported: number, drawn: Drawn | undefined, startedAt: number): void {
     const { given = 0, remaining = 0 } = drawn ?? {};
-    const asked = bucket.asked.splice(0);
-    // Those that were let pass or refused meanwhile do not need what they were given.
-    const spare = Math.max(0, given - asked.length);
-    bucket.untold -= used + spare;
-    bucket.left = remaining - bucket.untold;
-    bucket.at = startedAt;
-    if (bucket.untold !== 0) this.#exchange.plan(bucket, tellAfter);
-    for (const [index, answer] of asked.entries()) answer(index < given);
+    const pending = bucket.pending.splice(0);
+    // Requests that were decided locally in the meantime do not use their grant.
+    const unused = Math.max(0, given - pending.length);
+    bucket.unreported -= reported + unused;
+    bucket.remaining = remaining - bucket.unreported;
+    bucket.filledAt = startedAt;
+    if (bucket.unreported !== 0) this.#sync.schedule(bucket, reportDelayMs);
+    for (const [index, respond] of pending.entries()) respond(index < given);
   }
 
-  #passAlone(bucket: Bucket): boolean {
-    bucket.fill(this.#parts.timers.monotonic(), this.parts);
-    if (bucket.left < 1) return false;
-    bucket.left -= 1;
-    this.passed(bucket);
+  #acceptLocally(bucket: Bucket): boolean {
+    bucket.fill(this.#parts.timers.monotonic(), this.shares);
+    if (bucket.remaining < 1) return false;
+    bucket.remaining -= 1;
+    this.accepted(bucket);
     return true;
   }
 }

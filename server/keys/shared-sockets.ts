@@ -1,116 +1,118 @@
 import type { Timers } from '../lib/timers.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { Exchange } from './exchange.ts';
-import type { Seats } from './seats.ts';
+import { LimitSync } from './limit-sync.ts';
+import type { SocketCounter } from './socket-counter.ts';
 
 export interface SharedSocketsParts {
   store: Pick<Store, 'run'>;
-  /** Names this gateway, as its heartbeat does: what belongs to one that is gone does not count. */
+  /** Id of this gateway, as in its heartbeat. Sockets of a gateway without a heartbeat do not count. */
   gateway: string;
   timers: Timers;
   logger: Logger;
 }
 
-/** A socket that has ended is told so soon, in milliseconds; so long a key that has none left is not asked for again. */
-const tellAfter = 250;
-/** What is open is told again so often, in milliseconds, should the database or the others have forgotten it. */
-const repeatEvery = 5_000;
+/** Longest time before a closed socket is reported, and pause before a full limit is requested again, in milliseconds. */
+const reportDelayMs = 250;
+/** Interval at which open sockets are reported again, in case the database or the others lost them, in milliseconds. */
+const repeatIntervalMs = 5_000;
 
 /**
- * Keeps one limit of open sockets over several gateways: a socket that finds no place of this gateway's waits until one
- * is claimed. While the store is away, a gateway opens what it has places for, or its equal share.
+ * Enforces limits of open sockets across gateways. The store allocates sockets of a limit to gateways, and a socket
+ * beyond this gateway's allocation waits for more. When the store is unavailable, the gateway opens sockets up to its
+ * allocation or its equal share.
  */
 export class SharedSockets {
-  /** By the key whose allowance they draw on. */
-  readonly seats = new Map<number, Seats>();
+  /** By the key that owns the allowance. */
+  readonly counters = new Map<number, SocketCounter>();
   readonly #parts: SharedSocketsParts;
-  readonly #exchange: Exchange<Seats>;
+  readonly #sync: LimitSync<SocketCounter>;
 
   constructor(parts: SharedSocketsParts) {
     const { timers, logger } = parts;
     this.#parts = parts;
-    this.#exchange = new Exchange({
+    this.#sync = new LimitSync({
       timers,
       logger,
-      tell: (batch) => this.#tell(batch),
-      decide: (seats, answer) => answer(this.#openAlone(seats)),
-      tidy: () => this.#tidy(),
-      tidyEveryMs: repeatEvery,
+      synchronize: (batch) => this.#synchronize(batch),
+      decideLocally: (counter, respond) => respond(this.#openLocally(counter)),
+      cleanUp: () => this.#cleanUp(),
+      cleanUpIntervalMs: repeatIntervalMs,
     });
   }
 
   start(): void {
-    this.#exchange.start();
+    this.#sync.start();
   }
 
   stop(): Promise<void> {
-    return this.#exchange.stop();
+    return this.#sync.stop();
   }
 
-  /** Whether there is no place for one more, neither here nor anywhere else. */
-  isFull(seats: Seats): boolean {
-    if (this.covers(seats)) return false;
-    return this.#exchange.away || seats.full || this.#parts.timers.monotonic() < seats.fullUntil;
+  /** Whether no gateway can open one more socket. */
+  isFull(counter: SocketCounter): boolean {
+    if (this.covers(counter)) return false;
+    return this.#sync.isIsolated || counter.isFull || this.#parts.timers.monotonic() < counter.fullUntil;
   }
 
-  /** Whether a socket may be opened without asking. */
-  covers(seats: Seats): boolean {
-    if (this.#exchange.away) return seats.open < this.#share(seats);
-    return seats.open < Math.min(seats.places, seats.max);
+  /** Whether a socket may be opened without the store. */
+  covers(counter: SocketCounter): boolean {
+    if (this.#sync.isIsolated) return counter.open < this.#share(counter);
+    return counter.open < Math.min(counter.allocated, counter.max);
   }
 
-  /** Waits until it is known whether one more may be opened; it counts as open when it may. */
-  ask(seats: Seats): Promise<boolean> {
-    return this.#exchange.ask(seats);
+  /** Resolves with whether one more socket is granted. A granted socket counts as open. */
+  request(counter: SocketCounter): Promise<boolean> {
+    return this.#sync.request(counter);
   }
 
-  /** One has ended. */
-  ended(seats: Seats): void {
-    seats.fullUntil = Number.NEGATIVE_INFINITY;
-    if (seats.max > 0) this.#exchange.plan(seats, tellAfter);
+  /** Reports that a socket has closed. */
+  closed(counter: SocketCounter): void {
+    counter.fullUntil = Number.NEGATIVE_INFINITY;
+    if (counter.max > 0) this.#sync.schedule(counter, reportDelayMs);
   }
 
-  #share({ places, max }: Seats): number {
-    return Math.max(places, Math.ceil(max / (this.#exchange.gateways ?? 1)));
+  #share({ allocated, max }: SocketCounter): number {
+    return Math.max(allocated, Math.ceil(max / (this.#sync.gatewayCount ?? 1)));
   }
 
-  #openAlone(seats: Seats): boolean {
-    if (seats.open >= this.#share(seats)) return false;
-    seats.open += 1;
+  #openLocally(counter: SocketCounter): boolean {
+    if (counter.open >= this.#share(counter)) return false;
+    counter.open += 1;
     return true;
   }
 
-  async #tell(batch: readonly Seats[]): Promise<number> {
+  async #synchronize(batch: readonly SocketCounter[]): Promise<number> {
     const { store, gateway, timers } = this.#parts;
-    const claims = batch.map((seats) => {
-      const { tokenId, max, open } = seats;
-      const wanted = open + seats.asked.length;
-      // What is given up is not taken again meanwhile.
-      seats.places = Math.min(seats.places, wanted);
+    const claims = batch.map((counter) => {
+      const { tokenId, max, open } = counter;
+      const wanted = open + counter.pending.length;
+      // The command returns the surplus to the others, so this gateway must not use it from now on.
+      counter.allocated = Math.min(counter.allocated, wanted);
       return { tokenId, max, open, wanted };
     });
     const { places, gateways } = await store.run('claimSockets', { gateway, claims });
     const results = new Map(places.map((one) => [one.tokenId, one.places]));
-    for (const seats of batch) {
-      seats.places = results.get(seats.tokenId) ?? 0;
-      for (const answer of seats.asked.splice(0)) {
-        const given = seats.open < seats.places;
-        if (given) seats.open += 1;
-        else seats.fullUntil = timers.monotonic() + tellAfter;
-        answer(given);
+    for (const counter of batch) {
+      counter.allocated = results.get(counter.tokenId) ?? 0;
+      for (const respond of counter.pending.splice(0)) {
+        const isGranted = counter.open < counter.allocated;
+        if (isGranted) counter.open += 1;
+        else counter.fullUntil = timers.monotonic() + reportDelayMs;
+        respond(isGranted);
       }
-      if (seats.open < seats.places) this.#exchange.plan(seats, tellAfter);
+      if (counter.open < counter.allocated) this.#sync.schedule(counter, reportDelayMs);
     }
     return gateways;
   }
 
-  #tidy(): void {
+  #cleanUp(): void {
     const now = this.#parts.timers.monotonic();
-    for (const seats of this.seats.values()) {
-      const { tokenId, open, places, max, fullUntil } = seats;
-      if (open > 0 ? max > 0 : places > 0) this.#exchange.plan(seats, 0);
-      else if (open === 0 && fullUntil < now && !this.#exchange.has(seats)) this.seats.delete(tokenId);
+    for (const counter of this.counters.values()) {
+      const { tokenId, open, allocated, max, fullUntil } = counter;
+      if (open > 0 ? max > 0 : allocated > 0) this.#sync.schedule(counter, 0);
+      else if (open === 0 && fullUntil < now && !this.#sync.isScheduled(counter))
+        this.counters.delete(tokenId);
     }
   }
 }

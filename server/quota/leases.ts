@@ -1,4 +1,4 @@
-import { Rounds } from '../lib/rounds.ts';
+import { PeriodicTask } from '../lib/periodic-task.ts';
 import type { Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { LeaseGrant } from '../store/commands/leases.ts';
@@ -73,7 +73,7 @@ const askMs = 50;
 /** What this gateway has leased of keys. A key that is used now and then has no lease. */
 export class Leases {
   readonly #parts: LeasesParts;
-  readonly #rounds: Rounds;
+  readonly #periodicTask: PeriodicTask;
   readonly #keys = new Map<number, Key>();
   readonly #live = new Map<string, Lease>();
   #number = 0;
@@ -84,7 +84,7 @@ export class Leases {
 
   constructor(parts: LeasesParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.timers);
+    this.#periodicTask = new PeriodicTask(parts.timers);
     parts.store.hearing?.subscribe(({ tokens, users, leases, flood }) => {
       const mine = [...tokens, ...leases].some((tokenId) => this.#keys.has(tokenId));
       if (!flood && users.size === 0 && !mine) return;
@@ -95,7 +95,7 @@ export class Leases {
   }
 
   start(): void {
-    this.#rounds.start(
+    this.#periodicTask.start(
       this.#parts.lookMs ?? standardLookMs,
       () => this.#lookIfDue(),
       (error) => {
@@ -110,7 +110,7 @@ export class Leases {
   /** Gives everything back. To call when nothing is held any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#rounds.stop();
+    await this.#periodicTask.stop();
     for (const { granting } of this.#keys.values()) await granting?.catch(() => {});
     for (const lease of this.#live.values()) this.#drain(lease);
     for (const key of this.#keys.values()) await this.#returned(key);

@@ -1,4 +1,4 @@
-import { Rounds } from '../lib/rounds.ts';
+import { PeriodicTask } from '../lib/periodic-task.ts';
 import type { Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import { dayOf } from '../store/log-days.ts';
@@ -21,11 +21,11 @@ const every = 600_000;
 /** Gives the log on PostgreSQL its partitions ahead of time. The entries of a day that has none are kept too. */
 export class LogDays {
   readonly #parts: LogDaysParts;
-  readonly #rounds: Rounds;
+  readonly #periodicTask: PeriodicTask;
 
   constructor(parts: LogDaysParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.timers);
+    this.#periodicTask = new PeriodicTask(parts.timers);
   }
 
   /** Does so at once, and then again and again; with SQLite, whose log has no partitions, never. */
@@ -37,11 +37,11 @@ export class LogDays {
         this.#parts.logger.error({ err: error }, 'the log could not be given its next days');
     };
     await this.run().catch(failed);
-    this.#rounds.start(every, () => this.run(), failed);
+    this.#periodicTask.start(every, () => this.run(), failed);
   }
 
   stop(): Promise<void> {
-    return this.#rounds.stop();
+    return this.#periodicTask.stop();
   }
 
   /** Adds what is missing, from yesterday on: calls that ended then may not be written yet. */

@@ -1,6 +1,6 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import type { Caller } from '../keys/caller.ts';
-import { keyRefused } from '../keys/key-ring.ts';
+import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Timers } from '../lib/timers.ts';
 import { isPlausible, type Usage } from '../models/usage.ts';

@@ -1,4 +1,4 @@
-import { Rounds } from '../lib/rounds.ts';
+import { PeriodicTask } from '../lib/periodic-task.ts';
 import type { Timers } from '../lib/timers.ts';
 import { dayOf, partitionOf } from '../store/log-days.ts';
 import { readLogDays } from '../store/queries/log-days.ts';
@@ -24,12 +24,12 @@ const pauseMs = 50;
 /** Sweeps books and log of what is older than it is to be, and returns what deleted keys have left. */
 export class Retention {
   readonly #parts: RetentionParts;
-  readonly #rounds: Rounds;
+  readonly #periodicTask: PeriodicTask;
   #keepMs: number;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.timers);
+    this.#periodicTask = new PeriodicTask(parts.timers);
     this.#keepMs = parts.keepMs;
   }
 
@@ -39,7 +39,7 @@ export class Retention {
   }
 
   start(): void {
-    this.#rounds.start(
+    this.#periodicTask.start(
       sweepEvery,
       () => this.run(),
       (error) => this.#parts.logger.error({ err: error }, 'old books could not be swept'),
@@ -47,7 +47,7 @@ export class Retention {
   }
 
   stop(): Promise<void> {
-    return this.#rounds.stop();
+    return this.#periodicTask.stop();
   }
 
   /** Sweeps all that there is, and says how many calls went. */
@@ -70,7 +70,7 @@ export class Retention {
     const { store, logger } = this.#parts;
     let all = 0;
     for (const day of await readLogDays(store.read)) {
-      if (day >= dayOf(closedBefore) || this.#rounds.stopped) return all;
+      if (day >= dayOf(closedBefore) || this.#periodicTask.stopped) return all;
       const calls = await store.run('dropLogDay', { day, closedBefore });
       if (typeof calls === 'string') return all;
       logger.info({ partition: partitionOf(day), calls }, 'a day of the log was dropped');
@@ -84,8 +84,8 @@ export class Retention {
     for (;;) {
       const gone = await sweep();
       all += gone;
-      if (gone < batch || this.#rounds.stopped) return all;
-      await this.#rounds.pause(pauseMs);
+      if (gone < batch || this.#periodicTask.stopped) return all;
+      await this.#periodicTask.pause(pauseMs);
     }
   }
 }

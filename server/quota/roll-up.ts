@@ -1,4 +1,4 @@
-import { Rounds } from '../lib/rounds.ts';
+import { PeriodicTask } from '../lib/periodic-task.ts';
 import type { Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { LogEnd } from '../store/commands/figures.ts';
@@ -21,17 +21,17 @@ const pauseMs = 50;
 /** Adds the entries of the request log to the figures that outlive them. */
 export class RollUp {
   readonly #parts: RollUpParts;
-  readonly #rounds: Rounds;
+  readonly #periodicTask: PeriodicTask;
   /** Where the log ended at some time; kept until every transaction of that time is over. */
   #end: LogEnd | undefined;
 
   constructor(parts: RollUpParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.timers);
+    this.#periodicTask = new PeriodicTask(parts.timers);
   }
 
   start(): void {
-    this.#rounds.start(
+    this.#periodicTask.start(
       every,
       () => this.run(),
       (error) => {
@@ -43,7 +43,7 @@ export class RollUp {
   }
 
   stop(): Promise<void> {
-    return this.#rounds.stop();
+    return this.#periodicTask.stop();
   }
 
   /** Adds all that there is, and says how many entries; another gateway may be at it, or transactions under way. */
@@ -59,8 +59,8 @@ export class RollUp {
         this.#end = undefined;
         return all;
       }
-      if (this.#rounds.stopped) return all;
-      await this.#rounds.pause(pauseMs);
+      if (this.#periodicTask.stopped) return all;
+      await this.#periodicTask.pause(pauseMs);
     }
   }
 }

@@ -105,7 +105,7 @@ export function acceptSockets(
     socket.on('error', ignore);
     within(work, () => admit(gateway, request))
       .then(async (admission) => {
-        const leave = await gateway.socketLimit.take(admission.key.caller);
+        const leave = await gateway.socketLimiter.acquire(admission.key.caller);
         let ended = Promise.resolve();
         try {
           if (gateway.draining) throw gatewayStopping();

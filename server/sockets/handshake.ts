@@ -48,9 +48,9 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   const secret = readKey(request, protocol);
   const { keys } = gateway;
   const address = gateway.addressOf(request);
-  const check = () => keys.recall(secret, address) ?? keys.check(secret, address);
+  const check = () => keys.getCached(secret, address) ?? keys.authenticate(secret, address);
   const caller = await check();
-  await gateway.rateLimit.take(caller);
+  await gateway.rateLimiter.acquire(caller);
   const model = findModel(readModel(request.url ?? ''));
   gateway.access.require(caller, model);
   requireProtocol(model, protocol);
@@ -62,7 +62,7 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
       key.caller = await check();
       gateway.access.require(key.caller, model);
     },
-    watch: (changed: () => Promise<void>) => gateway.keyWatch.watch(secret, changed),
+    watch: (changed: () => Promise<void>) => gateway.keyWatcher.watch(secret, changed),
   };
   return { protocol, key, model, channels };
 }

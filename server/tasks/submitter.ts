@@ -1,6 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
 import { type Candidate, candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
-import { keyRefused } from '../keys/key-ring.ts';
+import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
 import { withinLimit } from '../lib/timers.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';

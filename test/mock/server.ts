@@ -120,7 +120,12 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       request.headers.prefer === undefined ? pass(request, response, next) : next(),
     );
   }
-  app.use(authenticate({ keys: { recall: anyCaller, check: async () => anyCaller() }, addressOf: () => '' }));
+  app.use(
+    authenticate({
+      keys: { getCached: anyCaller, authenticate: async () => anyCaller() },
+      addressOf: () => '',
+    }),
+  );
   const bodies = { maxMb: () => bodyLimitMb, parser: new BodyParser() };
   app.use(readBody(bodies));
   app.use(readForm(contract, bodies));

@@ -170,7 +170,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       await configure();
       await say('Nine char');
       await limit(target, token);
-      const checks = vi.spyOn(target.gateway.keys, 'check');
+      const checks = vi.spyOn(target.gateway.keys, 'authenticate');
       target.timers.advance(500);
       await vi.waitFor(() => expect(checks).toHaveBeenCalledOnce());
       await checks.mock.results[0]?.value;

@@ -12,17 +12,27 @@ describe('the address that a request comes from', () => {
 
   test.each([
     ['the peer itself', '192.0.2.1', undefined, '192.0.2.1'],
-    ['the peer, whatever it writes', '192.0.2.1', '198.51.100.9', '192.0.2.1'],
-    ['what a trusted proxy saw', '10.1.2.3', '198.51.100.9', '198.51.100.9'],
-    ['what the first of two trusted proxies saw', '10.1.2.3', '198.51.100.9, 10.9.9.9', '198.51.100.9'],
-    ['not what the client wrote before', '10.1.2.3', '1.1.1.1, 198.51.100.9', '198.51.100.9'],
-    ['the proxy when it tells nothing', '10.1.2.3', undefined, '10.1.2.3'],
+    ['the peer when it is not a trusted proxy', '192.0.2.1', '198.51.100.9', '192.0.2.1'],
+    ['the address that a trusted proxy saw', '10.1.2.3', '198.51.100.9', '198.51.100.9'],
+    [
+      'the address that the first of two trusted proxies saw',
+      '10.1.2.3',
+      '198.51.100.9, 10.9.9.9',
+      '198.51.100.9',
+    ],
+    ['not an address that the client forged', '10.1.2.3', '1.1.1.1, 198.51.100.9', '198.51.100.9'],
+    ['the proxy when it sends no header', '10.1.2.3', undefined, '10.1.2.3'],
     ['the last of several headers', 'fd00::1', ['1.1.1.1', '198.51.100.9'], '198.51.100.9'],
-    ['a proxy that speaks IPv4 over IPv6', '::ffff:10.1.2.3', '198.51.100.9', '198.51.100.9'],
-    ['what is no address, which no key is for', '10.1.2.3', 'unknown', 'unknown'],
+    [
+      'the address that a proxy with a mapped IPv4 address saw',
+      '::ffff:10.1.2.3',
+      '198.51.100.9',
+      '198.51.100.9',
+    ],
+    ['an invalid address, which no key allows', '10.1.2.3', 'unknown', 'unknown'],
     ['the first proxy when all are trusted', '10.1.2.3', '10.8.8.8, 10.9.9.9', '10.8.8.8'],
-    ['what stands behind a place that is empty', '10.1.2.3', '1.1.1.1, , 10.9.9.9', '10.9.9.9'],
-    ['none when the peer has gone', undefined, undefined, ''],
+    ['the address after an empty entry', '10.1.2.3', '1.1.1.1, , 10.9.9.9', '10.9.9.9'],
+    ['empty when the peer has disconnected', undefined, undefined, ''],
   ])('is %s', (_, peer, forwarded, expected) => {
     expect(from(peer, forwarded)).toBe(expected);
   });
@@ -36,7 +46,7 @@ test('an address is tested against addresses and ranges of both families', () =>
 });
 
 test.each(['', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1', 'fe80::1%eth0', '10.1', '0x7f.0.0.1', '::/129'])(
-  '%s is no range',
+  '%s is not a range',
   (text) => expect(isRange(text)).toBe(false),
 );
 
@@ -47,12 +57,12 @@ test('ranges lie within ranges', () => {
     expect(isWithin(['10.1.2.3', beyond], outer), beyond).toBe(false);
 });
 
-test('a key is limited to each address once', () => {
+test('readAllowIps removes duplicates', () => {
   expect(readAllowIps('192.0.2.7\n192.0.2.7\r\n\t10.0.0.0/8')).toEqual(['192.0.2.7', '10.0.0.0/8']);
   expect(readAllowIps(' \n')).toBeNull();
 });
 
-test('a key is limited to a hundred addresses, and is told which one is none', () => {
+test('readAllowIps accepts at most 100 addresses and reports an invalid one', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => `10.0.0.${index}`);
   expect(readAllowIps(hundred.join('\n'))).toEqual(hundred);
   const problem = (text: string) => {

@@ -11,7 +11,7 @@ interface Key {
 }
 
 describe.each(engines)('keys created with a key on %s', (engine) => {
-  /** Requests and sockets are here, changes are made there: on PostgreSQL that is another gateway. */
+  /** Receives requests and sockets. On PostgreSQL, `there` is another gateway that makes the changes. */
   let here: TestGateway;
   let there: TestGateway;
   let skew = 0;
@@ -23,7 +23,7 @@ describe.each(engines)('keys created with a key on %s', (engine) => {
     here =
       engine === 'sqlite' ? there : await startTestGateway({ databaseUrl, bootstrapKey }, 'sqlite', clock);
   });
-  // The one that drops the schema is the last to close.
+  // The gateway that drops the schema closes last.
   afterAll(async () => {
     if (here !== there) await here.close();
     await there.close();
@@ -35,8 +35,8 @@ describe.each(engines)('keys created with a key on %s', (engine) => {
     const answer = await fetch(there.url + path, init);
     return { status: answer.status, body: (await answer.json()) as { data: Key; message: string } };
   };
-  const create = async (maker: string, body: object = {}) => {
-    const { status, body: answer } = await send('POST', '/api/token/', maker, {
+  const create = async (creator: string, body: object = {}) => {
+    const { status, body: answer } = await send('POST', '/api/token/', creator, {
       name: 'made',
       unlimited_quota: true,
       ...body,
@@ -44,7 +44,7 @@ describe.each(engines)('keys created with a key on %s', (engine) => {
     expect(status, answer.message).toBe(200);
     return answer.data;
   };
-  /** A key of the operator, one created with it and one created with that. */
+  /** Creates a key of the operator, a child and a grandchild. */
   const family = async () => {
     const owned = await send('POST', '/api/admin/users/1/tokens', there.key, {
       name: 'owned',
@@ -105,7 +105,7 @@ describe.each(engines)('keys created with a key on %s', (engine) => {
     }
   });
 
-  test('go on when an operator revokes it alone, with their sockets', async () => {
+  test('keep working, with their sockets, when an operator revokes it alone', async () => {
     const { root, child, grandchild } = await family();
     const socket = await openSocket(grandchild);
     const path = `/api/admin/tokens/${child.id}?keep_children=true`;
@@ -117,7 +117,7 @@ describe.each(engines)('keys created with a key on %s', (engine) => {
     await refused(grandchild);
   });
 
-  test('are as many as limits.keys_per_key says, and a chain has at most 8 keys', async () => {
+  test('are limited by limits.keys_per_key, in chains of at most 8 keys', async () => {
     const { root } = await family();
     await create(root.key);
     const one = { name: 'one too many', remain_quota: 0 };

@@ -12,13 +12,13 @@ beforeAll(async () => {
   const { databaseUrl, bootstrapKey } = first.gateway.settings;
   nodes = [await startTestGateway({ databaseUrl, bootstrapKey }), first];
 });
-// The one that drops the schema is the last to close.
+// The gateway that drops the schema closes last.
 afterAll(async () => {
   for (const node of nodes ?? []) await node.close();
 });
 
 test.runIf(engines.includes('postgres'))(
-  'a key that one gateway deletes is refused by the other, which closes its sockets and lets it spend nothing',
+  'the other gateway refuses a deleted key, closes its sockets and charges it nothing',
   async () => {
     const [here, there] = nodes as [TestGateway, TestGateway];
     const token = await makeKey(there, { quota: 1_000 });
@@ -36,7 +36,7 @@ test.runIf(engines.includes('postgres'))(
     const headers = { authorization: `Bearer ${there.key}` };
     const answer = await fetch(`${there.url}/api/token/${token.id}`, { method: 'DELETE', headers });
     expect(answer.status).toBe(200);
-    // It may be known there for a moment still, but it holds nothing.
+    // It may still be cached there, but it cannot reserve quota.
     const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello there.' };
     expect((await post(here.url, token.key, '/v1/audio/speech', speech)).status).toBe(401);
     await vi.waitFor(async () => expect(await ask()).toBe(401), { timeout: 5_000, interval: 50 });

@@ -43,17 +43,17 @@ describe('a new key', () => {
   });
   afterAll(() => target.close());
 
-  test('has the limits of its maker where it is told none', async () => {
+  test('inherits the limits of its creator', async () => {
     const end = 4_102_444_800;
     const limits = {
       expired_time: end,
       model_limits: 'voxa-v2,voxa-v3-flash',
       allow_ips: '127.0.0.0/8\n::1',
     };
-    const maker = (await create(target.key, { remain_quota: 100, group: 'dear', ...limits })).data;
-    const { data } = await create(maker.key, { remain_quota: 10 });
+    const creator = (await create(target.key, { remain_quota: 100, group: 'dear', ...limits })).data;
+    const { data } = await create(creator.key, { remain_quota: 10 });
     expect(data).toMatchObject({ ...limits, group: 'dear', remain_quota: 10 });
-    expect(await remainingQuota(target, maker.id)).toBe(90);
+    expect(await remainingQuota(target, creator.id)).toBe(90);
   });
 
   test.each([
@@ -67,7 +67,7 @@ describe('a new key', () => {
     ['more addresses', { allow_ips: '127.0.0.1\n10.0.0.1' }, 'allow_ips'],
     ['a wider range', { allow_ips: '127.0.0.0/7' }, 'allow_ips'],
     ['another group', { group: 'default' }, 'group'],
-  ])('cannot have %s than its maker', async (_, wanted, words) => {
+  ])('cannot have %s than its creator', async (_, wanted, words) => {
     const limits = {
       expired_time: 4_102_444_800,
       model_limits: 'voxa-v2,voxa-v3-flash',
@@ -75,21 +75,21 @@ describe('a new key', () => {
     };
     const user = await target.gateway.store.run('createUser', { name: 'u', group: 'dear', now: 1 });
     const { key } = await makeKey(target, { quota: 100, userId: user.id });
-    const maker = (await create(key, { remain_quota: 50, ...limits })).data;
-    const { status, message } = await create(maker.key, wanted);
+    const creator = (await create(key, { remain_quota: 50, ...limits })).data;
+    const { status, message } = await create(creator.key, wanted);
     expect([status, message]).toEqual([403, expect.stringContaining(words)]);
     const less = { model_limits: 'voxa-v2', allow_ips: '127.0.1.0/24', expired_time: 4_000_000_000 };
-    expect((await create(maker.key, less)).data).toMatchObject(less);
+    expect((await create(creator.key, less)).data).toMatchObject(less);
   });
 
-  test('leaves the models to its group, whose list and prices it has', async () => {
+  test('has the models and prices of its group', async () => {
     const { data } = await create(target.key, { remain_quota: 1_000, group: 'dear' });
     const { data: models } = JSON.parse((await ask(data.key)).body) as { data: { id: string }[] };
     expect(models.length).toBeGreaterThan(5);
     expect(models.filter(({ id }) => !id.startsWith('alpha3-'))).toEqual([]);
     const spoken = await post(target.url, data.key, '/v1/audio/speech', speech);
     expect(spoken.status).toBe(200);
-    // It is settled when its end is told.
+    // The settlement precedes the end of the response.
     await spoken.arrayBuffer();
     expect(await remainingQuota(target, data.id)).toBe(1_000 - 3 * speech.input.length);
     const before = await ledgerRows(target);
@@ -98,13 +98,13 @@ describe('a new key', () => {
     expect(await ledgerRows(target)).toEqual(before);
   });
 
-  test('shows the models it is limited to, and no others', async () => {
+  test('lists only the models it is limited to', async () => {
     const { data } = await create(target.key, { model_limits: 'voxa-v2,no-such-model' });
     const { data: models } = JSON.parse((await ask(data.key)).body) as { data: { id: string }[] };
     expect(models.map(({ id }) => id)).toEqual(['voxa-v2']);
   });
 
-  test('is refused from other addresses as an unknown key is, over sockets too', async () => {
+  test('is refused from other addresses like an unknown key, over sockets too', async () => {
     const { data } = await create(target.key, {
       unlimited_quota: true,
       allow_ips: '192.0.2.7\n198.51.100.0/24',
@@ -119,20 +119,20 @@ describe('a new key', () => {
     }
     expect((await ask(data.key, from('192.0.2.7'))).status).toBe(200);
     expect((await ask(data.key, from('1.1.1.1, 198.51.100.9'))).status).toBe(200);
-    // Known from one address, it is still no key for another.
+    // A key cached for one address is still refused from another.
     expect((await ask(data.key, from('192.0.2.8'))).status).toBe(401);
   });
 
-  test('that is deleted gives back what it has left, and is gone', async () => {
-    const maker = (await create(target.key, { remain_quota: 100 })).data;
-    const { data } = await create(maker.key, { remain_quota: 70 });
+  test('returns its remaining quota to its creator when it is deleted', async () => {
+    const creator = (await create(target.key, { remain_quota: 100 })).data;
+    const { data } = await create(creator.key, { remain_quota: 70 });
     expect((await post(target.url, data.key, '/v1/audio/speech', speech)).status).toBe(200);
-    expect(await remove(maker.key, data.id)).toBe(200);
-    expect(await remainingQuota(target, maker.id)).toBe(100 - speech.input.length);
+    expect(await remove(creator.key, data.id)).toBe(200);
+    expect(await remainingQuota(target, creator.id)).toBe(100 - speech.input.length);
     expect((await ask(data.key)).status).toBe(401);
-    expect(await remove(maker.key, data.id)).toBe(404);
-    expect(await remove(target.key, maker.id)).toBe(200);
-    expect((await ask(maker.key)).status).toBe(401);
+    expect(await remove(creator.key, data.id)).toBe(404);
+    expect(await remove(target.key, creator.id)).toBe(200);
+    expect((await ask(creator.key)).status).toBe(401);
   });
 });
 
@@ -142,7 +142,7 @@ describe.each(engines)('on %s', (engine) => {
   });
   afterAll(() => target.close());
 
-  test('50 parallel calls of one key spend what it has and not one unit more', async () => {
+  test('50 concurrent calls of a key never exceed its quota', async () => {
     const calls = 50;
     const affordable = 20;
     const quota = affordable * speech.input.length + 5;
@@ -161,9 +161,9 @@ describe.each(engines)('on %s', (engine) => {
     expect(charged.reduce((sum, { quota: cost }) => sum + cost, 0)).toBe(quota - left);
   });
 
-  test('a key that is deleted while it is used is refused, and costs what had begun', async () => {
-    const maker = (await create(target.key, { remain_quota: 1_000 })).data;
-    const { data } = await create(maker.key, { remain_quota: 1_000 });
+  test('a key deleted during use is refused, and running calls are charged', async () => {
+    const creator = (await create(target.key, { remain_quota: 1_000 })).data;
+    const { data } = await create(creator.key, { remain_quota: 1_000 });
     const one = async () => {
       const answer = await post(target.url, data.key, '/v1/audio/speech', speech);
       await answer.arrayBuffer();
@@ -171,17 +171,17 @@ describe.each(engines)('on %s', (engine) => {
     };
     const begun = Array.from({ length: 10 }, one);
     await begun[0];
-    expect(await remove(maker.key, data.id)).toBe(200);
+    expect(await remove(creator.key, data.id)).toBe(200);
     const rows = (await ledgerRows(target)).length;
     expect(await Promise.all(Array.from({ length: 10 }, one))).toEqual(Array(10).fill(401));
     const statuses = await Promise.all(begun);
     expect(statuses.filter((status) => status !== 200 && status !== 401)).toEqual([]);
     expect((await ledgerRows(target)).length).toBe(rows);
     const spent = statuses.filter((status) => status === 200).length * speech.input.length;
-    // What was leased of it comes back within a second.
+    // Its leases are returned within 1 s.
     await vi.waitFor(async () => {
       while ((await target.gateway.store.run('returnLeftovers', { limit: 10, now: Date.now() })) > 0);
-      expect(await remainingQuota(target, maker.id)).toBe(1_000 - spent);
+      expect(await remainingQuota(target, creator.id)).toBe(1_000 - spent);
     });
   });
 });

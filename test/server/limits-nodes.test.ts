@@ -23,14 +23,14 @@ beforeAll(async () => {
   const more = () => startTestGateway({ ...common, databaseUrl, bootstrapKey });
   nodes = [await more(), await more(), first];
 });
-// The one that drops the schema is the last to close.
+// The gateway that drops the schema closes last.
 afterAll(async () => {
   for (const node of nodes) await node.close();
   await upstream?.close();
 });
 
 test.runIf(engines.includes('postgres'))(
-  'three gateways let as many requests of a key pass as one would, within 5 %',
+  'three gateways accept as many requests of a key as one would, within 5 %',
   async () => {
     const [node] = nodes as [TestGateway];
     const { key } = await makeKey(node, { quota: 1 });
@@ -54,7 +54,7 @@ test.runIf(engines.includes('postgres'))(
 );
 
 test.runIf(engines.includes('postgres'))(
-  'a key has as many sockets open on three gateways as on one, and a place that was left is free on each',
+  'a key has one socket limit on three gateways, and a closed socket can be replaced on each',
   async () => {
     const [one, two, three] = nodes as [TestGateway, TestGateway, TestGateway];
     const { key } = await makeKey(one, { quota: 1_000 });
@@ -74,7 +74,7 @@ test.runIf(engines.includes('postgres'))(
 );
 
 test.runIf(engines.includes('postgres'))(
-  'a figure that an admin sets on one gateway counts on the others',
+  'a limit that an admin sets on one gateway applies on the others',
   async () => {
     const [one, two] = nodes as [TestGateway, TestGateway];
     const { key, id } = await makeKey(one, { quota: 1 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RateLimit } from '../../server/keys/rate-limit.ts';
+import { RateLimiter } from '../../server/keys/rate-limiter.ts';
 import { SharedRequests } from '../../server/keys/shared-requests.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
@@ -10,14 +10,14 @@ import { TestClock } from '../tasks/test-clock.ts';
 
 const minute = 60_000;
 
-/** A gateway as far as its limits go, with a clock of its own. */
+/** The request limits of a gateway with its own clock. */
 class Node {
-  readonly limit: RateLimit;
+  readonly limiter: RateLimiter;
   readonly store: WatchedStore;
   readonly #shared: SharedRequests;
   readonly #time: TestClock;
 
-  /** `ahead`: so much its clock differs from the database's. */
+  /** `ahead`: difference between its clock and the database's, in milliseconds. */
   constructor(store: Store, clock: () => number, requestsPerMinute: number, ahead: number) {
     this.#time = new TestClock(clock() + ahead);
     this.store = new WatchedStore(store);
@@ -25,12 +25,12 @@ class Node {
     this.#shared = new SharedRequests({ store: this.store, timers: this.#time, logger, clock });
     this.#shared.start();
     const limits = () => ({ requestsPerMinute, socketsPerKey: 0 });
-    this.limit = new RateLimit({ limits, timers: this.#time, shared: this.#shared });
+    this.limiter = new RateLimiter({ limits, timers: this.#time, shared: this.#shared });
   }
 
-  /** How many of so many requests pass, all sent at once. */
+  /** Sends `count` requests at once and returns how many were accepted. */
   send(tokenId: number, count: number): Promise<number> {
-    const sent = Array.from({ length: count }, async () => this.limit.take({ tokenId }));
+    const sent = Array.from({ length: count }, async () => this.limiter.acquire({ tokenId }));
     return Promise.allSettled(sent).then(
       (outcomes) => outcomes.filter(({ status }) => status === 'fulfilled').length,
     );
@@ -46,7 +46,7 @@ class Node {
   }
 }
 
-describe.runIf(engines.includes('postgres'))('one limit over several gateways', () => {
+describe.runIf(engines.includes('postgres'))('a request limit shared by gateways', () => {
   let testStore: TestStore;
   let store: Store;
   let now = 1_795_000_000_000;
@@ -66,7 +66,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     return keys;
   };
   const pass = async (ms: number) => {
-    // In small steps as long as gateways have something to tell each other, so that the clocks of all go on together.
+    // Small steps while gateways have changes to report, so that all clocks advance together.
     for (let passed = 0; passed < ms; ) {
       const step = passed < 2_000 ? Math.min(250, ms - passed) : ms - passed;
       passed += step;
@@ -74,7 +74,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
       await Promise.all(nodes.map((node) => node.live(step)));
     }
   };
-  /** Sends to every gateway at once and lets those pass that wait. */
+  /** Sends to every gateway at once and waits for the responses. */
   const send = async (tokenId: number, counts: readonly number[]) => {
     const sent = Promise.all(nodes.map((node, index) => node.send(tokenId, counts[index] ?? 0)));
     await pass(25);
@@ -83,7 +83,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     return (await sent).reduce((sum, passed) => sum + passed, 0);
   };
 
-  test('lets pass what one gateway would, within 5 %, however requests come', async () => {
+  test('is enforced as by one gateway, within 5 %, for any sequence of requests', async () => {
     const step = fc.record({
       counts: fc.tuple(...[0, 1, 2].map(() => fc.oneof(fc.nat(3), fc.nat(60)))),
       pause: fc.oneof(fc.nat(400), fc.nat(20_000)),
@@ -95,7 +95,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     await fc.assert(
       fc.asyncProperty(scenario, async ({ perMinute, steps }) => {
         const key = startNodes(perMinute);
-        // What is left of a limit that nobody has to share.
+        // Remaining requests of the same limit on a single gateway.
         let left: number = perMinute;
         let least: number = perMinute;
         for (const { counts, pause } of steps) {
@@ -104,7 +104,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
           const filled = Math.min(perMinute, left + ((now - before) * perMinute) / minute);
           left = filled - passed;
           least = Math.min(least, left);
-          // Nobody is refused what is there.
+          // A request is refused only when the limit is exhausted.
           const all = counts.reduce((sum, count) => sum + count, 0);
           if (passed < all) expect(left).toBeLessThan(1.01 + (75 * perMinute) / minute);
           await pass(pause);
@@ -117,7 +117,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     );
   });
 
-  test('costs one statement a quarter of a second however many requests pass, and none without', async () => {
+  test('costs one statement every 250 ms under load, and none without requests', async () => {
     const key = startNodes(60_000);
     await send(key, [1, 1, 1]);
     await pass(1_000);
@@ -135,7 +135,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     await Promise.all(nodes.map((node) => node.stop()));
   });
 
-  test('a key far beyond its limit is refused without asking', async () => {
+  test('a key far beyond its limit is refused without a statement', async () => {
     const key = startNodes(2);
     await send(key, [2, 1, 1]);
     await pass(1_000);
@@ -146,7 +146,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
   });
 
   test.each(['away', 'silent'] as const)(
-    'while the store is %s, each gateway keeps to its share, and tells of it afterwards',
+    'each gateway enforces its share while the store is %s, and reports afterwards',
     async (manner) => {
       const key = startNodes(60);
       expect(await send(key, [1, 1, 1])).toBe(3);
@@ -165,7 +165,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     },
   );
 
-  test('a gateway that vanished leaves nothing, whatever it had used', async () => {
+  test('a lost gateway leaves no rows behind', async () => {
     const key = startNodes(60);
     await send(key, [60, 0, 0]);
     const [vanished] = nodes.splice(0, 1);
@@ -178,7 +178,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     await Promise.all(nodes.map((node) => node.stop()));
   });
 
-  test('two gateways that draw on the same allowances at the same time never get more than there is', async () => {
+  test('gateways that draw on the same allowances concurrently never exceed them', async () => {
     const other = await testStore.open();
     const ids = Array.from({ length: 40 }, (_, index) => 1_000 + index);
     const given = new Map<number, number>();
@@ -197,7 +197,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     expect([...given.values()]).toEqual(ids.map(() => 50));
   });
 
-  test('use beyond what was left is owed, up to one minute of the limit', async () => {
+  test('use beyond the remainder is owed, up to one minute of the limit', async () => {
     const draw = async (at: number, used: number) => {
       const draws = [{ tokenId: 3_000, max: 60, used, wanted: 60 }];
       return (await store.run('drawRequests', { draws, now: at })).drawn[0];
@@ -209,7 +209,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     expect((await draw(now + 101_000, 0))?.given).toBe(1);
   });
 
-  test('a clock of the database that is set back or forward blocks no key', async () => {
+  test('setting the clock of the database back or forward blocks no key', async () => {
     const draw = async (at: number, wanted: number) => {
       const draws = [{ tokenId: 2_000, max: 60, used: 0, wanted }];
       return (await store.run('drawRequests', { draws, now: at })).drawn[0]?.given;

@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SharedSockets } from '../../server/keys/shared-sockets.ts';
-import { SocketLimit } from '../../server/keys/socket-limit.ts';
+import { SocketLimiter } from '../../server/keys/socket-limiter.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
 import { WatchedStore } from '../support/watched-store.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 
-/** A gateway as far as its sockets go, with a clock of its own. */
+/** The socket limits of a gateway with its own clock. */
 class Node {
   readonly id: string;
-  readonly limit: SocketLimit;
+  readonly limiter: SocketLimiter;
   readonly open: (() => void)[] = [];
   readonly shared: SharedSockets;
   readonly store: WatchedStore;
@@ -24,22 +24,22 @@ class Node {
     const logger = pino({ level: 'silent' });
     this.shared = new SharedSockets({ store: this.store, gateway: id, timers: this.#time, logger });
     this.shared.start();
-    this.limit = new SocketLimit({
+    this.limiter = new SocketLimiter({
       limits: () => ({ requestsPerMinute: 0, socketsPerKey }),
       shared: this.shared,
     });
   }
 
-  /** How many of so many sockets are opened, all at once. */
+  /** Opens `count` sockets at once and returns how many were granted. */
   async connect(tokenId: number, count: number): Promise<number> {
-    const taken = Array.from({ length: count }, async () => {
-      this.open.push(await this.limit.take({ tokenId }));
+    const acquired = Array.from({ length: count }, async () => {
+      this.open.push(await this.limiter.acquire({ tokenId }));
     });
-    return (await Promise.allSettled(taken)).filter(({ status }) => status === 'fulfilled').length;
+    return (await Promise.allSettled(acquired)).filter(({ status }) => status === 'fulfilled').length;
   }
 
   hangUp(count: number): void {
-    for (const leave of this.open.splice(0, count)) leave();
+    for (const release of this.open.splice(0, count)) release();
   }
 
   live(ms: number): Promise<void> {
@@ -52,7 +52,7 @@ class Node {
   }
 }
 
-describe.runIf(engines.includes('postgres'))('one limit of sockets over several gateways', () => {
+describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways', () => {
   let testStore: TestStore;
   let store: Store;
   let keys = 0;
@@ -88,7 +88,7 @@ describe.runIf(engines.includes('postgres'))('one limit of sockets over several 
   };
   const open = () => nodes.reduce((sum, node) => sum + node.open.length, 0);
 
-  test('never has more open than one gateway would, and opens what there is', async () => {
+  test('is never exceeded and can be used up', async () => {
     const three = (most: number) => fc.tuple(fc.nat(most), fc.nat(most), fc.nat(most));
     const step = fc.record({ connects: three(6), ends: three(6), pause: fc.nat(600) });
     const scenario = fc.record({
@@ -104,7 +104,7 @@ describe.runIf(engines.includes('postgres'))('one limit of sockets over several 
           for (const [index, node] of nodes.entries()) node.hangUp(ends[index] ?? 0);
           await pass(pause);
         }
-        // A quarter of a second after a socket has ended, its place is free on every gateway.
+        // 250 ms after a socket closes, every gateway can open another one.
         await pass(600);
         await connect(key, [max, 0, 0]);
         expect(open()).toBe(max);
@@ -114,7 +114,7 @@ describe.runIf(engines.includes('postgres'))('one limit of sockets over several 
     );
   });
 
-  test('the sockets of a gateway that is gone cease to count, and one that was missed by mistake gets its own back', async () => {
+  test('the sockets of a removed gateway do not count, until it returns', async () => {
     const key = await startNodes(4);
     expect(await connect(key, [3, 0, 0])).toBe(3);
     const [gone] = nodes as [Node];
@@ -123,7 +123,7 @@ describe.runIf(engines.includes('postgres'))('one limit of sockets over several 
     expect(await connect(key, [0, 9, 0])).toBe(4);
     await store.run('sweepAllowances', { now: null });
     expect(await connect(key, [0, 0, 9])).toBe(0);
-    // It is there after all: its sockets stay, and no more are opened before as many have ended.
+    // The gateway returns with its sockets. New ones are refused until enough have closed.
     await store.run('beat', { id: gone.id, beat: 9 });
     await pass(5_500);
     expect(open()).toBe(7);
@@ -134,7 +134,7 @@ describe.runIf(engines.includes('postgres'))('one limit of sockets over several 
     await stopNodes();
   });
 
-  test('a key that has all its sockets open is refused without asking each time', async () => {
+  test('a key at its limit is refused without a statement for each attempt', async () => {
     const key = await startNodes(2);
     expect(await connect(key, [2, 1, 1])).toBe(2);
     const before = nodes.map(({ store: { sent } }) => sent);
@@ -143,7 +143,7 @@ describe.runIf(engines.includes('postgres'))('one limit of sockets over several 
     await stopNodes();
   });
 
-  test('while the store is away, each gateway opens its share', async () => {
+  test('each gateway opens its share while the store is unavailable', async () => {
     const key = await startNodes(6);
     expect(await connect(key, [1, 1, 1])).toBe(3);
     for (const node of nodes) node.store.manner = 'away';
@@ -158,7 +158,7 @@ describe.runIf(engines.includes('postgres'))('one limit of sockets over several 
     expect(await connect(key, [9, 0, 0])).toBe(6);
     for (const node of nodes) node.hangUp(9);
     await pass(11_000);
-    expect(nodes.map(({ shared }) => shared.seats.size)).toEqual([0, 0, 0]);
+    expect(nodes.map(({ shared }) => shared.counters.size)).toEqual([0, 0, 0]);
     const rows = store.read.selectFrom('socket_places').selectAll().where('token_id', '=', key);
     expect(await rows.execute()).toEqual([]);
     await stopNodes();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { usable } from '../../server/keys/key-ring.ts';
+import { isUsable } from '../../server/keys/key-cache.ts';
 import type { NewToken } from '../../server/store/commands/accounts.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import {
@@ -67,7 +67,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
       .execute();
     const hashes = new Map(rows.map((row) => [row.id, row.key_hash]));
     const batch = await findTokensByHash(store.read, [...hashes.values()]);
-    const works = (token: TokenRecord | undefined) => token !== undefined && usable(token, at);
+    const works = (token: TokenRecord | undefined) => token !== undefined && isUsable(token, at);
     return Promise.all(
       keys.map(async ({ id }) => {
         const hash = hashes.get(id) ?? '';

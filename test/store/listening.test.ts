@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { KeyRing } from '../../server/keys/key-ring.ts';
+import { KeyCache } from '../../server/keys/key-cache.ts';
 import { systemTimers } from '../../server/lib/timers.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { hashKey } from '../../server/store/keys.ts';
@@ -106,13 +106,13 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
     await begun();
     // Its clock stands still: nothing is forgotten with time.
     const timers = new ManualTimers();
-    const ring = new KeyRing({ store, timers, clock: () => timers.now });
+    const ring = new KeyCache({ store, timers, clock: () => timers.now });
     const keys = [`sk-${randomUUID()}`, `sk-${randomUUID()}`] as const;
     const made: TokenRecord[] = [];
     for (const key of keys) made.push(await makeToken(other, { keyHash: hashKey(key) }));
     const [first, second] = made as [TokenRecord, TokenRecord];
-    const known = (key: string) => ring.recall(key, '192.0.2.1') !== undefined;
-    for (const key of keys) await ring.check(key, '192.0.2.1');
+    const known = (key: string) => ring.getCached(key, '192.0.2.1') !== undefined;
+    for (const key of keys) await ring.authenticate(key, '192.0.2.1');
     timers.advance(20_000);
     await vi.waitFor(() => expect(keys.map(known)).toEqual([true, true]), within);
     await disableToken(other, first);
@@ -152,11 +152,11 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
   test('after a blocked event loop, a key that was disabled meanwhile is not accepted', async () => {
     const { store, heard, begun } = await listening();
     await begun();
-    const ring = new KeyRing({ store, timers: systemTimers, clock: Date.now });
+    const ring = new KeyCache({ store, timers: systemTimers, clock: Date.now });
     const key = `sk-${randomUUID()}`;
     const token = await makeToken(other, { keyHash: hashKey(key) });
-    await ring.check(key, '192.0.2.1');
-    expect(ring.recall(key, '192.0.2.1')).toBeDefined();
+    await ring.authenticate(key, '192.0.2.1');
+    expect(ring.getCached(key, '192.0.2.1')).toBeDefined();
     const { promise: updated, resolve } = Promise.withResolvers<void>();
     const changing = onServer(async (client) => {
       await client.query(`set search_path = ${testStore.options.schema}`);
@@ -164,17 +164,17 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
       const answered = client.query('update tokens set status = 2 where id = $1', [token.id]);
       blockEventLoop(600);
       // The first code that runs after the pause.
-      expect(ring.recall(key, '192.0.2.1')).toBeUndefined();
+      expect(ring.getCached(key, '192.0.2.1')).toBeUndefined();
       expect(store.hearing).toMatchObject({ era: undefined, isBehind: true });
       await answered;
       resolve();
     });
     await updated;
-    await expect(ring.check(key, '192.0.2.1')).rejects.toMatchObject({ status: 401 });
+    await expect(ring.authenticate(key, '192.0.2.1')).rejects.toMatchObject({ status: 401 });
     await begun();
     // When the feed has caught up, the change has been delivered.
     expect(heard.some(({ tokens }) => tokens.has(token.id))).toBe(true);
-    expect(ring.recall(key, '192.0.2.1')).toBeUndefined();
+    expect(ring.getCached(key, '192.0.2.1')).toBeUndefined();
     await changing;
     await store.close();
   });

@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Which tests are to notice a change in a room; others would, too, but later. A room without a line: `test/<room>/`. */
 const testsOf: Readonly<Record<string, readonly string[]>> = {
-  keys: ['test/server/{client-address,exchange,key-*,keys,rate-limit,limits-nodes,shared-*}.test.ts'],
+  keys: ['test/server/{client-address,limit-sync,key-*,keys,rate-limiter,limits-nodes,shared-*}.test.ts'],
   quota: [
     'test/quota/*.test.ts',
     'test/realtime/{duplex-books,session-books}.test.ts',

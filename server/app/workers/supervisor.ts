@@ -1,4 +1,4 @@
-import { Rounds } from '../../lib/rounds.ts';
+import { PeriodicTask } from '../../lib/periodic-task.ts';
 import type { Timers } from '../../lib/timers.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { PlainFailure } from '../start-failure.ts';
@@ -31,7 +31,7 @@ export interface SupervisorParts<Worker> {
 
 interface Slot<Worker> {
   readonly number: number;
-  readonly rounds: Rounds;
+  readonly backoff: PeriodicTask;
   /** Settled when the start of the gateway need not wait for this slot any more. */
   readonly started: PromiseWithResolvers<void>;
   worker: Worker;
@@ -70,13 +70,13 @@ export class Supervisor<Worker extends Supervised> {
   readonly #fail: (reason: Error) => void;
   #slots: readonly Slot<Worker>[] = [];
   #keeping: readonly Promise<void>[] = [];
-  readonly #asking: Rounds;
+  readonly #asking: PeriodicTask;
   #starting = true;
   #stopping = false;
 
   constructor(parts: SupervisorParts<Worker>) {
     this.#parts = parts;
-    this.#asking = new Rounds(parts.timers);
+    this.#asking = new PeriodicTask(parts.timers);
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failed = promise;
     this.#fail = resolve;
@@ -97,7 +97,7 @@ export class Supervisor<Worker extends Supervised> {
     const { count, begin, timers } = this.#parts;
     this.#slots = Array.from({ length: count }, (_, index) => ({
       number: index + 1,
-      rounds: new Rounds(timers),
+      backoff: new PeriodicTask(timers),
       started: Promise.withResolvers<void>(),
       worker: begin(index + 1),
       serves: false,
@@ -139,7 +139,7 @@ export class Supervisor<Worker extends Supervised> {
   #stopAsking(): void {
     this.#stopping = true;
     void this.#asking.stop();
-    for (const { rounds } of this.#slots) void rounds.stop();
+    for (const { backoff } of this.#slots) void backoff.stop();
   }
 
   async #ended(): Promise<(number | string)[]> {
@@ -206,7 +206,7 @@ export class Supervisor<Worker extends Supervised> {
         slot.started.resolve();
       }
       if (slot.failures > 1)
-        await slot.rounds.pause(Math.min(maxPauseMs, firstPauseMs * 2 ** (slot.failures - 2)));
+        await slot.backoff.pause(Math.min(maxPauseMs, firstPauseMs * 2 ** (slot.failures - 2)));
       if (this.#stopping) return;
       slot.unanswered = 0;
       slot.worker = begin(number);

@@ -37,7 +37,7 @@ export function callVoiceService(
   reply: Reply<'customizeVoice'>,
   call: VoiceCall,
 ): Promise<void> {
-  return request.gateway.creations.run((signal) => send({ ...request, signal }, reply, call));
+  return request.gateway.detachedCalls.run((signal) => send({ ...request, signal }, reply, call));
 }
 
 async function send(

@@ -1,6 +1,6 @@
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { runReport } from '../../http/run-report.ts';
-import { keyRefused, usable } from '../../keys/key-ring.ts';
+import { isUsable, keyRefused } from '../../keys/key-cache.ts';
 import { csvHeader, type ExportFormat, type ExportRange } from '../../store/queries/log-export.ts';
 import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
 
@@ -48,7 +48,7 @@ async function* pages(
 /** What goes on for long ends with its key. @throws Failure 401 */
 async function requireStillAdmin({ gateway, caller }: Request): Promise<void> {
   const token = await findToken(gateway.store.read, caller.tokenId);
-  if (token === undefined || !hasAdminAccess(token) || !usable(token, gateway.clock())) throw keyRefused();
+  if (token === undefined || !hasAdminAccess(token) || !isUsable(token, gateway.clock())) throw keyRefused();
 }
 
 async function* startingWith<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {

@@ -12,6 +12,6 @@ export const revokeToken: Handler<'revokeToken'> = async ({ gateway, caller, pat
   const keepChildren = query.keep_children ?? false;
   if (!(await gateway.store.run('revokeToken', { id, keepChildren, change })))
     throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
-  gateway.keys.forget({ tokenId: id });
+  gateway.keys.invalidate({ tokenId: id });
   reply.json(200, { success: true, message: '' });
 };

@@ -15,6 +15,6 @@ export const updateToken: Handler<'updateToken'> = async ({ gateway, caller, pat
   if (token === 'scope_denied') throw scopeDenied();
   if (token === 'user_not_admin') throw userNotAdmin();
   if ('limits' in token) throw limitsRefused(token.limits, body);
-  keys.forget({ tokenId: token.id });
+  keys.invalidate({ tokenId: token.id });
   reply.json(200, { success: true, message: '', data: viewAnyToken(token, change.now) });
 };

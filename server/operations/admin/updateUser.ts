@@ -19,6 +19,6 @@ export const updateUser: Handler<'updateUser'> = async ({ gateway, caller, path,
     const message = `${field}: this is the last admin who is not disabled; make another one first.`;
     throw new Failure(403, 'access_denied', message);
   }
-  keys.forget({ userId: user.id });
+  keys.invalidate({ userId: user.id });
   reply.json(200, { success: true, message: '', data: viewUser(user) });
 };

@@ -39,7 +39,7 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
       : await withGroup(request, body.group_id, usable);
   const upload = { url, name, assetType: typeNamed(asset_type), model, groupId };
   const publicIds = groupId === undefined ? {} : { [groupId]: body.group_id ?? '' };
-  const id = await gateway.creations.run(async (signal) => {
+  const id = await gateway.detachedCalls.run(async (signal) => {
     const asked = { user: caller.userId, model: model ?? 'assets' };
     const created = await createInTurn(gateway.logger, channels, asked, (channel) =>
       uploadMedia({ channel, user: caller.userId, signal }, upload),

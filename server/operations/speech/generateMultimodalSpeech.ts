@@ -60,7 +60,7 @@ function clone(
   job: SpeechJob,
   keepVoice: KeepVoice,
 ): Promise<void> {
-  return request.gateway.creations.run((signal) => {
+  return request.gateway.detachedCalls.run((signal) => {
     const answer = answerNatively(request, reply, { model: job.model, events: false, keepVoice });
     const lasting: Request = { ...request, signal };
     return speak(lasting, reply, job, answer);

@@ -1,5 +1,5 @@
 import type { Handler, RequestBody } from '../../http/handler.ts';
-import { keyRefused } from '../../keys/key-ring.ts';
+import { keyRefused } from '../../keys/key-cache.ts';
 import { Failure } from '../../lib/failure.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';

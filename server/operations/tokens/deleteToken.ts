@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { keyRefused } from '../../keys/key-ring.ts';
+import { keyRefused } from '../../keys/key-cache.ts';
 import { Failure } from '../../lib/failure.ts';
 import { findToken, hasAdminAccess, hasLimits } from '../../store/queries/tokens.ts';
 import { changeBy } from '../admin/admin-change.ts';
@@ -35,6 +35,6 @@ export const deleteToken: Handler<'deleteToken'> = async ({ gateway, caller, pat
     ...(isAdmin && { change: { ...changeBy({ gateway, caller }, 'deleteToken'), details: {} } }),
   });
   if (outcome === 'not_found') throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
-  keys.forget({ tokenId: id });
+  keys.invalidate({ tokenId: id });
   reply.json(200, { success: true, message: '' });
 };

@@ -24,7 +24,7 @@ export const createVerificationSession: Handler<'createVerificationSession'> = a
   gateway.access.require(caller, model);
   const callbackUrl = body.callback_url === undefined ? '' : returnAddress(request, body.callback_url);
   const channels = gateway.channels.order(gateway.channels.serving('verification', model.id, caller.group));
-  const session = await gateway.creations.run((signal) => start(request, channels, callbackUrl, signal));
+  const session = await gateway.detachedCalls.run((signal) => start(request, channels, callbackUrl, signal));
   reply.json(200, shownSession(session));
 };
 

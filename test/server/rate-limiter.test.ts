@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { limitsOf } from '../../server/keys/allowances.ts';
-import { RateLimit } from '../../server/keys/rate-limit.ts';
-import { SocketLimit } from '../../server/keys/socket-limit.ts';
+import { RateLimiter } from '../../server/keys/rate-limiter.ts';
+import { SocketLimiter } from '../../server/keys/socket-limiter.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { post } from './books.ts';
@@ -12,13 +12,13 @@ interface Made {
   sockets: number | null;
 }
 
-test('a key may send so many requests a minute, and its allowance fills evenly', () => {
+test('a key may send a number of requests a minute, and its bucket refills evenly', () => {
   let now = 0;
-  const limit = new RateLimit({
+  const limiter = new RateLimiter({
     limits: () => ({ requestsPerMinute: 6, socketsPerKey: 0 }),
     timers: { monotonic: () => now },
   });
-  const send = (tokenId: number) => expect(limit.take({ tokenId })).toBeUndefined();
+  const send = (tokenId: number) => expect(limiter.acquire({ tokenId })).toBeUndefined();
   for (let count = 0; count < 6; count += 1) send(1);
   expect(() => send(1)).toThrow(expect.objectContaining({ status: 429, retryAfter: 10 }));
   send(2);
@@ -29,14 +29,14 @@ test('a key may send so many requests a minute, and its allowance fills evenly',
   expect(() => send(1)).toThrow();
 });
 
-test('new figures count from the next request on', () => {
+test('a new limit applies from the next request on', () => {
   let now = 0;
   let requestsPerMinute = 2;
-  const limit = new RateLimit({
+  const limiter = new RateLimiter({
     limits: () => ({ requestsPerMinute, socketsPerKey: 0 }),
     timers: { monotonic: () => now },
   });
-  const send = () => expect(limit.take({ tokenId: 1 })).toBeUndefined();
+  const send = () => expect(limiter.acquire({ tokenId: 1 })).toBeUndefined();
   send();
   send();
   expect(send).toThrow(/2 requests/);
@@ -48,8 +48,8 @@ test('new figures count from the next request on', () => {
   send();
 });
 
-test('a key takes from every allowance that it draws on, or from none', () => {
-  const limit = new RateLimit({
+test('a request is deducted from every allowance of its key, or from none', () => {
+  const limiter = new RateLimiter({
     limits: () => ({ requestsPerMinute: 0, socketsPerKey: 0 }),
     timers: { monotonic: () => 0 },
   });
@@ -57,7 +57,7 @@ test('a key takes from every allowance that it draws on, or from none', () => {
   const outer = { ...figures, tokenId: 1, requestsPerMinute: 3 };
   const send = (tokenId: number, requestsPerMinute: number | null) =>
     expect(
-      limit.take({ tokenId, allowances: [{ ...figures, tokenId, requestsPerMinute }, outer] }),
+      limiter.acquire({ tokenId, allowances: [{ ...figures, tokenId, requestsPerMinute }, outer] }),
     ).toBeUndefined();
   send(2, 1);
   expect(() => send(2, 1)).toThrow(/1 requests/);
@@ -67,7 +67,7 @@ test('a key takes from every allowance that it draws on, or from none', () => {
   expect(() => send(4, 5)).toThrow(/3 requests/);
 });
 
-test('what is configured is for the outermost allowance, which the others lie within', () => {
+test('the configured limit applies to the outermost allowance only', () => {
   const none = { requestsPerMinute: null, sockets: null };
   const limits = { requestsPerMinute: 9, socketsPerKey: 4 };
   const caller = {
@@ -87,78 +87,78 @@ test('what is configured is for the outermost allowance, which the others lie wi
   expect(limitsOf({ tokenId: 7 }, 'sockets', { ...limits, socketsPerKey: 0 })).toEqual([]);
 });
 
-test('only allowances that were used within a minute are remembered', () => {
+test('buckets that were not used for a minute are dropped', () => {
   let now = 0;
   let requestsPerMinute = 2;
-  const limit = new RateLimit({
+  const limiter = new RateLimiter({
     limits: () => ({ requestsPerMinute, socketsPerKey: 0 }),
     timers: { monotonic: () => now },
   });
-  for (let tokenId = 1; tokenId <= 100; tokenId += 1) void limit.take({ tokenId });
-  expect(limit.size).toBe(100);
+  for (let tokenId = 1; tokenId <= 100; tokenId += 1) void limiter.acquire({ tokenId });
+  expect(limiter.size).toBe(100);
   now = 59_999;
-  void limit.take({ tokenId: 1 });
-  expect(limit.size).toBe(100);
+  void limiter.acquire({ tokenId: 1 });
+  expect(limiter.size).toBe(100);
   now = 60_000;
-  // Each forgets two that are full; the first was used a moment ago.
-  void limit.take({ tokenId: 200 });
-  expect(limit.size).toBe(99);
-  for (let tokenId = 201; tokenId <= 250; tokenId += 1) void limit.take({ tokenId });
-  expect(limit.size).toBe(52);
-  void limit.take({ tokenId: 251 });
-  expect(limit.size).toBe(53);
-  expect(limit.take({ tokenId: 1 })).toBeUndefined();
-  expect(() => limit.take({ tokenId: 1 })).toThrow(/2 requests/);
+  // Each request drops up to two refilled buckets. The first was just used.
+  void limiter.acquire({ tokenId: 200 });
+  expect(limiter.size).toBe(99);
+  for (let tokenId = 201; tokenId <= 250; tokenId += 1) void limiter.acquire({ tokenId });
+  expect(limiter.size).toBe(52);
+  void limiter.acquire({ tokenId: 251 });
+  expect(limiter.size).toBe(53);
+  expect(limiter.acquire({ tokenId: 1 })).toBeUndefined();
+  expect(() => limiter.acquire({ tokenId: 1 })).toThrow(/2 requests/);
   requestsPerMinute = 0;
-  void limit.take({ tokenId: 300 });
-  expect(limit.size).toBe(53);
+  void limiter.acquire({ tokenId: 300 });
+  expect(limiter.size).toBe(53);
 });
 
-test('a key has so many sockets open, and is remembered while it has any', () => {
+test('a key may open a number of sockets, and its counter is dropped after the last', () => {
   let socketsPerKey = 2;
-  const limit = new SocketLimit({ limits: () => ({ requestsPerMinute: 0, socketsPerKey }) });
-  const take = (tokenId = 1) => limit.take({ tokenId }) as () => void;
+  const limiter = new SocketLimiter({ limits: () => ({ requestsPerMinute: 0, socketsPerKey }) });
+  const open = (tokenId = 1) => limiter.acquire({ tokenId }) as () => void;
   const refusal = expect.objectContaining({
     status: 429,
     code: 'rate_limit_exceeded',
     message: 'This key has 2 sockets open, which is its limit; close one first.',
     retryAfter: 1,
   });
-  const leave = [take(), take()];
-  expect(() => take()).toThrow(refusal);
-  leave.pop()?.();
-  leave.push(take());
-  expect(limit.size).toBe(1);
-  expect(() => take()).toThrow(refusal);
-  take(2)();
-  expect(limit.size).toBe(1);
-  for (const one of leave) one();
-  expect(limit.size).toBe(0);
-  // Those that were opened without a limit count when there is one.
+  const releases = [open(), open()];
+  expect(() => open()).toThrow(refusal);
+  releases.pop()?.();
+  releases.push(open());
+  expect(limiter.size).toBe(1);
+  expect(() => open()).toThrow(refusal);
+  open(2)();
+  expect(limiter.size).toBe(1);
+  for (const release of releases) release();
+  expect(limiter.size).toBe(0);
+  // Sockets opened without a limit count once there is one.
   socketsPerKey = 0;
-  const free = [take(), take(), take()];
+  const unlimited = [open(), open(), open()];
   socketsPerKey = 2;
-  expect(() => take()).toThrow(refusal);
-  for (const one of free) one();
-  expect(limit.size).toBe(0);
+  expect(() => open()).toThrow(refusal);
+  for (const release of unlimited) release();
+  expect(limiter.size).toBe(0);
 });
 
-test('a socket takes a place of every allowance that its key draws on, or of none', () => {
-  const limit = new SocketLimit({ limits: () => ({ requestsPerMinute: 0, socketsPerKey: 0 }) });
+test('a socket counts in every allowance of its key, or in none', () => {
+  const limiter = new SocketLimiter({ limits: () => ({ requestsPerMinute: 0, socketsPerKey: 0 }) });
   const outer = { tokenId: 1, requestsPerMinute: null, sockets: 1 };
   const open = (tokenId: number) =>
-    limit.take({ tokenId, allowances: [{ ...outer, tokenId, sockets: 5 }, outer] }) as () => void;
-  const leave = open(2);
+    limiter.acquire({ tokenId, allowances: [{ ...outer, tokenId, sockets: 5 }, outer] }) as () => void;
+  const release = open(2);
   expect(() => open(3)).toThrow(/1 sockets/);
-  // The one that was refused left nothing behind.
-  expect(limit.size).toBe(2);
-  leave();
-  expect(limit.size).toBe(0);
+  // The refused socket left no counter behind.
+  expect(limiter.size).toBe(2);
+  release();
+  expect(limiter.size).toBe(0);
   open(3);
-  expect(limit.size).toBe(2);
+  expect(limiter.size).toBe(2);
 });
 
-test('the refusal carries retry-after, and an operation without a key is never refused', async () => {
+test('the 429 carries retry-after, and an operation without a key is never limited', async () => {
   const target = await startTestGateway({
     limits: { bodyMb: 1, requestsPerMinute: 1, socketsPerKey: 0 },
   });
@@ -173,7 +173,7 @@ test('the refusal carries retry-after, and an operation without a key is never r
   await target.close();
 });
 
-test('keys that a limited key makes share its allowance, those of an unlimited one have their own', async () => {
+test('keys created with a limited key share its allowance, those of an unlimited key have their own', async () => {
   const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 4, socketsPerKey: 1 } });
   const make = async (key: string) => {
     const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 1 });
@@ -198,7 +198,7 @@ test('keys that a limited key makes share its allowance, those of an unlimited o
   await target.close();
 });
 
-test('a key has its own figures within those of its maker, and keeps both', async () => {
+test('a key has limits of its own within those of its creator, and both apply', async () => {
   const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 100, socketsPerKey: 10 } });
   const make = async (key: string, body: object) => {
     const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });
@@ -224,7 +224,7 @@ test('a key has its own figures within those of its maker, and keeps both', asyn
   expect([await ask(child.key), await ask(child.key), await ask(child.key)]).toEqual([200, 429, 429]);
   const path = `${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`;
   const client = await connect(path, { key: narrow.key });
-  // Its sibling shares what both are made with.
+  // Its sibling shares the allowance of their creator.
   const sibling = await make(narrow.key, {});
   await expect(connect(path, { key: sibling.key })).rejects.toMatchObject({ status: 429 });
   client.socket.terminate();
@@ -232,7 +232,7 @@ test('a key has its own figures within those of its maker, and keeps both', asyn
   await target.close();
 });
 
-test('a chain of keys has at most eight levels, each with figures of its own', async () => {
+test('a chain of keys has at most 8 levels, each with its own limits', async () => {
   const target = await startTestGateway();
   let { key } = target;
   const narrower = (requests_per_minute: number) =>

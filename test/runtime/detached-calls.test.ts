@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { Creations } from '../../server/lib/creations.ts';
+import { DetachedCalls } from '../../server/lib/detached-calls.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const timers = new ManualTimers();
 
-/** Work that ends when told, or with its signal. */
-function startWork(creations: Creations) {
+/** Work that ends by `end`, or when its signal aborts. */
+function startWork(calls: DetachedCalls) {
   const ended = Promise.withResolvers<string>();
-  const result = creations.run((signal) => {
+  const result = calls.run((signal) => {
     signal.addEventListener('abort', () => ended.reject(signal.reason));
     if (signal.aborted) ended.reject(signal.reason);
     return ended.promise;
@@ -16,15 +16,15 @@ function startWork(creations: Creations) {
   return { result, end: () => ended.resolve('made') };
 }
 
-test('stopping waits for what runs, and what that begins', async () => {
-  const creations = new Creations(timers);
-  const first = startWork(creations);
+test('stop waits for running calls and the calls that these start', async () => {
+  const calls = new DetachedCalls(timers);
+  const first = startWork(calls);
   let second: ReturnType<typeof startWork> | undefined;
   const chained = first.result.then(() => {
-    second = startWork(creations);
+    second = startWork(calls);
   });
   const stopped = vi.fn();
-  void creations.stop(1_000).then(stopped);
+  void calls.stop(1_000).then(stopped);
   first.end();
   await chained;
   await new Promise(setImmediate);
@@ -33,18 +33,18 @@ test('stopping waits for what runs, and what that begins', async () => {
   await vi.waitFor(() => expect(stopped).toHaveBeenCalled());
 });
 
-test('stopping breaks off what takes too long, and lets nothing begin any more', async () => {
-  const creations = new Creations(timers);
-  const slow = startWork(creations);
-  const stopped = creations.stop(1_000);
+test('stop aborts running calls after the grace period and rejects new ones', async () => {
+  const calls = new DetachedCalls(timers);
+  const slow = startWork(calls);
+  const stopped = calls.stop(1_000);
   timers.advance(1_000);
   await stopped;
   await expect(slow.result).rejects.toThrow('the gateway stops');
-  await expect(startWork(creations).result).rejects.toThrow('the gateway stops');
+  await expect(startWork(calls).result).rejects.toThrow('the gateway stops');
 });
 
-test('a provider that takes for ever is given up', async () => {
-  const slow = startWork(new Creations(timers));
+test('a call is aborted after 180 s', async () => {
+  const slow = startWork(new DetachedCalls(timers));
   timers.advance(179_999);
   const given = vi.fn();
   slow.result.catch(given);

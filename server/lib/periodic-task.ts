@@ -1,7 +1,7 @@
 import type { Timers } from './timers.ts';
 
-/** Work in rounds, with pauses in which it can be stopped. */
-export class Rounds {
+/** Runs a task on an interval until it is stopped. */
+export class PeriodicTask {
   readonly #timers: Timers;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -15,24 +15,28 @@ export class Rounds {
     return this.#stopped;
   }
 
-  /** Begins after the first pause. `round` may pause too; what it throws goes to `failed`. */
-  start(everyMs: number, round: () => Promise<unknown>, failed: (error: unknown) => void): void {
+  /**
+   * Runs `task` after every interval. The first run follows the first interval, and runs never overlap. Passes errors of
+   * `task` to `onError`.
+   */
+  start(intervalMs: number, task: () => Promise<unknown>, onError: (error: unknown) => void): void {
     this.#running = (async () => {
       for (;;) {
-        await this.pause(everyMs);
+        await this.pause(intervalMs);
         if (this.#stopped) return;
-        await round().catch(failed);
+        await task().catch(onError);
       }
     })();
   }
 
+  /** Ends a pause at once and waits for the current run. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake();
     await this.#running;
   }
 
-  /** Until the time is over, or all is to stop. */
+  /** Resolves after `ms` milliseconds, or earlier on `stop`. The task may use it between its steps. */
   pause(ms: number): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
-import { KeyRing } from '../../server/keys/key-ring.ts';
-import { KeyWatch } from '../../server/keys/key-watch.ts';
+import { KeyCache } from '../../server/keys/key-cache.ts';
+import { KeyWatcher } from '../../server/keys/key-watcher.ts';
 import { yieldToEventLoop } from '../../server/lib/timers.ts';
 import type { NewToken } from '../../server/store/commands/accounts.ts';
 import type { TokenFields } from '../../server/store/commands/tokens.ts';
@@ -23,66 +23,66 @@ eachTestOnOneStore('sqlite', (made) => {
   store = made.store;
 });
 
-/** Counts the looks at keys, and keeps them waiting or has them fail. */
-class Looks implements KyselyPlugin {
-  /** How many keys each look asked for. */
-  readonly asked: number[] = [];
-  held: Promise<void> | undefined;
+/** Counts polls of keys, and delays them or makes them fail. */
+class Polls implements KyselyPlugin {
+  /** Keys that each poll returned. */
+  readonly found: number[] = [];
+  delay: Promise<void> | undefined;
   failure: Error | undefined;
 
   readonly transformQuery: KyselyPlugin['transformQuery'] = ({ node }) => node;
 
   readonly transformResult: KyselyPlugin['transformResult'] = async ({ result }) => {
-    this.asked.push(result.rows.length);
-    await this.held;
+    this.found.push(result.rows.length);
+    await this.delay;
     if (this.failure !== undefined) throw this.failure;
     return result;
   };
 }
 
-function makeWatch(hearing?: Heard) {
+function makeWatcher(hearing?: Heard) {
   const timers = new ManualTimers();
-  const looks = new Looks();
+  const polls = new Polls();
   const lines: string[] = [];
   const logger = createLogger('error', [], { write: (line) => void lines.push(line) });
   const clock = () => timers.now;
-  const keys = new KeyRing({ store: { read: store.read, hearing }, timers, clock });
-  const read = store.read.withPlugin(looks);
-  const watch = new KeyWatch({ store: { read, hearing }, keys, timers, clock, logger });
-  /** Lets time pass, and a look that is due come to its end, after which the next one is planned. */
+  const keys = new KeyCache({ store: { read: store.read, hearing }, timers, clock });
+  const read = store.read.withPlugin(polls);
+  const watcher = new KeyWatcher({ store: { read, hearing }, keys, timers, clock, logger });
+  /** Advances the clock and waits until a due poll has ended and the next one is scheduled. */
   const pass = async (ms: number) => {
     timers.advance(ms);
     await until(() => timers.pending === 1);
   };
-  /** A new key that is watched, and how often what it may do is asked again. */
+  /** Creates a watched key with a spy that counts its rechecks. */
   const watched = async (fields: Partial<NewToken> = {}) => {
     const key = `sk-${crypto.randomUUID()}`;
     const token = await makeToken(store, { keyHash: hashKey(key), ...fields });
     const recheck = vi.fn<() => Promise<void>>(async () => {});
-    return { key, token, recheck, stop: watch.watch(key, recheck) };
+    return { key, token, recheck, stop: watcher.watch(key, recheck) };
   };
-  return { timers, looks, lines, keys, watch, pass, watched };
+  return { timers, polls, lines, keys, watcher, pass, watched };
 }
 
-/** What happens on this thread alone has come to its end after so many turns. */
+/** Waits until all work on this thread has ended. */
 const settle = async () => {
   for (let turn = 0; turn < 200; turn += 1) await yieldToEventLoop();
 };
 const setKey = (id: number, set: TokenFields) => store.run('updateToken', { id, set, change });
 const setUser = (id: number, set: UserFields) => store.run('updateUser', { id, set, change });
 
-test('a key in use is looked at twice a second, and asked for again when it may do something else', async () => {
-  const { timers, looks, keys, pass, watched } = makeWatch();
+test('a key in use is polled twice a second and rechecked when its rights change', async () => {
+  const { timers, polls, keys, pass, watched } = makeWatcher();
   const { key, token, recheck } = await watched();
   const { id, userId } = token;
   await pass(499);
-  expect(looks.asked).toEqual([]);
+  expect(polls.found).toEqual([]);
   await pass(1);
   expect(recheck).toHaveBeenCalledTimes(1);
   await pass(499);
-  expect(looks.asked).toHaveLength(1);
+  expect(polls.found).toHaveLength(1);
   await pass(1);
-  expect(looks.asked).toHaveLength(2);
+  expect(polls.found).toHaveLength(2);
   expect(recheck).toHaveBeenCalledTimes(1);
 
   const rights = [
@@ -95,12 +95,12 @@ test('a key in use is looked at twice a second, and asked for again when it may 
     () => disableToken(store, token),
   ];
   for (const [times, set] of rights.entries()) {
-    await keys.check(key, address).catch(() => {});
+    await keys.authenticate(key, address).catch(() => {});
     await set();
     await pass(500);
     expect(recheck).toHaveBeenCalledTimes(times + 2);
-    // Not what was known of it before.
-    expect(keys.recall(key, address)).toBeUndefined();
+    // The cached record is stale.
+    expect(keys.getCached(key, address)).toBeUndefined();
   }
   await setKey(id, { status: 1, expiredTime: timers.now / 1_000 + 2 });
   await pass(500);
@@ -113,8 +113,8 @@ test('a key in use is looked at twice a second, and asked for again when it may 
   expect(recheck).toHaveBeenCalledTimes(1);
 });
 
-test('a key is looked up again when it loses admin access', async () => {
-  const { keys, pass, watched } = makeWatch();
+test('a key is rechecked when it loses admin access', async () => {
+  const { keys, pass, watched } = makeWatcher();
   const { id: userId } = await store.run('createUser', {
     name: 'admin',
     group: 'default',
@@ -123,51 +123,51 @@ test('a key is looked up again when it loses admin access', async () => {
   });
   const { key, token, recheck } = await watched({ userId, unlimitedQuota: true, adminScope: true });
   await pass(500);
-  expect((await keys.check(key, address)).isAdmin).toBe(true);
+  expect((await keys.authenticate(key, address)).isAdmin).toBe(true);
   await setKey(token.id, { adminScope: false });
   await pass(500);
   expect(recheck).toHaveBeenCalledTimes(2);
-  expect(keys.recall(key, address)).toBeUndefined();
-  expect((await keys.check(key, address)).isAdmin).toBe(false);
+  expect(keys.getCached(key, address)).toBeUndefined();
+  expect((await keys.authenticate(key, address)).isAdmin).toBe(false);
 });
 
-test('a key is looked at as long as something goes on with it', async () => {
-  const { timers, looks, watch, pass, watched } = makeWatch();
+test('a key is polled while anything watches it', async () => {
+  const { timers, polls, watcher, pass, watched } = makeWatcher();
   const { key, recheck, stop } = await watched();
   await pass(400);
   const other = vi.fn<() => Promise<void>>(async () => {});
-  const stopOther = watch.watch(key, other);
-  // Who comes later has no one wait for longer.
+  const stopOther = watcher.watch(key, other);
+  // A later watcher does not delay an earlier one.
   await pass(100);
   expect([recheck, other].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
   stop();
   await pass(500);
-  expect(looks.asked).toHaveLength(2);
+  expect(polls.found).toHaveLength(2);
   const again = vi.fn<() => Promise<void>>(async () => {});
-  watch.watch(key, again)();
-  // What is known of the key may be older than its last check.
+  watcher.watch(key, again)();
+  // The last poll may be older than the new watcher.
   await pass(500);
   expect([recheck, other, again].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 0]);
   stopOther();
   timers.advance(500);
   await settle();
-  expect([timers.pending, looks.asked.length]).toEqual([0, 3]);
-  // A second time it ends nothing, not even for who has come since.
+  expect([timers.pending, polls.found.length]).toEqual([0, 3]);
+  // A second call does nothing, even with a new watcher.
   const last = vi.fn<() => Promise<void>>(async () => {});
-  watch.watch(key, last);
+  watcher.watch(key, last);
   stopOther();
   await pass(500);
   expect(last).toHaveBeenCalledTimes(1);
 });
 
-test('a key that nothing goes on with any more, since other ones were looked at, is left out', async () => {
-  const { timers, looks, lines, pass, watch, watched } = makeWatch();
-  for (let number = 0; number < 50; number += 1) watch.watch(`sk-first-${number}`, async () => {});
+test('a key that is no longer watched when its batch comes is skipped', async () => {
+  const { timers, polls, lines, pass, watcher, watched } = makeWatcher();
+  for (let number = 0; number < 50; number += 1) watcher.watch(`sk-first-${number}`, async () => {});
   const { recheck, stop } = await watched();
   const { promise, resolve } = Promise.withResolvers<void>();
-  looks.held = promise;
+  polls.delay = promise;
   timers.advance(500);
-  await until(() => looks.asked.length === 1);
+  await until(() => polls.found.length === 1);
   stop();
   resolve();
   await until(() => timers.pending === 1);
@@ -175,13 +175,13 @@ test('a key that nothing goes on with any more, since other ones were looked at,
   expect([recheck.mock.calls.length, lines]).toEqual([0, []]);
 });
 
-test('many keys are looked up so many at a time, unknown ones too', async () => {
-  const { looks, pass, watch, watched } = makeWatch();
+test('keys are polled in batches of 50, unknown ones included', async () => {
+  const { polls, pass, watcher, watched } = makeWatcher();
   const unknown = vi.fn<() => Promise<void>>(async () => {});
-  for (let number = 0; number < 50; number += 1) watch.watch(`sk-unknown-${number}`, unknown);
+  for (let number = 0; number < 50; number += 1) watcher.watch(`sk-unknown-${number}`, unknown);
   const { token, recheck } = await watched();
   await pass(500);
-  expect(looks.asked).toEqual([0, 1]);
+  expect(polls.found).toEqual([0, 1]);
   expect(unknown).toHaveBeenCalledTimes(50);
   await disableToken(store, token);
   await pass(500);
@@ -191,11 +191,11 @@ test('many keys are looked up so many at a time, unknown ones too', async () => 
 
 test.each([
   ['', () => undefined],
-  [', though nothing was heard of its key', () => new Heard()],
-])('who could not ask again asks at the next look%s', async (_words, hearing) => {
-  const { lines, pass, watched } = makeWatch(hearing());
+  [', also with a change feed', () => new Heard()],
+])('a failed recheck is repeated after the next poll%s', async (_, hearing) => {
+  const { lines, pass, watched } = makeWatcher(hearing());
   const { recheck } = await watched();
-  recheck.mockRejectedValueOnce(new Error('away'));
+  recheck.mockRejectedValueOnce(new Error('unavailable'));
   for (const times of [1, 2, 2]) {
     await pass(500);
     expect(recheck).toHaveBeenCalledTimes(times);
@@ -203,124 +203,124 @@ test.each([
   expect(lines).toHaveLength(1);
 });
 
-test('a store that is away is told of once, until it was there again', async () => {
-  const { looks, lines, pass, watched } = makeWatch();
+test('an unavailable store is logged once, until it responds again', async () => {
+  const { polls, lines, pass, watched } = makeWatcher();
   const { token, recheck } = await watched();
-  const away = new Error('away');
-  for (const [failure, told] of [
-    [away, 1],
-    [away, 1],
+  const unavailable = new Error('unavailable');
+  for (const [failure, logged] of [
+    [unavailable, 1],
+    [unavailable, 1],
     [undefined, 1],
-    [away, 2],
+    [unavailable, 2],
   ] as const) {
-    looks.failure = failure;
+    polls.failure = failure;
     await pass(500);
-    expect(lines).toHaveLength(told);
+    expect(lines).toHaveLength(logged);
   }
   expect(recheck).toHaveBeenCalledTimes(1);
-  looks.failure = undefined;
+  polls.failure = undefined;
   await disableToken(store, token);
   await pass(500);
   expect(recheck).toHaveBeenCalledTimes(2);
 });
 
-describe('where changes by other gateways are heard of', () => {
-  test('a look is good for 30 seconds, and as long as the key lasts', async () => {
-    const { timers, looks, pass, watched } = makeWatch(new Heard());
+describe('with a change feed', () => {
+  test('a poll result is valid for 30 s, and at most until the key expires', async () => {
+    const { timers, polls, pass, watched } = makeWatcher(new Heard());
     const { token, recheck } = await watched();
     await setKey(token.id, { expiredTime: timers.now / 1_000 + 40 });
     await pass(500);
     await pass(29_999);
-    expect(looks.asked).toHaveLength(1);
+    expect(polls.found).toHaveLength(1);
     await pass(501);
-    expect(looks.asked).toHaveLength(2);
+    expect(polls.found).toHaveLength(2);
     await pass(8_500);
-    expect(looks.asked).toHaveLength(2);
+    expect(polls.found).toHaveLength(2);
     expect(recheck).toHaveBeenCalledTimes(1);
     await pass(500);
-    expect(looks.asked).toHaveLength(3);
+    expect(polls.found).toHaveLength(3);
     expect(recheck).toHaveBeenCalledTimes(2);
-    // It has ended once and for all.
+    // It stays expired.
     await pass(500);
-    expect(looks.asked).toHaveLength(3);
+    expect(polls.found).toHaveLength(3);
   });
 
-  test('a key that has changed is looked at at once, and no other', async () => {
-    const heard = new Heard();
-    const { looks, pass, watch, watched } = makeWatch(heard);
+  test('a changed key is polled at once, and no other', async () => {
+    const feed = new Heard();
+    const { polls, pass, watcher, watched } = makeWatcher(feed);
     const [one, other] = [await watched(), await watched()];
     await pass(500);
-    heard.tell({ tokens: new Set([-1]), users: new Set([-1]), leases: new Set([one.token.id]) });
+    feed.tell({ tokens: new Set([-1]), users: new Set([-1]), leases: new Set([one.token.id]) });
     await pass(0);
-    expect(looks.asked).toEqual([2]);
+    expect(polls.found).toEqual([2]);
     await disableToken(store, one.token);
-    heard.tell({ tokens: new Set([one.token.id]) });
+    feed.tell({ tokens: new Set([one.token.id]) });
     await pass(0);
-    expect(looks.asked).toEqual([2, 1]);
+    expect(polls.found).toEqual([2, 1]);
     expect([one.recheck, other.recheck].map(({ mock }) => mock.calls.length)).toEqual([2, 1]);
-    heard.tell({ users: new Set([other.token.userId]) });
+    feed.tell({ users: new Set([other.token.userId]) });
     await pass(0);
-    heard.tell({ flood: true });
+    feed.tell({ flood: true });
     await pass(0);
-    expect(looks.asked).toEqual([2, 1, 1, 2]);
-    // Whose key an unknown one is cannot be told.
-    watch.watch('sk-nobody', async () => {});
+    expect(polls.found).toEqual([2, 1, 1, 2]);
+    // The owner of an unknown key is not known.
+    watcher.watch('sk-unknown', async () => {});
     await pass(500);
-    heard.tell({ users: new Set([-1]) });
+    feed.tell({ users: new Set([-1]) });
     await pass(0);
-    expect(looks.asked).toEqual([2, 1, 1, 2, 0, 0]);
-    // That there is none holds until something is heard.
+    expect(polls.found).toEqual([2, 1, 1, 2, 0, 0]);
+    // The key stays unknown until a change arrives.
     await pass(500);
-    expect(looks.asked).toHaveLength(6);
+    expect(polls.found).toHaveLength(6);
   });
 
-  test('a key that changes while it is looked at is looked at again at once', async () => {
-    const heard = new Heard();
-    const { timers, looks, pass, watched } = makeWatch(heard);
+  test('a key that changes during a poll is polled again at once', async () => {
+    const feed = new Heard();
+    const { timers, polls, pass, watched } = makeWatcher(feed);
     const { token, recheck } = await watched();
     await pass(500);
     const { promise, resolve } = Promise.withResolvers<void>();
-    looks.held = promise;
-    heard.tell({ flood: true });
+    polls.delay = promise;
+    feed.tell({ flood: true });
     timers.advance(0);
-    await until(() => looks.asked.length === 2);
+    await until(() => polls.found.length === 2);
     await disableToken(store, token);
-    heard.tell({ tokens: new Set([token.id]) });
-    // Not beside the one that is under way.
+    feed.tell({ tokens: new Set([token.id]) });
+    // Polls never overlap.
     expect(timers.pending).toBe(0);
     resolve();
     await until(() => timers.pending === 1);
     expect(recheck).toHaveBeenCalledTimes(1);
     await pass(0);
     expect(recheck).toHaveBeenCalledTimes(2);
-    // And then twice a second as before.
+    // Then the interval applies again.
     await pass(0);
-    heard.era = undefined;
+    feed.era = undefined;
     await pass(499);
-    expect(looks.asked).toHaveLength(3);
+    expect(polls.found).toHaveLength(3);
     await pass(1);
-    expect(looks.asked).toHaveLength(4);
+    expect(polls.found).toHaveLength(4);
   });
 
-  test('a key is looked at twice a second while something may be missed, or a look has failed', async () => {
-    const heard = new Heard();
-    const { looks, pass, watched } = makeWatch(heard);
+  test('a key is polled twice a second while the feed is disconnected or after a failed poll', async () => {
+    const feed = new Heard();
+    const { polls, pass, watched } = makeWatcher(feed);
     const { token, recheck } = await watched();
-    heard.era = undefined;
+    feed.era = undefined;
     await pass(500);
     await pass(500);
-    expect(looks.asked).toHaveLength(2);
-    heard.era = 2;
+    expect(polls.found).toHaveLength(2);
+    feed.era = 2;
     await pass(500);
     await pass(500);
-    expect(looks.asked).toHaveLength(3);
-    heard.era = 3;
-    looks.failure = new Error('away');
+    expect(polls.found).toHaveLength(3);
+    feed.era = 3;
+    polls.failure = new Error('unavailable');
     await pass(500);
-    looks.failure = undefined;
+    polls.failure = undefined;
     await disableToken(store, token);
     await pass(500);
-    expect(looks.asked).toHaveLength(5);
+    expect(polls.found).toHaveLength(5);
     expect(recheck).toHaveBeenCalledTimes(2);
   });
 });

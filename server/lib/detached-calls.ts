@@ -1,13 +1,12 @@
 import { TimeLimitError, type Timers } from './timers.ts';
 
-/** Longest time for one, in milliseconds: more than a provider may be silent. */
-const limit = 180_000;
+/** Time limit of a call, in milliseconds. It is longer than a provider may stay silent. */
+const timeLimitMs = 180_000;
 
 /**
- * Calls that make something at a provider: once sent they go on to their end, and what was made is written down, whether
- * or not the client waits for it.
+ * Provider calls that create something. They complete and record their result even if the client disconnects.
  */
-export class Creations {
+export class DetachedCalls {
   readonly #timers: Timers;
   readonly #running = new Map<Promise<unknown>, AbortController>();
   #stopped = false;
@@ -16,20 +15,20 @@ export class Creations {
     this.#timers = timers;
   }
 
-  /** Does the work with a signal that no client aborts. */
+  /** Runs `work` with a signal that is independent of the client connection. */
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     if (this.#stopped) controller.abort(new StoppedError());
-    const late = this.#timers.alarm(limit, () => controller.abort(new TimeLimitError(limit)));
+    const alarm = this.#timers.alarm(timeLimitMs, () => controller.abort(new TimeLimitError(timeLimitMs)));
     const running = work(controller.signal).finally(() => {
-      late.cancel();
+      alarm.cancel();
       this.#running.delete(running);
     });
     this.#running.set(running, controller);
     return running;
   }
 
-  /** Waits up to `graceMs` milliseconds for what runs, and breaks the rest off. */
+  /** Waits up to `graceMs` milliseconds for running calls, then aborts the rest and every later call. */
   async stop(graceMs: number): Promise<void> {
     const cutOff = this.#timers.alarm(graceMs, () => {
       this.#stopped = true;
