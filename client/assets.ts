@@ -8,15 +8,15 @@ type Query = NonNullable<operations['getAsset']['parameters']['query']>;
 export type AssetUpload = Schemas['AssetUpload'];
 export type Asset = Schemas['Asset'];
 
-/** An asset that may be referred to as `asset://<Id>`. */
+/** An asset that requests can reference as `asset://<Id>`. */
 export type ActiveAsset = Asset & { Status: 'Active'; URL: string };
 
-/** `model` only for assets of the overseas model. */
+/** `model` is only for assets of the overseas model. */
 export interface AssetOptions extends CallOptions {
   model?: Query['model'];
 }
 
-/** Media kept under an id for Seedance requests. */
+/** Media that Seedance requests reference by id. */
 export class Assets {
   readonly #caller: Caller;
 
@@ -24,23 +24,23 @@ export class Assets {
     this.#caller = caller;
   }
 
-  /** Has the media fetched and gives its id. `POST /api/assets/upload` */
+  /** Registers media by URL. Returns the asset id. `POST /api/assets/upload` */
   async upload(body: AssetUpload, { model, ...options }: AssetOptions = {}): Promise<string> {
     const init = { ...options, body, params: { query: { model } } };
     return (await this.#caller.call('uploadAsset', init)).data.Id;
   }
 
-  /** The asset as it stands. `GET /api/assets/{id}` */
+  /** Retrieves an asset. `GET /api/assets/{id}` */
   async retrieve(id: string, options: AssetOptions = {}): Promise<Asset> {
     return (await this.#read(id, options)).data;
   }
 
-  /** Polls the asset until it may be referred to. Throws TaskFailedError with the asset when it was refused. */
+  /** Polls an asset until it is active. Throws TaskFailedError with the asset if it was rejected. */
   waitFor(id: string, { model, ...options }: AssetOptions & WaitOptions<Asset> = {}): Promise<ActiveAsset> {
     const reader: TaskReader<Asset, ActiveAsset> = {
       read: (asset, call) => this.#read(asset, { ...call, model }),
       stateOf: ({ Status: status, Error: error }) => {
-        const { Code: code = status, Message: message = 'The asset was refused.' } = error ?? {};
+        const { Code: code = status, Message: message = 'The asset was rejected.' } = error ?? {};
         return { status, failure: status === 'Failed' ? { code, message } : undefined };
       },
       isDone: (asset): asset is ActiveAsset => asset.Status === 'Active',
@@ -48,7 +48,7 @@ export class Assets {
     return waitForTask(id, reader, options);
   }
 
-  /** `upload`, then `waitFor`. */
+  /** Calls `upload`, then `waitFor`. */
   async uploadAndWait(
     body: AssetUpload,
     options: AssetOptions & WaitOptions<Asset> = {},
@@ -60,7 +60,7 @@ export class Assets {
 
   async #read(id: string, { model, ...options }: AssetOptions) {
     const params = { path: { id }, query: { model } };
-    const { data, ...reply } = await this.#caller.callWithReply('getAsset', { ...options, params });
+    const { data, ...reply } = await this.#caller.callWithResponse('getAsset', { ...options, params });
     return { ...reply, data: data.data };
   }
 }

@@ -2,40 +2,40 @@ import type { ParamsOption, ParseAs, RequestBodyOption } from 'openapi-fetch';
 import type { operations } from '../generated/http.ts';
 import type { OperationId } from '../generated/operations.ts';
 
-/** What every call takes beside its body. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Stops the call, also in the middle of its answer, with AbortError. */
+  /** Aborts the call, also while the body is read, with AbortError. */
   signal?: AbortSignal;
-  /** Milliseconds for one attempt: up to the headers of a stream, otherwise to the end of the body. */
+  /** Timeout of one attempt in milliseconds: until the headers of a stream, otherwise until the end of the body. */
   timeout?: number;
-  /** How often the request is repeated after a passing failure. */
+  /** Maximum number of retries after a transient failure. */
   maxRetries?: number;
-  /** Headers beside those of the contract. */
+  /** Additional headers. */
   headers?: Record<string, string>;
 }
 
-/** The operations of the contract that are plain HTTP; the others open a socket. */
+/** The operations of the contract, except those that open a socket. */
 export type CallableOperation = {
   [Op in OperationId]: operations[Op]['responses'] extends { 101: unknown } ? never : Op;
 }[OperationId];
 
-/** Parameters, body and options of an operation. `parseAs` says how to read the body of the answer. */
+/** Parameters, body and options of an operation. `parseAs` selects how to parse the response body. */
 export type CallInit<Op extends CallableOperation> = ParamsOption<operations[Op]> &
   RequestBodyOption<operations[Op]> &
   CallOptions & { parseAs?: ParseAs };
 
-/** The init may be left out where nothing in it is required. */
+/** The init is optional if it has no required field. */
 export type CallArguments<Op extends CallableOperation> =
   Record<never, never> extends CallInit<Op> ? [init?: CallInit<Op>] : [init: CallInit<Op>];
 
-interface BodyForms {
+interface BodyTypes {
   text: string;
   blob: Blob;
   arrayBuffer: ArrayBuffer;
   stream: ReadableStream<Uint8Array>;
 }
 
-type JsonAnswer<Op extends CallableOperation> = {
+type JsonData<Op extends CallableOperation> = {
   [Status in keyof operations[Op]['responses']]: Status extends 200 | 201 | 202
     ? operations[Op]['responses'][Status] extends { content: { 'application/json': infer Json } }
       ? Json
@@ -43,41 +43,36 @@ type JsonAnswer<Op extends CallableOperation> = {
     : never;
 }[keyof operations[Op]['responses']];
 
-/** An operation without a JSON answer gives bytes. */
-type DefaultAnswer<Op extends CallableOperation> = [JsonAnswer<Op>] extends [never]
-  ? ArrayBuffer
-  : JsonAnswer<Op>;
+/** Operations without a JSON response return bytes. */
+type DefaultData<Op extends CallableOperation> = [JsonData<Op>] extends [never] ? ArrayBuffer : JsonData<Op>;
 
-/** The answer of an operation: what `parseAs` says, otherwise its JSON, otherwise its bytes. */
-export type Answer<Op extends CallableOperation, Init> = Init extends [{ parseAs: infer Form }]
-  ? Form extends keyof BodyForms
-    ? BodyForms[Form]
-    : DefaultAnswer<Op>
-  : DefaultAnswer<Op>;
+/** The response data of an operation: as `parseAs` selects, otherwise JSON, otherwise bytes. */
+export type OperationData<Op extends CallableOperation, Init> = Init extends [{ parseAs: infer Form }]
+  ? Form extends keyof BodyTypes
+    ? BodyTypes[Form]
+    : DefaultData<Op>
+  : DefaultData<Op>;
 
-/** An answer with its HTTP response, whose body is read already. */
-export interface Reply<Data> {
+/** Response data with the HTTP response, whose body has been read. */
+export interface CallResult<Data> {
   data: Data;
   response: Response;
   /** The gateway's id of the request. */
   requestId: string | undefined;
 }
 
-/** What the families of operations call the gateway with. */
+/** Calls operations of the gateway. */
 export interface Caller {
-  /** Calls an operation of the contract by its id and gives its answer. Throws APIError for an error status. */
+  /** Calls an operation by its id and returns the response data. Throws APIError for an error status. */
   call<Op extends CallableOperation, Init extends CallArguments<Op>>(
     operation: Op,
     ...init: Init
-  ): Promise<Answer<Op, Init>>;
-  /** The same, with the HTTP response and the request id beside the answer. */
-  callWithReply<Op extends CallableOperation, Init extends CallArguments<Op>>(
+  ): Promise<OperationData<Op, Init>>;
+  /** Calls an operation and also returns the HTTP response and the request id. */
+  callWithResponse<Op extends CallableOperation, Init extends CallArguments<Op>>(
     operation: Op,
     ...init: Init
-  ): Promise<Reply<Answer<Op, Init>>>;
-  /**
-   * Opens the address of a file that the gateway has named, without the key; the body is still to be read. Throws
-   * APIError for an error status.
-   */
+  ): Promise<CallResult<OperationData<Op, Init>>>;
+  /** Requests a file URL from a gateway response, without the key. Throws APIError for an error status. */
   openAddress(url: string, options?: CallOptions): Promise<Response>;
 }

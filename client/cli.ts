@@ -7,9 +7,9 @@ import { makeImage } from './commands/image.ts';
 import { makeModel3d } from './commands/model3d.ts';
 import { listModels } from './commands/models.ts';
 import { makeMusic, writeLyrics } from './commands/music.ts';
+import { reportFailure } from './commands/report-failure.ts';
 import { runProcess } from './commands/run-process.ts';
 import { speak } from './commands/speak.ts';
-import { tellFailure } from './commands/tell-failure.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { usageText } from './commands/usage.ts';
 import { makeVideo } from './commands/video.ts';
@@ -46,8 +46,8 @@ export async function main(version: string): Promise<void> {
 }
 
 /**
- * Runs one command. Gives the exit code: 0 done, 1 the gateway, the network or a file failed, 2 the command line is
- * wrong. An error is one line on stderr and never shows the key.
+ * Runs one command. Returns the exit code: 0 success, 1 an error of the gateway, the network or a file, 2 an invalid command
+ * line. An error is one line on stderr and never contains the key.
  */
 export async function run(
   args: string[],
@@ -69,6 +69,6 @@ export async function run(
     }
     return 0;
   } catch (error) {
-    return tellFailure(error, terminal, { program: 'unigate', key, stopped: signal.aborted });
+    return reportFailure(error, terminal, { program: 'unigate', key, stopped: signal.aborted });
   }
 }

@@ -3,34 +3,34 @@ import { UnigateError } from './errors.ts';
 
 type Schemas = components['schemas'];
 
-/** What the gateway posts to an address that a request named. */
-export type Delivery = DeliveryFacts & DeliveredTask;
+/** A callback delivery that the gateway sent. */
+export type Delivery = DeliveryDetails & DeliveredTask;
 
-/** A task as the callbacks of its kind show it. */
+/** A task in the format of its callbacks. */
 export type DeliveredTask =
   | { kind: 'music'; task: Extract<Schemas['MusicTaskCallback'], { action: 'MUSIC' }> }
   | { kind: 'lyrics'; task: Extract<Schemas['MusicTaskCallback'], { action: 'LYRICS' }> }
   | { kind: 'video'; task: Schemas['OfficialTaskCallback'] }
   | { kind: 'image'; task: Schemas['ImageJob'] };
 
-interface DeliveryFacts {
-  /** The same in every try; who has seen it can drop the repeat. */
+interface DeliveryDetails {
+  /** Identical in every attempt, so that receivers can ignore duplicates. */
   id: string;
-  /** When this try was made. */
+  /** Time of this attempt. */
   sentAt: Date;
 }
 
 export interface VerifyOptions {
-  /** How old a try may be, and how far ahead its clock, in milliseconds; 300,000 when it is left out. */
-  toleranceMs?: number;
+  /** Maximum age of an attempt, and maximum clock skew, in milliseconds. Default: 300,000. */
+  defaultToleranceMs?: number;
 }
 
-/** The headers of a request: those of `fetch`, or those of Node's server and its like. */
+/** Request headers, as in `fetch` or in Node's HTTP server. */
 export type ReceivedHeaders = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>;
 
 /**
- * Something came to a callback address that the gateway did not send just so; answer it with 400. `reason` says what is
- * wrong: a header of the three is missing, the time is too far off, no signature fits, or the body is of no known kind.
+ * A request to a callback address is not a valid delivery; respond with 400. `reason` is `header` for a missing header, `time`
+ * for a timestamp outside the tolerance, `signature` for an invalid signature and `body` for an unknown body.
  */
 export class DeliveryError extends UnigateError {
   readonly reason: 'header' | 'time' | 'signature' | 'body';
@@ -42,13 +42,13 @@ export class DeliveryError extends UnigateError {
 }
 
 const toleranceMs = 300_000;
-/** How secrets begin whose rest is the Base64 of the key. */
-const encoded = 'whsec_';
+/** Prefix of secrets whose rest is the Base64 of the key. */
+const encodedSecretPrefix = 'whsec_';
 
 /**
- * Checks that a delivery is the gateway's and gives what it says. `body` is the request's body as it came: bytes or text,
- * not parsed. `secret` is the gateway's callback secret; while it is being replaced, the old and the new one. Works where
- * Web Crypto does. Throws DeliveryError, or UnigateError for a secret that cannot be used.
+ * Verifies a delivery and parses it. `body` is the raw request body, as bytes or text. `secret` is the callback secret of the
+ * gateway, or both secrets during a rotation. Requires Web Crypto. Throws DeliveryError, or UnigateError for an invalid
+ * secret.
  *
  * @example const { id, kind, task } = await verifyDelivery(await request.text(), request.headers, secret);
  */
@@ -59,20 +59,20 @@ export async function verifyDelivery(
   options: VerifyOptions = {},
 ): Promise<Delivery> {
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
-    throw new UnigateError('body: give the bytes or the text as they came, not what was parsed from them.');
+    throw new UnigateError('body must be the raw bytes or text of the request, not a parsed value.');
   const id = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
   const signatures = readHeader(headers, 'webhook-signature');
-  const sentAt = readTime(timestamp, options.toleranceMs ?? toleranceMs);
+  const sentAt = readTime(timestamp, options.defaultToleranceMs ?? toleranceMs);
   const signed = join(`${id}.${timestamp}.`, body);
   for (const key of await Promise.all([secret].flat().map(importKey))) {
     for (const signature of readSignatures(signatures)) {
-      // The platform compares in constant time.
+      // Web Crypto compares in constant time.
       if (await crypto.subtle.verify('HMAC', key, signature, signed))
         return { id, sentAt, ...readBody(body) };
     }
   }
-  throw new DeliveryError('signature', 'No signature of the delivery fits.');
+  throw new DeliveryError('signature', 'The signature of the delivery is invalid.');
 }
 
 function readHeader(headers: ReceivedHeaders, name: string): string {
@@ -81,7 +81,7 @@ function readHeader(headers: ReceivedHeaders, name: string): string {
     : Object.entries(headers).find(([other]) => other.toLowerCase() === name)?.[1];
   const single = typeof value === 'object' && value?.length === 1 ? value[0] : value;
   if (typeof single !== 'string' || single === '')
-    throw new DeliveryError('header', `The delivery has no header ${name}.`);
+    throw new DeliveryError('header', `The delivery has no ${name} header.`);
   return single;
 }
 
@@ -92,11 +92,11 @@ function isHeaders(headers: ReceivedHeaders): headers is Pick<Headers, 'get'> {
 function readTime(timestamp: string, tolerance: number): Date {
   const at = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : Number.NaN;
   if (!(Math.abs(Date.now() - at) <= tolerance))
-    throw new DeliveryError('time', 'The delivery was made too long ago, or ahead of the clock.');
+    throw new DeliveryError('time', 'The timestamp of the delivery is outside the tolerance.');
   return new Date(at);
 }
 
-/** The signatures of the one version that there is; others are not ours to judge. */
+/** Returns the signatures of version 1 and ignores other versions. */
 function readSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   return header.split(' ').flatMap((signature) => {
     const bytes = signature.startsWith('v1,') ? decode(signature.slice(3)) : undefined;
@@ -105,10 +105,10 @@ function readSignatures(header: string): Uint8Array<ArrayBuffer>[] {
 }
 
 async function importKey(secret: string): Promise<CryptoKey> {
-  const bytes = secret.startsWith(encoded)
-    ? decode(secret.slice(encoded.length))
+  const bytes = secret.startsWith(encodedSecretPrefix)
+    ? decode(secret.slice(encodedSecretPrefix.length))
     : new TextEncoder().encode(secret);
-  if (!bytes?.length) throw new UnigateError('secret: empty, or not Base64 after whsec_.');
+  if (!bytes?.length) throw new UnigateError('secret must not be empty, and must be Base64 after whsec_.');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
 
@@ -129,7 +129,7 @@ function join(head: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> 
   return both;
 }
 
-/** What a body is, by the fields that only its kind has. */
+/** Parses a body and detects its kind by its fields. */
 function readBody(body: string | Uint8Array): DeliveredTask {
   let task: unknown;
   try {
@@ -146,5 +146,5 @@ function readBody(body: string | Uint8Array): DeliveredTask {
     if ('model' in task && 'status' in task)
       return { kind: 'video', task: task as Schemas['OfficialTaskCallback'] };
   }
-  throw new DeliveryError('body', 'The delivery is of no kind that this package knows.');
+  throw new DeliveryError('body', 'The kind of the delivery is unknown.');
 }

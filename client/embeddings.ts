@@ -5,7 +5,7 @@ type Schemas = components['schemas'];
 export type EmbeddingRequest = Schemas['EmbeddingRequest'];
 export type EmbeddingListReply = Schemas['EmbeddingListReply'];
 
-/** Texts as vectors. */
+/** Text embeddings. */
 export class Embeddings {
   readonly #caller: Caller;
 
@@ -13,7 +13,7 @@ export class Embeddings {
     this.#caller = caller;
   }
 
-  /** One vector for each input, in their order. `POST /v1/embeddings` */
+  /** Creates one vector for each input, in order. `POST /v1/embeddings` */
   create(body: EmbeddingRequest, options: CallOptions = {}): Promise<EmbeddingListReply> {
     return this.#caller.call('createEmbedding', { ...options, body });
   }

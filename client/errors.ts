@@ -3,9 +3,9 @@ import type { components } from '../generated/http.ts';
 
 type Schemas = components['schemas'];
 
-/** Every error that this package throws on purpose. */
+/** Base class of the errors of this package. */
 export class UnigateError extends Error {
-  /** The task that was being waited for or fetched; it can be asked for again. */
+  /** Id of the task that a wait or download concerns. It can be retrieved again. */
   declare taskId?: string;
 
   constructor(message: string, options?: ErrorOptions) {
@@ -14,77 +14,77 @@ export class UnigateError extends Error {
   }
 }
 
-/** What an answer with an error status said. */
-export interface APIErrorFacts {
-  /** HTTP status. For an error in the middle of a stream, the status that the stream names. */
+/** A response with an error status. */
+export interface ErrorResponse {
+  /** HTTP status. For an error during a stream, the status in the stream. */
   status: number;
   headers: Headers;
-  /** The body, parsed where it is JSON, otherwise its text. */
+  /** The parsed body, or its text if it is not JSON. */
   body: unknown;
 }
 
-/** The gateway or the provider behind it answered with an error. */
+/** The gateway or its provider returned an error. */
 export class APIError extends UnigateError {
   readonly status: number;
-  /** A stable word for programs, for example `model_not_found`; management errors have none. */
+  /** Stable error code, for example `model_not_found`. Management errors have none. */
   readonly code: string | undefined;
   /** The gateway's id of the failed request. */
   readonly requestId: string | undefined;
   readonly headers: Headers;
   readonly body: unknown;
 
-  constructor({ status, headers, body }: APIErrorFacts) {
+  constructor({ status, headers, body }: ErrorResponse) {
     const { code, message, requestId } = readErrorBody(body);
-    super(message ?? `The gateway answered with status ${status}.`);
+    super(message ?? `The gateway returned status ${status}.`);
     this.status = status;
     this.code = code;
-    // A provider's refusal carries the provider's id in its body; the header is always the gateway's own.
+    // The body of a provider error contains the provider's id. The header is always the gateway's.
     this.requestId = requestIdOf(headers) ?? requestId;
     this.headers = headers;
     this.body = body;
   }
 
-  /** The error of the class that belongs to the status. */
-  static of(facts: APIErrorFacts): APIError {
-    const Class = errorClasses[facts.status] ?? (facts.status >= 500 ? InternalServerError : APIError);
-    return new Class(facts);
+  /** Creates an error of the class for the status. */
+  static of(response: ErrorResponse): APIError {
+    const Class = errorClasses[response.status] ?? (response.status >= 500 ? InternalServerError : APIError);
+    return new Class(response);
   }
 }
 
-/** 400: the request breaks a rule; the message names the field and the limit. */
+/** 400: the request is invalid. The message names the field and the limit. */
 export class BadRequestError extends APIError {}
 /** 401: the key is missing, wrong or revoked. */
 export class AuthenticationError extends APIError {}
-/** 403: the key's group or the key itself does not allow this, or its quota is used up. */
+/** 403: the group or the key does not allow this, or the quota is exhausted. */
 export class PermissionDeniedError extends APIError {}
-/** 404: no such model, task, voice or path. */
+/** 404: the model, task, voice or path does not exist. */
 export class NotFoundError extends APIError {}
-/** 409: the thing is in a state that does not allow this now. */
+/** 409: the state of the resource does not allow this. */
 export class ConflictError extends APIError {}
-/** 413: the body is larger than the gateway takes. */
+/** 413: the body is too large. */
 export class PayloadTooLargeError extends APIError {}
-/** 415: the gateway does not read this content type here. */
+/** 415: the operation does not support this content type. */
 export class UnsupportedMediaTypeError extends APIError {}
-/** 422: the request was understood and cannot be carried out. */
+/** 422: the request is valid but cannot be processed. */
 export class UnprocessableEntityError extends APIError {}
-/** 429: too many requests; `headers` may have `retry-after`. */
+/** 429: too many requests. `headers` may contain `retry-after`. */
 export class RateLimitError extends APIError {}
-/** 500 and above. */
+/** 500 and above: the server failed. */
 export class InternalServerError extends APIError {}
-/** 501: the operation is in the contract and not in this gateway. */
+/** 501: this gateway does not implement the operation. */
 export class NotImplementedError extends InternalServerError {}
-/** 502: the provider failed or refused the gateway. */
+/** 502: the provider failed or rejected the gateway. */
 export class BadGatewayError extends InternalServerError {}
-/** 503: nothing can serve the request now. */
+/** 503: no channel can serve the request now. */
 export class ServiceUnavailableError extends InternalServerError {}
-/** 504: the provider took too long. */
+/** 504: the provider timed out. */
 export class GatewayTimeoutError extends InternalServerError {}
 
-/** No answer, or it broke off: the gateway cannot be reached or closed the connection. */
+/** The gateway cannot be reached, or the connection failed. */
 export class ConnectionError extends UnigateError {}
-/** The `timeout` of the call is over. */
+/** The `timeout` of the call expired. */
 export class TimeoutError extends ConnectionError {}
-/** A socket was closed before its conversation was over. The contract lists the codes; 1006 is a broken connection. */
+/** The socket closed early. The contract lists the close codes; 1006 means a lost connection. */
 export class SocketClosedError extends ConnectionError {
   readonly closeCode: number;
   readonly reason: string;
@@ -92,25 +92,25 @@ export class SocketClosedError extends ConnectionError {
   constructor(closeCode: number, reason: string) {
     super(
       closeCode === 1006
-        ? 'The connection of the socket broke.'
+        ? 'The connection of the socket was lost.'
         : `The gateway closed the socket with ${closeCode}${reason ? ` (${reason})` : ''}.`,
     );
     this.closeCode = closeCode;
     this.reason = reason;
   }
 }
-/** The caller's `signal` stopped the call. */
+/** The `signal` of the caller aborted the call. */
 export class AbortError extends UnigateError {}
 
 /** An `error` event of a realtime session. */
 export class RealtimeError extends UnigateError {
-  /** The class of the error, for example `invalid_request_error`. */
+  /** Type of the error, for example `invalid_request_error`. */
   readonly type: string | undefined;
-  /** A stable word for programs, for example `invalid_value`. */
+  /** Stable error code, for example `invalid_value`. */
   readonly code: string | undefined;
-  /** Path of the field that was refused. */
+  /** Path of the invalid field. */
   readonly param: string | undefined;
-  /** The event of this client that caused it. */
+  /** Id of the client event that caused the error. */
   readonly eventId: string | undefined;
   /** The gateway's id of the handshake. */
   readonly requestId: string | undefined;
@@ -125,7 +125,7 @@ export class RealtimeError extends UnigateError {
   }
 }
 
-/** A task of any kind, as the gateway shows it. */
+/** A task of any kind. */
 export type EndedTask =
   | Schemas['VideoTask']
   | Schemas['FamilyRecord']
@@ -145,14 +145,14 @@ export interface TaskFailure {
   task?: EndedTask;
 }
 
-/** A task has failed, was canceled or has expired. */
+/** A task failed, was canceled or expired. */
 export class TaskFailedError extends UnigateError {
-  /** A stable word for programs, for example `InvalidParameter`. */
+  /** Stable error code, for example `InvalidParameter`. */
   readonly code: string;
   override readonly taskId: string;
-  /** The gateway's id of the request that showed it; of a socket's task, of the handshake. */
+  /** The gateway's id of the request that returned the failure, or of the handshake for tasks on a socket. */
   readonly requestId: string | undefined;
-  /** The task as it was last shown; tasks on a socket are not shown. */
+  /** The last state of the task. Undefined for tasks on a socket. */
   readonly task: EndedTask | undefined;
 
   constructor({ code, message, taskId, requestId, task }: TaskFailure) {
@@ -180,41 +180,41 @@ const errorClasses: Readonly<Record<number, typeof APIError>> = {
   504: GatewayTimeoutError,
 };
 
-/** The gateway's id of a request, from the headers of its answer. */
+/** Returns the gateway's id of a request from the response headers. */
 export function requestIdOf(headers: Headers): string | undefined {
   return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
 }
 
-/** What the error families have in common; a field that the body lacks is undefined. */
-interface ErrorFacts {
+/** The common fields of the error families. */
+interface ErrorFields {
   code: string | undefined;
   message: string | undefined;
   requestId: string | undefined;
 }
 
-const maxMessageCharacters = 500;
+const maxMessageLength = 500;
 
 /**
- * Reads the body of every error family:
+ * Parses the body of every error family:
  * generic `{error: {code, message, request_id}}`, messages `{type: 'error', error: {type, …}, request_id}`,
- * native `{code, message, request_id}` and management `{success: false, message}`. A body that is not JSON, such as
- * a proxy's page, becomes the message, cut to 500 characters.
+ * native `{code, message, request_id}` and management `{success: false, message}`. A body that is not JSON, such as the
+ * page of a proxy, becomes the message, truncated to 500 characters.
  */
-function readErrorBody(body: unknown): ErrorFacts {
+function readErrorBody(body: unknown): ErrorFields {
   if (typeof body === 'string') {
     const text = body.trim();
     return {
       code: undefined,
-      message: text ? text.slice(0, maxMessageCharacters) : undefined,
+      message: text ? text.slice(0, maxMessageLength) : undefined,
       requestId: undefined,
     };
   }
   const outer = record(body);
   const inner = 'error' in outer && typeof outer.error === 'object' ? record(outer.error) : outer;
   return {
-    code: word(inner.code) ?? word(inner === outer ? undefined : inner.type),
-    message: word(inner.message) ?? word(outer.error),
-    requestId: word(inner.request_id) ?? word(outer.request_id),
+    code: textOf(inner.code) ?? textOf(inner === outer ? undefined : inner.type),
+    message: textOf(inner.message) ?? textOf(outer.error),
+    requestId: textOf(inner.request_id) ?? textOf(outer.request_id),
   };
 }
 
@@ -222,7 +222,7 @@ function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-function word(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,9 +1,9 @@
-import { readChunks } from './byte-answer.ts';
+import { readChunks } from './binary-response.ts';
 import { APIError, requestIdOf, UnigateError } from './errors.ts';
 
 /**
- * The events of a streamed answer, decoded. The request is sent when the loop begins; leaving the loop ends the call.
- * An error status, and an error event in the middle of the stream, throw APIError.
+ * The parsed events of a streamed response. The request is sent when the loop starts, and leaving the loop aborts it.
+ * Throws APIError for an error status and for an error event.
  *
  * @example for await (const event of client.speech.events(body)) console.log(event.output);
  */
@@ -15,7 +15,7 @@ export class EventStream<Event> implements AsyncIterable<Event> {
     this.#open = open;
   }
 
-  /** The gateway's id of the request, as soon as the first event is there. */
+  /** The gateway's id of the request, available from the first event on. */
   get requestId(): string | undefined {
     return this.#requestId;
   }
@@ -32,13 +32,13 @@ export class EventStream<Event> implements AsyncIterable<Event> {
 
 function decode(event: ServerSentEvent, headers: Headers): unknown {
   const body = parse(event.data);
-  // A failure is named by the event, or, when it comes late, only by its data.
+  // A late failure has no `error` event name, only an error in its data.
   const failed = event.event === 'error' || (typeof body === 'object' && body !== null && 'code' in body);
   if (failed) throw APIError.of({ status: statusOf(event) ?? 502, headers, body });
   return body;
 }
 
-/** The status that the native routes write as a comment beside the data; a success has none here. */
+/** Returns the error status that native routes send as a comment. Undefined for a success. */
 function statusOf(event: ServerSentEvent): number | undefined {
   const match = event.comments.join('\n').match(/^HTTP_STATUS\/([45]\d\d)$/m);
   return match ? Number(match[1]) : undefined;
@@ -54,32 +54,32 @@ function parse(data: string): unknown {
 
 /** One server-sent event. */
 export interface ServerSentEvent {
-  /** `message` when the stream names none. */
+  /** Event name. Default: `message`. */
   event: string;
   /** The data lines, joined by line feeds. */
   data: string;
-  /** The last id that the stream gave, empty when it gave none. */
+  /** The last id of the stream, or an empty string. */
   id: string;
-  /** The comment lines of this event without their colon; the native routes put the status there. */
+  /** Comment lines of this event without the colon. Native routes send the status there. */
   comments: string[];
 }
 
 /**
- * Parses an event stream as the HTML standard has it: LF, CR or CRLF, an optional blank after the colon, several data
- * lines, comments. An event that the stream does not finish with an empty line is dropped.
+ * Parses an event stream according to the HTML standard: LF, CR or CRLF, an optional space after the colon, several data
+ * lines, comments. Ignores an event without a final empty line.
  *
  * @example for await (const { event, data } of parseEvents(response.body)) console.log(event, JSON.parse(data));
  */
 export async function* parseEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent, void> {
   const decoder = new TextDecoder();
-  const parser = new EventParser();
+  const parser = new ServerSentEventParser();
   for await (const chunk of chunks) {
     yield* parser.push(decoder.decode(chunk, { stream: true }));
   }
 }
 
-/** The parser itself: give it pieces of text of any length, take the events that are complete. */
-class EventParser {
+/** Incremental parser: accepts chunks of any length and yields complete events. */
+class ServerSentEventParser {
   #line = '';
   #afterReturn = false;
   #event = '';
@@ -88,7 +88,7 @@ class EventParser {
   #id = '';
 
   *push(text: string): Generator<ServerSentEvent, void> {
-    // A return ends its line at once; a line feed after it, perhaps in the next piece, belongs to it.
+    // CR ends a line. LF directly after it, possibly in the next chunk, belongs to the same line end.
     let start = this.#afterReturn && text.startsWith('\n') ? 1 : 0;
     if (text !== '') this.#afterReturn = false;
     const lineEnd = /[\r\n]/g;
@@ -96,7 +96,7 @@ class EventParser {
       lineEnd.lastIndex = start;
       const end = lineEnd.exec(text)?.index;
       if (end === undefined) break;
-      const event = this.#take(this.#line + text.slice(start, end));
+      const event = this.#parseLine(this.#line + text.slice(start, end));
       this.#line = '';
       start = end + 1;
       if (text[end] === '\r') {
@@ -108,7 +108,7 @@ class EventParser {
     this.#line += text.slice(start);
   }
 
-  #take(line: string): ServerSentEvent | undefined {
+  #parseLine(line: string): ServerSentEvent | undefined {
     if (line === '') return this.#dispatch();
     const colon = line.indexOf(':');
     if (colon === 0) {
@@ -120,7 +120,7 @@ class EventParser {
     if (field === 'data') this.#data.push(value);
     else if (field === 'event') this.#event = value;
     else if (field === 'id' && !value.includes('\0')) this.#id = value;
-    // `retry` is for clients that reconnect; an answer to a POST cannot be resumed.
+    // Ignores `retry`, because the response to a POST cannot be resumed.
     return undefined;
   }
 

@@ -32,8 +32,15 @@ export type { Channel, ChannelPage, ChannelQuery, Channels, ChannelTest } from '
 export type { Group, GroupPage, GroupQuery, Groups } from './admin/groups.ts';
 export type { NewUser, User, UserChange, UserPage, UserQuery, Users } from './admin/users.ts';
 export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
-export { ByteAnswer } from './byte-answer.ts';
-export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';
+export { BinaryResponse } from './binary-response.ts';
+export type {
+  CallArguments,
+  CallableOperation,
+  CallInit,
+  CallOptions,
+  CallResult,
+  OperationData,
+} from './call.ts';
 export {
   type DeliveredTask,
   type Delivery,
@@ -45,7 +52,7 @@ export {
 export type { EmbeddingListReply, EmbeddingRequest, Embeddings } from './embeddings.ts';
 export * from './errors.ts';
 export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
-export type { FinishedImageJob, ImageJob, ImageJobs, PressOptions } from './image-jobs.ts';
+export type { ImageJob, ImageJobs, PressOptions, SucceededImageJob } from './image-jobs.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
 export type { LogItem, LogPage, LogQuery, Logs } from './logs.ts';
@@ -59,8 +66,8 @@ export type {
   MusicRequest,
   MusicTask,
   Song,
+  SucceededLyricsTask,
   SucceededMusicTask,
-  WrittenLyrics,
 } from './music.ts';
 export type {
   GammaVideoRequest,
@@ -81,7 +88,7 @@ export type {
 export type { RealtimeSession } from './realtime/realtime-session.ts';
 export type { Health, Service } from './service.ts';
 export type { SocketOptions } from './sockets/open-socket.ts';
-export type { SpokenText } from './sockets/speak-through.ts';
+export type { SpeechText } from './sockets/speak-text.ts';
 export type {
   BetaSpeechReply,
   MultimodalSpeechRequest,
@@ -92,8 +99,8 @@ export type {
   SynthesizerRequest,
 } from './speech.ts';
 export { SpeechAudio } from './speech.ts';
-export type { ReceiveOptions } from './tasks/read-resuming.ts';
-export type { DownloadOptions, TaskFamily } from './tasks/task-family.ts';
+export type { DownloadOptions, FileTasks } from './tasks/file-tasks.ts';
+export type { ReceiveOptions } from './tasks/resumable-download.ts';
 export type { CompletedVideo, VideoTask } from './tasks/task-protocol.ts';
 export type { CreateOptions, Tasks } from './tasks/tasks.ts';
 export type { TaskProgress, WaitOptions } from './tasks/wait-for-task.ts';

@@ -6,7 +6,7 @@ export type LogItem = Schemas['LogItem'];
 export type LogPage = Schemas['LogSearchReply']['data'];
 export type LogQuery = NonNullable<operations['searchLogs']['parameters']['query']>;
 
-/** The calls of one's own user and what they cost. */
+/** The calls of the key's user and their cost. */
 export class Logs {
   readonly #caller: Caller;
 
@@ -14,7 +14,7 @@ export class Logs {
     this.#caller = caller;
   }
 
-  /** One page of the entries that a keyword finds, or of all, within a time where one is given, newest first. `GET /api/log/search` */
+  /** Returns a page of the entries that match a keyword and a time range, newest first. `GET /api/log/search` */
   async search(query: LogQuery = {}, options: CallOptions = {}): Promise<LogPage> {
     return (await this.#caller.call('searchLogs', { ...options, params: { query } })).data;
   }

@@ -12,12 +12,12 @@ export class Models {
     this.#caller = caller;
   }
 
-  /** The models by id, with their protocols, unit and system voices. `GET /v1/models` */
+  /** Lists the models with their protocols, unit and system voices. `GET /v1/models` */
   async list(options: CallOptions = {}): Promise<Model[]> {
     return (await this.#caller.call('listModels', options)).data;
   }
 
-  /** One of them, with the caller's own voices too. `GET /v1/models/{id}` */
+  /** Retrieves a model, including the caller's own voices. `GET /v1/models/{id}` */
   retrieve(id: string, options: CallOptions = {}): Promise<Model> {
     return this.#caller.call('getModel', { ...options, params: { path: { model: id } } });
   }

@@ -1,27 +1,35 @@
 import type { components } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
-import { TaskFamily } from './tasks/task-family.ts';
+import { FileTasks } from './tasks/file-tasks.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
-type Submitted = Schemas['NativeTaskSubmittedReply'];
+type NativeTaskSubmittedReply = Schemas['NativeTaskSubmittedReply'];
 export type NativeTask = Schemas['NativeTask'];
 export type GammaVideoRequest = Schemas['GammaVideoRequest'];
 export type Model3dRequest = Schemas['Model3dRequest'];
 
-/** A native task with its video or its 3D files. */
+/** A native task with its video or 3D files. */
 export type SucceededNativeTask = NativeTask & { output: Schemas['NativeTaskSucceeded'] };
 
-/** The tasks that are read at `GET /api/v1/tasks/{task_id}`. */
-class NativeTasks<Request> extends TaskFamily<Request, Submitted, NativeTask, SucceededNativeTask> {
+/** Tasks that are polled at `GET /api/v1/tasks/{task_id}`. */
+class NativeTasks<Request> extends FileTasks<
+  Request,
+  NativeTaskSubmittedReply,
+  NativeTask,
+  SucceededNativeTask
+> {
   readonly #caller: Caller;
 
-  constructor(caller: Caller, create: (body: Request, options: CallOptions) => Promise<Submitted>) {
+  constructor(
+    caller: Caller,
+    create: (body: Request, options: CallOptions) => Promise<NativeTaskSubmittedReply>,
+  ) {
     super(caller, {
       create,
       idOf: ({ output }) => output.task_id,
       read: (task_id, options) =>
-        caller.callWithReply('getNativeTask', { ...options, params: { path: { task_id } } }),
+        caller.callWithResponse('getNativeTask', { ...options, params: { path: { task_id } } }),
       stateOf: nativeState,
       isDone: (task): task is SucceededNativeTask => task.output.task_status === 'SUCCEEDED',
       urlOf: nativeUrl,
@@ -29,20 +37,20 @@ class NativeTasks<Request> extends TaskFamily<Request, Submitted, NativeTask, Su
     this.#caller = caller;
   }
 
-  /** Cancels a task that still waits. */
+  /** Cancels a waiting task. */
   async cancel(id: string, options: CallOptions = {}): Promise<void> {
     await this.#caller.call('cancelNativeTask', { ...options, params: { path: { task_id: id } } });
   }
 }
 
-/** Gamma videos in the provider's own form. */
+/** Gamma videos in the native format. */
 export class NativeVideos extends NativeTasks<GammaVideoRequest> {
   constructor(caller: Caller) {
     super(caller, (body, options) => caller.call('createNativeVideo', { ...options, body }));
   }
 }
 
-/** 3D objects; what is downloaded is the GLB. */
+/** 3D models. Downloads return the GLB. */
 export class Models3d extends NativeTasks<Model3dRequest> {
   constructor(caller: Caller) {
     super(caller, (body, options) => caller.call('createModel3d', { ...options, body }));
@@ -50,16 +58,16 @@ export class Models3d extends NativeTasks<Model3dRequest> {
 }
 
 const endMessages: Readonly<Record<string, string>> = {
-  FAILED: 'The task has failed.',
+  FAILED: 'The task failed.',
   CANCELED: 'The task was canceled.',
-  UNKNOWN: 'There is no such task, or it is older than a day.',
+  UNKNOWN: 'The task does not exist, or is older than a day.',
 };
 
 function nativeState({ output }: NativeTask): TaskState {
   const status = output.task_status;
-  const ending = endMessages[status];
-  if (ending === undefined) return { status };
-  const { code, message } = { code: status, message: ending, ...output };
+  const endMessage = endMessages[status];
+  if (endMessage === undefined) return { status };
+  const { code, message } = { code: status, message: endMessage, ...output };
   return { status, failure: { code, message } };
 }
 

@@ -1,6 +1,6 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
-import { TaskFamily } from './tasks/task-family.ts';
+import { FileTasks } from './tasks/file-tasks.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
@@ -17,7 +17,7 @@ export type SucceededOfficialTask = OfficialTask & {
  * Seedance videos in the official format.
  * `POST /api/v3/contents/generations/tasks`, `GET /api/v3/contents/generations/tasks/{task_id}`
  */
-export class OfficialVideos extends TaskFamily<
+export class OfficialVideos extends FileTasks<
   OfficialTaskRequest,
   Schemas['OfficialTaskCreatedReply'],
   OfficialTask,
@@ -30,7 +30,7 @@ export class OfficialVideos extends TaskFamily<
       create: (body, options) => caller.call('createOfficialVideo', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        caller.callWithReply('getOfficialVideo', { ...options, params: { path: { task_id } } }),
+        caller.callWithResponse('getOfficialVideo', { ...options, params: { path: { task_id } } }),
       stateOf: officialState,
       isDone: (task): task is SucceededOfficialTask => task.status === 'succeeded',
       urlOf: ({ content, outputs, video_url }) => content?.video_url ?? outputs?.[0] ?? video_url,
@@ -38,20 +38,20 @@ export class OfficialVideos extends TaskFamily<
     this.#caller = caller;
   }
 
-  /** One page of the tasks, newest first. `GET /api/v3/contents/generations/tasks` */
+  /** Returns a page of the tasks, newest first. `GET /api/v3/contents/generations/tasks` */
   list(query: OfficialTaskListQuery = {}, options: CallOptions = {}): Promise<OfficialTaskPage> {
     return this.#caller.call('listOfficialVideos', { ...options, params: { query } });
   }
 
-  /** Cancels a queued task, or removes one that has ended. */
+  /** Cancels a queued task, or deletes an ended one. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     await this.#caller.call('deleteOfficialVideo', { ...options, params: { path: { task_id: id } } });
   }
 }
 
 const endMessages: Readonly<Record<string, string>> = {
-  failed: 'The task has failed.',
-  expired: 'The task has expired.',
+  failed: 'The task failed.',
+  expired: 'The task expired.',
   cancelled: 'The task was cancelled.',
 };
 

@@ -1,31 +1,30 @@
 import { AbortError } from './errors.ts';
 
-const firstWaitMs = 500;
+const initialBackoffMs = 500;
 const maxBackoffMs = 8_000;
 const maxRetryAfterMs = 60_000;
 
 /**
- * How long to wait before the request is repeated, in milliseconds; undefined when it must not be repeated.
- * `x-should-retry` decides where it is there. Otherwise 408, 409, 429 and 5xx but 501 are repeated. The wait is what
- * `retry-after-ms` or `retry-after` (seconds or a date) asks for, or the backoff; who is asked to wait for more than
- * 60 s gives up at once, because an earlier repeat is known to fail.
+ * Returns the delay before a retry in milliseconds, or undefined if the request must not be retried. `x-should-retry`
+ * decides if present. Otherwise 408, 409, 429 and 5xx except 501 are retried. The delay is that of `retry-after-ms` or
+ * `retry-after` (seconds or a date), otherwise the backoff. A requested delay of more than 60 s prevents a retry.
  */
-export function waitAfter(response: Response, attempt: number): number | undefined {
-  if (!isRepeatable(response)) return undefined;
-  const asked = askedWait(response.headers);
-  if (asked === undefined) return backoff(attempt);
-  return asked <= maxRetryAfterMs ? asked : undefined;
+export function retryDelay(response: Response, attempt: number): number | undefined {
+  if (!isRetryable(response)) return undefined;
+  const requested = retryAfterMs(response.headers);
+  if (requested === undefined) return backoff(attempt);
+  return requested <= maxRetryAfterMs ? requested : undefined;
 }
 
-/** Whether the answer, or the error made from it, stands for a passing failure. */
-export function isRepeatable({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
+/** Whether a response or its error is a transient failure. */
+export function isRetryable({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
   const verdict = headers.get('x-should-retry');
   return verdict === 'true' || (verdict !== 'false' && isTransient(status));
 }
 
-/** Half a second, doubled at each repeat up to 8 s, less up to a quarter by chance. `attempt` counts from 0. */
+/** Returns 0.5 s, doubled for each attempt up to 8 s, minus a random part of up to 25 %. `attempt` starts at 0. */
 export function backoff(attempt: number): number {
-  const max = Math.min(firstWaitMs * 2 ** attempt, maxBackoffMs);
+  const max = Math.min(initialBackoffMs * 2 ** attempt, maxBackoffMs);
   return max * (1 - Math.random() * 0.25);
 }
 
@@ -34,7 +33,7 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      reject(aborted(signal));
+      reject(abortError(signal));
     };
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', stop);
@@ -45,8 +44,8 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The error of a call that the caller stopped. */
-export function aborted(signal: AbortSignal): AbortError {
+/** Creates the error of an aborted call. */
+export function abortError(signal: AbortSignal): AbortError {
   return new AbortError('The call was aborted.', { cause: signal.reason });
 }
 
@@ -54,14 +53,14 @@ function isTransient(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || (status >= 500 && status !== 501);
 }
 
-/** Milliseconds that `retry-after-ms` or `retry-after` asks for; undefined when neither is there. */
-export function askedWait(headers: Headers): number | undefined {
+/** Returns the delay of `retry-after-ms` or `retry-after` in milliseconds. Undefined without these headers. */
+export function retryAfterMs(headers: Headers): number | undefined {
   const milliseconds = toNumber(headers.get('retry-after-ms'));
   if (milliseconds !== undefined) return milliseconds;
   const text = headers.get('retry-after');
   const seconds = toNumber(text);
   if (seconds !== undefined) return seconds * 1_000;
-  // Date.parse takes a bare number for a year; an HTTP date begins with the name of its day.
+  // Date.parse reads a bare number as a year. An HTTP date starts with the name of a day.
   const date = /^[a-z]/i.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

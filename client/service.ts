@@ -1,10 +1,10 @@
 import type { components } from '../generated/http.ts';
-import type { Answer, Caller, CallOptions } from './call.ts';
+import type { Caller, CallOptions, OperationData } from './call.ts';
 
 type Schemas = components['schemas'];
 export type Health = Schemas['HealthReply'];
 
-/** The gateway itself; none of these calls needs a key. */
+/** The gateway itself. These calls need no key. */
 export class Service {
   readonly #caller: Caller;
 
@@ -12,23 +12,23 @@ export class Service {
     this.#caller = caller;
   }
 
-  /** Whether the process runs. `GET /healthz` */
+  /** Checks that the process runs. `GET /healthz` */
   health(options: CallOptions = {}): Promise<Health> {
     return this.#caller.call('getHealth', options);
   }
 
-  /** Whether it takes traffic; throws ServiceUnavailableError while it does not. `GET /readyz` */
+  /** Checks that the gateway accepts traffic. Throws ServiceUnavailableError if not. `GET /readyz` */
   readiness(options: CallOptions = {}): Promise<Health> {
     return this.#caller.call('getReadiness', { maxRetries: 0, ...options });
   }
 
-  /** The contract over HTTP. `GET /openapi.json` */
-  openApiDocument(options: CallOptions = {}): Promise<Answer<'getOpenApiDocument', []>> {
+  /** Returns the OpenAPI document. `GET /openapi.json` */
+  openApiDocument(options: CallOptions = {}): Promise<OperationData<'getOpenApiDocument', []>> {
     return this.#caller.call('getOpenApiDocument', options);
   }
 
-  /** The contract of sockets, streams and callbacks. `GET /asyncapi.json` */
-  asyncApiDocument(options: CallOptions = {}): Promise<Answer<'getAsyncApiDocument', []>> {
+  /** Returns the AsyncAPI document of sockets, streams and callbacks. `GET /asyncapi.json` */
+  asyncApiDocument(options: CallOptions = {}): Promise<OperationData<'getAsyncApiDocument', []>> {
     return this.#caller.call('getAsyncApiDocument', options);
   }
 }

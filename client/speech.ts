@@ -1,6 +1,6 @@
 import type { NativeError, SpeechStreamServerEvent } from '../generated/events.ts';
 import type { components } from '../generated/http.ts';
-import { ByteAnswer } from './byte-answer.ts';
+import { BinaryResponse } from './binary-response.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { EventStream } from './event-stream.ts';
 
@@ -11,7 +11,7 @@ export type MultimodalSpeechRequest = Schemas['MultimodalSpeechRequest'];
 export type NativeSpeechReply = Schemas['NativeSpeechReply'];
 export type BetaSpeechReply = Schemas['BetaSpeechReply'];
 
-/** A native event: audio, timestamps and, in the last one, the usage. Error events are thrown. */
+/** A native event with audio and timestamps, and the usage in the last event. Error events are thrown. */
 export type SpeechEvent = Exclude<SpeechStreamServerEvent, NativeError>;
 
 /** Speech over HTTP. */
@@ -23,8 +23,8 @@ export class Speech {
   }
 
   /**
-   * Speaks a text. With `stream: true` the audio comes as it is made, and `timeout` covers the wait for its beginning.
-   * `POST /v1/audio/speech`
+   * Synthesizes speech. With `stream: true` the audio arrives while it is generated, and `timeout` applies until the headers
+   * arrive. `POST /v1/audio/speech`
    */
   async create(
     body: SpeechRequest & { stream_format?: 'audio' },
@@ -32,36 +32,38 @@ export class Speech {
   ): Promise<SpeechAudio> {
     const timing = { timeoutCovers: body.stream ? 'headers' : 'body' };
     const init = { ...options, ...timing, body, parseAs: 'stream' } as const;
-    return new SpeechAudio((await this.#caller.callWithReply('createSpeech', init)).response);
+    return new SpeechAudio((await this.#caller.callWithResponse('createSpeech', init)).response);
   }
 
-  /** Speaks a text and gives the provider's events. `POST /v1/audio/speech` with `stream_format: sse` */
+  /** Synthesizes speech and streams the provider's events. `POST /v1/audio/speech` with `stream_format: sse` */
   events(
     body: Omit<SpeechRequest, 'stream' | 'stream_format'>,
     options: CallOptions = {},
   ): EventStream<SpeechEvent> {
     const request = { ...body, stream: true, stream_format: 'sse' as const };
     const init = { ...options, body: request, parseAs: 'stream' } as const;
-    return new EventStream(async () => (await this.#caller.callWithReply('createSpeech', init)).response);
+    return new EventStream(async () => (await this.#caller.callWithResponse('createSpeech', init)).response);
   }
 
   /**
-   * Speaks with a voxa or alpha-audio model on its native route and gives the address of the audio.
+   * Synthesizes speech with a voxa or alpha-audio model on its native route. Returns the URL of the audio.
    * `POST /api/v1/services/audio/tts/SpeechSynthesizer`
    */
   synthesize(body: SynthesizerRequest, options: CallOptions = {}): Promise<NativeSpeechReply> {
     return this.#caller.call('synthesizeSpeech', { ...options, body });
   }
 
-  /** The same as events, with `X-Native-SSE: enable`. */
+  /** Streams `synthesize` as events, with `X-Native-SSE: enable`. */
   synthesizeEvents(body: SynthesizerRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
     const init = { ...options, ...asStream, body };
-    return new EventStream(async () => (await this.#caller.callWithReply('synthesizeSpeech', init)).response);
+    return new EventStream(
+      async () => (await this.#caller.callWithResponse('synthesizeSpeech', init)).response,
+    );
   }
 
   /**
-   * Speaks with an alpha or beta model on its native route. Alpha models give the address of a WAV, beta models the
-   * audio as hexadecimal. `POST /api/v1/services/aigc/multimodal-generation/generation`
+   * Synthesizes speech with an alpha or beta model on its native route. Alpha models return the URL of a WAV, beta models
+   * hexadecimal audio. `POST /api/v1/services/aigc/multimodal-generation/generation`
    */
   multimodal(
     body: MultimodalSpeechRequest,
@@ -70,15 +72,15 @@ export class Speech {
     return this.#caller.call('generateMultimodalSpeech', { ...options, body });
   }
 
-  /** The same as events, with `X-Native-SSE: enable`. */
+  /** Streams `multimodal` as events, with `X-Native-SSE: enable`. */
   multimodalEvents(body: MultimodalSpeechRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
     const init = { ...options, ...asStream, body };
-    const open = () => this.#caller.callWithReply('generateMultimodalSpeech', init);
+    const open = () => this.#caller.callWithResponse('generateMultimodalSpeech', init);
     return new EventStream(async () => (await open()).response);
   }
 }
 
 const asStream = { params: { header: { 'X-Native-SSE': 'enable' } }, parseAs: 'stream' } as const;
 
-/** Spoken audio. */
-export class SpeechAudio extends ByteAnswer {}
+/** Synthesized speech. */
+export class SpeechAudio extends BinaryResponse {}

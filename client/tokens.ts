@@ -7,7 +7,7 @@ export type TokenRequest = Schemas['CreateTokenRequest'];
 export type TokenListQuery = NonNullable<operations['listTokens']['parameters']['query']>;
 export type TokenPage = Schemas['TokenListReply']['data'];
 
-/** The API keys of one's own user. */
+/** The API keys of the key's user. */
 export class Tokens {
   readonly #caller: Caller;
 
@@ -16,20 +16,20 @@ export class Tokens {
   }
 
   /**
-   * Makes a key, which may do no more than the one that the call is made with. Its secret is in this answer and nowhere
-   * else. `POST /api/token/`
+   * Creates a key with at most the rights of the calling key. Only this response contains its secret.
+   * `POST /api/token/`
    */
   async create(body: TokenRequest, options: CallOptions = {}): Promise<Token> {
-    // A repeat after a lost answer would make a second key.
+    // A retry after a lost response would create a second key.
     return (await this.#caller.call('createToken', { maxRetries: 0, ...options, body })).data;
   }
 
-  /** One page of the keys, newest first, secrets masked. `GET /api/token/` */
+  /** Returns a page of the keys, newest first, with masked secrets. `GET /api/token/` */
   async list(query: TokenListQuery = {}, options: CallOptions = {}): Promise<TokenPage> {
     return (await this.#caller.call('listTokens', { ...options, params: { query } })).data;
   }
 
-  /** Deletes a key and all keys that were created with it. They stop working at once. `DELETE /api/token/{id}` */
+  /** Deletes a key and all keys created with it. They stop working at once. `DELETE /api/token/{id}` */
   async delete(id: number, options: CallOptions = {}): Promise<void> {
     await this.#caller.call('deleteToken', { ...options, params: { path: { id } } });
   }

@@ -1,77 +1,81 @@
 import { ConnectionError, TimeoutError } from './errors.ts';
-import { aborted, backoff, wait, waitAfter } from './retry.ts';
+import { abortError, backoff, retryDelay, wait } from './retry.ts';
 
 export type Fetch = (request: Request) => Promise<Response>;
 
 export interface SendOptions {
-  /** Milliseconds for one attempt. */
+  /** Timeout of one attempt, in milliseconds. */
   timeout: number;
-  /** How often a request is repeated. */
+  /** Maximum number of retries. */
   maxRetries: number;
-  /** What `timeout` covers: up to the headers of the answer, or to the end of its body. */
+  /** Whether `timeout` applies until the headers arrive, or until the end of the body. */
   timeoutCovers: 'headers' | 'body';
 }
 
 /**
- * Sends a request, and sends it again after a passing failure. Any answer is returned, also one with an error status;
- * once it is returned nothing is repeated. Throws ConnectionError, TimeoutError or AbortError, and so does reading the
- * body of the answer.
+ * Sends a request and retries it after a transient failure. Returns every final response, including those with an error
+ * status. Throws ConnectionError, TimeoutError or AbortError; reading the body can throw them too.
  */
 export async function send(request: Request, fetch: Fetch, options: SendOptions): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
-    const last = attempt >= options.maxRetries;
-    let pause: number | undefined;
+    const isLast = attempt >= options.maxRetries;
+    let delay: number | undefined;
     try {
-      // The body of a request can be sent once, so every attempt but the last sends a copy.
-      const response = await sendOnce(last ? request : request.clone(), request, fetch, options);
-      pause = last ? undefined : waitAfter(response, attempt);
-      if (pause === undefined) return response;
+      // A request body can be sent once, so every attempt except the last sends a copy.
+      const response = await sendOnce(isLast ? request : request.clone(), request, fetch, options);
+      delay = isLast ? undefined : retryDelay(response, attempt);
+      if (delay === undefined) return response;
       await response.body?.cancel();
     } catch (error) {
-      if (last || !(error instanceof ConnectionError)) throw error;
-      pause = backoff(attempt);
+      if (isLast || !(error instanceof ConnectionError)) throw error;
+      delay = backoff(attempt);
     }
-    await wait(pause, request.signal);
+    await wait(delay, request.signal);
   }
 }
 
 async function sendOnce(request: Request, original: Request, fetch: Fetch, options: SendOptions) {
   const { signal } = original;
-  if (signal.aborted) throw aborted(signal);
+  if (signal.aborted) throw abortError(signal);
   const call = new AbortController();
-  // The signal of a request follows the one it was made with only as long as the request itself is held.
-  const held = [original];
-  const stop = () => call.abort(aborted(signal));
+  // The signal of a request follows its source signal only while the request is referenced.
+  const references = [original];
+  const stop = () => call.abort(abortError(signal));
   signal.addEventListener('abort', stop);
   const timer = setTimeout(() => {
-    const what = options.timeoutCovers === 'body' ? 'complete answer' : 'answer';
-    call.abort(new TimeoutError(`No ${what} within ${options.timeout} ms.`));
+    const expected = options.timeoutCovers === 'body' ? 'complete response' : 'response';
+    call.abort(new TimeoutError(`No ${expected} within ${options.timeout} ms.`));
   }, options.timeout);
-  // A body that nobody reads must not keep a program alive.
+  // An unread body must not keep the process alive.
   unref(timer);
   const release = () => {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
-    held.length = 0;
+    references.length = 0;
   };
-  const explain = (cause: unknown) => (call.signal.aborted ? call.signal.reason : lost(request.url, cause));
+  const toCallError = (cause: unknown) =>
+    call.signal.aborted ? call.signal.reason : connectionError(request.url, cause);
 
   try {
     const sent = new Request(request, { signal: call.signal });
-    held.push(sent);
+    references.push(sent);
     const response = await fetch(sent);
     if (options.timeoutCovers === 'headers' && response.ok) clearTimeout(timer);
-    return watchBody(response, release, explain);
+    return watchBody(response, release, toCallError);
   } catch (cause) {
     release();
-    throw explain(cause);
+    throw toCallError(cause);
   }
 }
 
-/** The same answer; `end` is called when its body is over, and its errors go through `explain`. */
-function watchBody(response: Response, end: () => void, explain: (cause: unknown) => unknown): Response {
+/** Returns the response with a body that calls `onEnd` at its end and converts errors with `toCallError`. */
+function watchBody(
+  response: Response,
+  onEnd: () => void,
+  toCallError: (cause: unknown) => unknown,
+): Response {
   if (!response.body) {
-    end();
+    onEnd();
     return response;
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
@@ -81,15 +85,15 @@ function watchBody(response: Response, end: () => void, explain: (cause: unknown
         try {
           const { done, value } = await reader.read();
           if (!done) return controller.enqueue(value);
-          end();
+          onEnd();
           controller.close();
         } catch (cause) {
-          end();
-          controller.error(explain(cause));
+          onEnd();
+          controller.error(toCallError(cause));
         }
       },
       cancel(reason) {
-        end();
+        onEnd();
         return reader.cancel(reason);
       },
     },
@@ -99,11 +103,11 @@ function watchBody(response: Response, end: () => void, explain: (cause: unknown
   return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url });
 }
 
-function lost(url: string, cause: unknown): ConnectionError {
+function connectionError(url: string, cause: unknown): ConnectionError {
   return new ConnectionError(`The connection to ${new URL(url).origin} failed: ${reason(cause)}.`, { cause });
 }
 
-/** The innermost code or message; fetch itself says no more than `fetch failed`. */
+/** Returns the innermost code or message, because fetch itself only reports `fetch failed`. */
 function reason(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if (cause.cause) return reason(cause.cause);
@@ -111,7 +115,7 @@ function reason(cause: unknown): string {
 }
 
 function unref(timer: unknown): void {
-  // In a browser a timer is a number.
+  // In browsers a timer is a number.
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
     timer.unref();
 }

@@ -3,7 +3,14 @@ import type { paths } from '../generated/http.ts';
 import { type OperationFacts, operations } from '../generated/operations.ts';
 import { Admin } from './admin/admin.ts';
 import { Assets } from './assets.ts';
-import type { Answer, CallArguments, CallableOperation, Caller, CallOptions, Reply } from './call.ts';
+import type {
+  CallArguments,
+  CallableOperation,
+  Caller,
+  CallOptions,
+  CallResult,
+  OperationData,
+} from './call.ts';
 import { Embeddings } from './embeddings.ts';
 import { APIError, requestIdOf, UnigateError } from './errors.ts';
 import { ImageJobs } from './image-jobs.ts';
@@ -27,25 +34,25 @@ import { Videos } from './videos.ts';
 import { Voices } from './voices.ts';
 
 export interface UnigateOptions {
-  /** Address of the gateway; `UNIGATE_BASE_URL` or http://127.0.0.1:8080 when it is left out. */
+  /** URL of the gateway. Default: `UNIGATE_BASE_URL` or http://127.0.0.1:8080. */
   baseUrl?: string;
-  /** The key; `UNIGATE_API_KEY` when it is left out. */
+  /** API key. Default: `UNIGATE_API_KEY`. */
   apiKey?: string;
-  /** Milliseconds for one attempt; 600,000 when it is left out. */
+  /** Timeout of one attempt in milliseconds. Default: 600,000. */
   timeout?: number;
-  /** How often a request is repeated after a passing failure; 2 when it is left out. */
+  /** Maximum number of retries after a transient failure. Default: 2. */
   maxRetries?: number;
-  /** What sends a request, instead of the global `fetch`. */
+  /** Function that sends requests. Default: the global `fetch`. */
   fetch?: Fetch;
-  /** A browser's class to open sockets with, instead of `ws` in Node and the global one elsewhere. */
+  /** WebSocket class with the browser API. Default: `ws` in Node, the global class elsewhere. */
   webSocket?: typeof WebSocket;
 }
 
-/** The operations of the contract by path; answers with an error status come back as `error`, they are not thrown. */
+/** The operations of the contract by path. Returns error responses as `error` instead of throwing them. */
 export type HttpClient = Client<paths>;
 
 /**
- * A gateway and a key.
+ * Client for a gateway.
  *
  * @example
  * const client = new Unigate({ baseUrl: 'http://127.0.0.1:8080', apiKey: 'sk-…' });
@@ -73,12 +80,12 @@ export class Unigate implements Caller {
   readonly verification: Verification;
   readonly service: Service;
   readonly admin: Admin;
-  /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
+  /** Every operation by path. Accepts `timeout` and `maxRetries` in addition to the options of `fetch`. */
   readonly http: HttpClient;
   readonly #gateway: SocketGateway;
   readonly #transport: Transport;
 
-  /** Throws UnigateError when the address or the key cannot be used. */
+  /** Throws UnigateError for an invalid URL or key. */
   constructor(options: UnigateOptions = {}) {
     this.baseUrl = readBaseUrl(
       options.baseUrl ?? fromEnvironment('UNIGATE_BASE_URL') ?? 'http://127.0.0.1:8080',
@@ -112,7 +119,7 @@ export class Unigate implements Caller {
   /**
    * Opens a socket for one session of an alpha realtime model. `GET /api-ws/v1/realtime`
    *
-   * Throws APIError when the gateway refuses, ConnectionError, TimeoutError or AbortError.
+   * Throws APIError when the gateway rejects the handshake, ConnectionError, TimeoutError or AbortError.
    */
   async realtime(model: string, options: SocketOptions = {}): Promise<RealtimeSession> {
     const { path } = operations.openRealtimeSocket;
@@ -121,9 +128,9 @@ export class Unigate implements Caller {
   }
 
   /**
-   * Opens a socket for the tasks of a voxa or alpha-audio model; not in a browser. `GET /api-ws/v1/inference`
+   * Opens a socket for tasks of a voxa or alpha-audio model. Not available in browsers. `GET /api-ws/v1/inference`
    *
-   * Throws APIError when the gateway refuses, ConnectionError, TimeoutError or AbortError.
+   * Throws APIError when the gateway rejects the handshake, ConnectionError, TimeoutError or AbortError.
    */
   async inference(model: string, options: SocketOptions = {}): Promise<InferenceConnection> {
     const { path } = operations.openInferenceSocket;
@@ -132,54 +139,51 @@ export class Unigate implements Caller {
   }
 
   /**
-   * Calls an operation of the contract by its id and gives its answer. Throws APIError for an error status.
+   * Calls an operation by its id and returns the response data. Throws APIError for an error status.
    *
    * @example const list = await client.call('listTokens');
    */
   async call<Op extends CallableOperation, Init extends CallArguments<Op>>(
     operation: Op,
     ...init: Init
-  ): Promise<Answer<Op, Init>> {
-    return (await this.callWithReply(operation, ...init)).data;
+  ): Promise<OperationData<Op, Init>> {
+    return (await this.callWithResponse(operation, ...init)).data;
   }
 
-  /** The same, with the HTTP response and the request id beside the answer. */
-  async callWithReply<Op extends CallableOperation, Init extends CallArguments<Op>>(
+  /** Calls an operation and also returns the HTTP response and the request id. */
+  async callWithResponse<Op extends CallableOperation, Init extends CallArguments<Op>>(
     operation: Op,
     ...init: Init
-  ): Promise<Reply<Answer<Op, Init>>> {
+  ): Promise<CallResult<OperationData<Op, Init>>> {
     const { method, path, mediaTypes }: OperationFacts = operations[operation];
     const hasJson = Object.entries(mediaTypes.response).some(
       ([status, types]) => status.startsWith('2') && types.includes('application/json'),
     );
-    // The types of a path are lost when the path is looked up; CallArguments and Answer give them back.
+    // A dynamic path loses its types. CallArguments and OperationData restore them.
     const request = this.http.request as unknown as UntypedRequest;
     const { data, error, response } = await request(method, path, {
       parseAs: hasJson ? 'json' : 'arrayBuffer',
       ...init[0],
     }).catch((cause: unknown) => {
       if (!(cause instanceof SyntaxError)) throw cause;
-      throw new UnigateError(`The answer to ${operation} is not JSON.`, { cause });
+      throw new UnigateError(`The response of ${operation} is not JSON.`, { cause });
     });
     if (!response.ok) throw APIError.of({ status: response.status, headers: response.headers, body: error });
-    return { data: data as Answer<Op, Init>, response, requestId: requestIdOf(response.headers) };
+    return { data: data as OperationData<Op, Init>, response, requestId: requestIdOf(response.headers) };
   }
 
-  /**
-   * Opens the address of a file that the gateway has named, without the key; the body is still to be read. Throws
-   * APIError for an error status.
-   */
+  /** Requests a file URL from a gateway response, without the key. Throws APIError for an error status. */
   async openAddress(url: string, options: CallOptions = {}): Promise<Response> {
     const { signal, headers, timeout, maxRetries } = options;
-    const plan = {
+    const sendOptions = {
       timeout: timeout ?? this.#transport.timeout,
       maxRetries: maxRetries ?? this.#transport.maxRetries,
       timeoutCovers: 'headers',
     } as const;
-    const response = await send(new Request(url, { signal, headers }), this.#transport.fetch, plan);
+    const response = await send(new Request(url, { signal, headers }), this.#transport.fetch, sendOptions);
     if (response.ok) return response;
-    const { status, headers: answered } = response;
-    throw APIError.of({ status, headers: answered, body: await response.text() });
+    const { status, headers: responseHeaders } = response;
+    throw APIError.of({ status, headers: responseHeaders, body: await response.text() });
   }
 }
 
@@ -195,8 +199,8 @@ interface Transport {
   fetch: Fetch;
 }
 
-/** openapi-fetch puts the options that it does not know on the request that it makes. */
-type PlannedRequest = Request & Partial<SendOptions>;
+/** openapi-fetch copies unknown options to the request. */
+type RequestWithOptions = Request & Partial<SendOptions>;
 
 function createHttpClient(
   baseUrl: string,
@@ -206,7 +210,7 @@ function createHttpClient(
   const http = createClient<paths>({
     baseUrl,
     headers: { authorization: `Bearer ${key}` },
-    fetch: (request: PlannedRequest) =>
+    fetch: (request: RequestWithOptions) =>
       send(request, fetch, {
         timeout: request.timeout ?? timeout,
         maxRetries: request.maxRetries ?? maxRetries,
@@ -215,7 +219,7 @@ function createHttpClient(
   });
   http.use({
     onRequest({ request, options: { parseAs } }) {
-      if (parseAs === 'stream') (request as PlannedRequest).timeoutCovers ??= 'headers';
+      if (parseAs === 'stream') (request as RequestWithOptions).timeoutCovers ??= 'headers';
     },
   });
   return http;
@@ -227,15 +231,15 @@ function fromEnvironment(name: string): string | undefined {
 
 function readBaseUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new UnigateError(`baseUrl: not an http address: ${text}`);
+    throw new UnigateError(`baseUrl must be an http or https URL, not ${text}`);
   return text.replace(/\/+$/, '');
 }
 
 function readKey(text: string | undefined): string {
   const key = text?.trim();
-  if (!key) throw new UnigateError('apiKey: missing; give it or set UNIGATE_API_KEY.');
-  // Checked here because fetch would quote the header, and with it the key, in its error.
+  if (!key) throw new UnigateError('apiKey is required, or set UNIGATE_API_KEY.');
+  // fetch would include the header, and therefore the key, in its error message.
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new UnigateError('apiKey: has characters that a header cannot carry.');
+    throw new UnigateError('apiKey contains characters that are not allowed in a header.');
   return key;
 }

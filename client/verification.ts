@@ -5,12 +5,12 @@ type Schemas = components['schemas'];
 export type VerificationSession = Schemas['VerificationSession'];
 export type VerificationRequest = Schemas['VerificationRequest'];
 
-/** What the browser of the end user brought back; it is never believed and only makes the gateway ask. */
+/** The result code from the redirect of the end user. It only makes the gateway query the provider. */
 export interface VerificationOptions extends CallOptions {
   resultCode?: number;
 }
 
-/** Live-person checks of end users. */
+/** Identity verification of end users. */
 export class Verification {
   readonly #caller: Caller;
 
@@ -19,16 +19,16 @@ export class Verification {
   }
 
   /**
-   * Starts a check; its `h5_link` is the page for the end user.
+   * Creates a verification session. Its `h5_link` is the page for the end user.
    * `POST /api/resource-channel/vendorx/visual-validate/sessions`
    */
   async create(body: VerificationRequest = {}, options: CallOptions = {}): Promise<VerificationSession> {
-    // A repeat after a lost answer would be a second session, and be paid for.
+    // A retry after a lost response would create and charge a second session.
     const init = { maxRetries: 0, ...options, body };
     return (await this.#caller.call('createVerificationSession', init)).data;
   }
 
-  /** The check as it stands. `GET /api/resource-channel/vendorx/visual-validate/sessions/{session_id}` */
+  /** Retrieves a session. `GET /api/resource-channel/vendorx/visual-validate/sessions/{session_id}` */
   async retrieve(
     id: string,
     { resultCode, ...options }: VerificationOptions = {},

@@ -1,6 +1,6 @@
 import type { components } from '../generated/http.ts';
 import type { Caller } from './call.ts';
-import { TaskFamily } from './tasks/task-family.ts';
+import { FileTasks } from './tasks/file-tasks.ts';
 import {
   type CompletedVideo,
   isCompletedVideo,
@@ -18,10 +18,10 @@ export type CompletedGeneration =
   | (FamilyRecord & { data: { status: 'SUCCESS'; result_url: string } });
 
 /**
- * Video tasks of all models at the generic route, where Seedance models show a record of their own.
+ * Video tasks of all models on the generic route. Seedance models return their own record format.
  * `POST /v1/video/generations`, `GET /v1/video/generations/{task_id}`
  */
-export class VideoGenerations extends TaskFamily<
+export class VideoGenerations extends FileTasks<
   VideoGenerationRequest,
   VideoTask,
   VideoGenerationReply,
@@ -32,7 +32,7 @@ export class VideoGenerations extends TaskFamily<
       create: (body, options) => caller.call('createGenericVideo', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        caller.callWithReply('getGenericVideo', { ...options, params: { path: { task_id } } }),
+        caller.callWithResponse('getGenericVideo', { ...options, params: { path: { task_id } } }),
       stateOf: (task) => ('code' in task ? recordState(task.data, task.data.fail_reason) : videoState(task)),
       isDone: (task): task is CompletedGeneration =>
         'code' in task ? task.data.status === 'SUCCESS' : isCompletedVideo(task),

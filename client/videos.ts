@@ -1,8 +1,8 @@
 import type { components, operations } from '../generated/http.ts';
-import { ByteAnswer } from './byte-answer.ts';
+import { BinaryResponse } from './binary-response.ts';
 import type { Caller, CallOptions } from './call.ts';
-import type { ReceiveOptions } from './tasks/read-resuming.ts';
-import { type DownloadOptions, TaskFamily } from './tasks/task-family.ts';
+import { type DownloadOptions, FileTasks } from './tasks/file-tasks.ts';
+import type { ReceiveOptions } from './tasks/resumable-download.ts';
 import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
@@ -10,12 +10,12 @@ export type VideoRequest = Schemas['CreateVideoRequest'];
 export type VideoListQuery = NonNullable<operations['listVideos']['parameters']['query']>;
 
 interface Variant {
-  /** The video, or a picture of it. */
+  /** The video or its thumbnail. */
   variant?: 'video' | 'thumbnail';
 }
 
 /** Video tasks of all models in the videos format. `POST /v1/videos`, `GET /v1/videos/{task_id}` */
-export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, CompletedVideo> {
+export class Videos extends FileTasks<VideoRequest, VideoTask, VideoTask, CompletedVideo> {
   readonly #caller: Caller;
 
   constructor(caller: Caller) {
@@ -23,7 +23,7 @@ export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, Compl
       create: (body, options) => caller.call('createVideo', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        caller.callWithReply('getVideo', { ...options, params: { path: { task_id } } }),
+        caller.callWithResponse('getVideo', { ...options, params: { path: { task_id } } }),
       stateOf: videoState,
       isDone: isCompletedVideo,
       urlOf: ({ video_url }) => video_url,
@@ -31,7 +31,7 @@ export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, Compl
     this.#caller = caller;
   }
 
-  /** The tasks of this format, newest first unless the query says otherwise; pages are fetched as they are reached. */
+  /** Lists the tasks of this format, by default newest first. Fetches pages on demand. */
   async *list(query: VideoListQuery = {}, options: CallOptions = {}): AsyncGenerator<VideoTask, void> {
     let { after } = query;
     for (;;) {
@@ -40,23 +40,23 @@ export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, Compl
         params: { query: { ...query, after } },
       });
       yield* page.data;
-      // A page that leads to itself must not be read forever.
+      // Stops if a page refers to itself.
       if (!page.has_more || !page.last_id || page.last_id === after) return;
       after = page.last_id;
     }
   }
 
-  /** Deletes a task that has ended. */
+  /** Deletes an ended task. */
   delete(id: string, options: CallOptions = {}): Promise<Schemas['VideoDeletedReply']> {
     return this.#caller.call('deleteVideo', { ...options, params: { path: { task_id: id } } });
   }
 
-  /** The video, or with `variant` a picture of it, through the gateway. */
-  override async download(id: string, options: DownloadOptions & Variant = {}): Promise<ByteAnswer> {
+  /** Downloads the video, or its thumbnail with `variant`, through the gateway. */
+  override async download(id: string, options: DownloadOptions & Variant = {}): Promise<BinaryResponse> {
     const { variant, range, ...call } = options;
     const params = { path: { task_id: id }, query: { variant }, header: { Range: range } };
     const init = { ...call, params, parseAs: 'stream' } as const;
-    return new ByteAnswer((await this.#caller.callWithReply('downloadVideoContent', init)).response);
+    return new BinaryResponse((await this.#caller.callWithResponse('downloadVideoContent', init)).response);
   }
 
   override receive(id: string, options: ReceiveOptions & Variant = {}): AsyncGenerator<Uint8Array, void> {

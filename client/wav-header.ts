@@ -2,8 +2,8 @@ const headerLength = 44;
 const unknownLength = 0xffffffff;
 
 /**
- * The 44 bytes that make a WAV file of the 16-bit mono PCM after them. `pcmBytes` is its length; left out, the header
- * says that the length is not known, which most players take.
+ * Returns the 44-byte WAV header for 16-bit mono PCM. `pcmBytes` is the length of the PCM data. Without it the header marks
+ * the length as unknown, which most players accept.
  */
 export function wavHeader(sampleRate: number, pcmBytes = unknownLength): Uint8Array {
   const header = new Uint8Array(headerLength);

@@ -1,13 +1,13 @@
 import type { components } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
-import { type CreateOptions, named } from '../tasks/tasks.ts';
+import { type CreateOptions, withIdempotencyKey } from '../tasks/tasks.ts';
 
 type Schemas = components['schemas'];
 export type Charge = Schemas['Charge'];
 export type Refund = Schemas['Refund'];
 export type NewRefund = Schemas['RefundCallRequest'];
 
-/** What calls and tasks of all users cost. Each takes a request id or a task id. */
+/** Charges of calls and tasks of all users, by request id or task id. */
 export class AdminCharges {
   readonly #caller: Caller;
 
@@ -20,9 +20,9 @@ export class AdminCharges {
     return (await this.#caller.call('explainCharge', { ...options, params: { path: { id } } })).data;
   }
 
-  /** Refunds a settled call or task, once; repeats of the request return the same refund. `POST /api/admin/charges/{id}/refund` */
+  /** Refunds a settled call or task once. Retries of the request return the same refund. `POST /api/admin/charges/{id}/refund` */
   async refund(id: string, body: NewRefund, options: CreateOptions = {}): Promise<Refund> {
-    const init = { ...named(options), params: { path: { id } }, body };
+    const init = { ...withIdempotencyKey(options), params: { path: { id } }, body };
     return (await this.#caller.call('refundCall', init)).data;
   }
 }

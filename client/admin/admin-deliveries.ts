@@ -6,7 +6,7 @@ export type AdminDelivery = Schemas['Delivery'];
 export type AdminDeliveryPage = Schemas['DeliveryListReply']['data'];
 export type AdminDeliveryQuery = NonNullable<operations['searchDeliveries']['parameters']['query']>;
 
-/** The callbacks of all users. */
+/** The callback deliveries of all users. */
 export class AdminDeliveries {
   readonly #caller: Caller;
 
@@ -14,12 +14,12 @@ export class AdminDeliveries {
     this.#caller = caller;
   }
 
-  /** One page of the deliveries that match, newest first. `GET /api/admin/deliveries` */
+  /** Returns a page of the matching deliveries, newest first. `GET /api/admin/deliveries` */
   async list(query: AdminDeliveryQuery = {}, options: CallOptions = {}): Promise<AdminDeliveryPage> {
     return (await this.#caller.call('searchDeliveries', { ...options, params: { query } })).data;
   }
 
-  /** Has it tried again now. `POST /api/admin/deliveries/{id}/resend` */
+  /** Resends a delivery now. `POST /api/admin/deliveries/{id}/resend` */
   async resend(id: number, options: CallOptions = {}): Promise<AdminDelivery> {
     return (await this.#caller.call('resendDelivery', { ...options, params: { path: { id } } })).data;
   }

@@ -1,11 +1,11 @@
 import type { components, operations } from '../../generated/http.ts';
-import { ByteAnswer } from '../byte-answer.ts';
+import { BinaryResponse } from '../binary-response.ts';
 import type { Caller, CallOptions } from '../call.ts';
 
 type Schemas = components['schemas'];
 export type LogExportQuery = NonNullable<operations['exportLogs']['parameters']['query']>;
 
-/** A line of the log as JSON lines. */
+/** A line of the log in the JSON Lines format. */
 export type ExportedEntry = Schemas['ExportedEntry'];
 
 /** The request log of all users. */
@@ -17,11 +17,11 @@ export class AdminLogs {
   }
 
   /**
-   * The entries that match, oldest first, as JSON lines or CSV, while they are read. An export that breaks off throws
-   * where its bytes are read. `GET /api/admin/logs/export`
+   * Streams the matching entries, oldest first, as JSON Lines or CSV. If the export breaks off, reading its body throws.
+   * `GET /api/admin/logs/export`
    */
-  async export(query: LogExportQuery = {}, options: CallOptions = {}): Promise<ByteAnswer> {
+  async export(query: LogExportQuery = {}, options: CallOptions = {}): Promise<BinaryResponse> {
     const init = { ...options, params: { query }, parseAs: 'stream' } as const;
-    return new ByteAnswer((await this.#caller.callWithReply('exportLogs', init)).response);
+    return new BinaryResponse((await this.#caller.callWithResponse('exportLogs', init)).response);
   }
 }

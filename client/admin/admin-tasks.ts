@@ -15,22 +15,23 @@ export class AdminTasks {
     this.#caller = caller;
   }
 
-  /** One page of the tasks that match, newest first. `GET /api/admin/tasks` */
+  /** Returns a page of the matching tasks, newest first. `GET /api/admin/tasks` */
   async list(query: AdminTaskQuery = {}, options: CallOptions = {}): Promise<AdminTaskPage> {
     return (await this.#caller.call('searchTasks', { ...options, params: { query } })).data;
   }
 
-  /** Cancels a task that still waits. `POST /api/admin/tasks/{id}/cancel` */
+  /** Cancels a queued task. `POST /api/admin/tasks/{id}/cancel` */
   async cancel(id: string, options: CallOptions = {}): Promise<AdminTask> {
-    return (await this.#caller.call('cancelTask', { ...once, ...options, params: { path: { id } } })).data;
+    return (await this.#caller.call('cancelTask', { ...withoutRetry, ...options, params: { path: { id } } }))
+      .data;
   }
 
-  /** Ends a task by hand, whatever its provider says. `POST /api/admin/tasks/{id}/settle` */
+  /** Ends a task manually, regardless of its provider. `POST /api/admin/tasks/{id}/settle` */
   async settle(id: string, body: TaskSettlement, options: CallOptions = {}): Promise<AdminTask> {
-    const init = { ...once, ...options, params: { path: { id } }, body };
+    const init = { ...withoutRetry, ...options, params: { path: { id } }, body };
     return (await this.#caller.call('settleTask', init)).data;
   }
 }
 
-/** A repeat after a lost answer would be refused, although the task has ended. */
-const once = { maxRetries: 0 };
+/** A retry after a lost response would be rejected, although the task has ended. */
+const withoutRetry = { maxRetries: 0 };

@@ -1,6 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
-import { type CreateOptions, named } from '../tasks/tasks.ts';
+import { type CreateOptions, withIdempotencyKey } from '../tasks/tasks.ts';
 
 type Schemas = components['schemas'];
 export type AdminToken = Schemas['AdminToken'];
@@ -20,26 +20,26 @@ export class AdminTokens {
     this.#caller = caller;
   }
 
-  /** One page of the keys that match, newest first, secrets masked. `GET /api/admin/tokens` */
+  /** Returns a page of the matching keys, newest first, with masked secrets. `GET /api/admin/tokens` */
   async list(query: AdminTokenQuery = {}, options: CallOptions = {}): Promise<AdminTokenPage> {
     return (await this.#caller.call('searchTokens', { ...options, params: { query } })).data;
   }
 
-  /** Makes a key; its secret is in this answer and nowhere else. `POST /api/admin/users/{id}/tokens` */
+  /** Creates a key. Only this response contains its secret. `POST /api/admin/users/{id}/tokens` */
   async create(userId: number, body: NewUserToken, options: CallOptions = {}): Promise<AdminToken> {
-    // A repeat after a lost answer would make a second key.
+    // A retry after a lost response would create a second key.
     const init = { maxRetries: 0, ...options, params: { path: { id: userId } }, body };
     return (await this.#caller.call('createUserToken', init)).data;
   }
 
-  /** Changes what the body names. `PATCH /api/admin/tokens/{id}` */
+  /** Changes the fields in the body. `PATCH /api/admin/tokens/{id}` */
   async update(id: number, body: TokenChange, options: CallOptions = {}): Promise<AdminToken> {
     return (await this.#caller.call('updateToken', { ...options, params: { path: { id } }, body })).data;
   }
 
-  /** Gives quota, or takes some back; repeats of the request never give it twice. `POST /api/admin/tokens/{id}/grants` */
+  /** Grants or withdraws quota. Retries of the request never apply it twice. `POST /api/admin/tokens/{id}/grants` */
   async grant(id: number, body: NewGrant, options: CreateOptions = {}): Promise<Grant> {
-    const init = { ...named(options), params: { path: { id } }, body };
+    const init = { ...withIdempotencyKey(options), params: { path: { id } }, body };
     return (await this.#caller.call('grantQuota', init)).data;
   }
 

@@ -17,7 +17,7 @@ export type Reload = Schemas['ReloadReply']['data'];
 export type ReloadQuery = NonNullable<operations['reloadConfiguration']['parameters']['query']>;
 export type FiguresQuery = NonNullable<operations['showFigures']['parameters']['query']>;
 
-/** The operations of the operator. They require a key with the scope `admin`. Other keys get PermissionDeniedError. */
+/** Admin operations. They require a key with the scope `admin`. Other keys get PermissionDeniedError. */
 export class Admin {
   readonly users: Users;
   readonly groups: Groups;
@@ -43,20 +43,17 @@ export class Admin {
     this.changes = new Changes(caller);
   }
 
-  /** Proves the books; `problems` is empty when they add up. `GET /api/admin/audit` */
+  /** Audits the ledger. `problems` is empty if it balances. `GET /api/admin/audit` */
   async audit(options: CallOptions = {}): Promise<Audit> {
     return (await this.#caller.call('auditBooks', options)).data;
   }
 
-  /** What requests came to, by hour, model, channel and so on. `GET /api/admin/figures` */
+  /** Returns aggregated metrics by hour, model, channel and so on. `GET /api/admin/figures` */
   async figures(query: FiguresQuery = {}, options: CallOptions = {}): Promise<Figures> {
     return (await this.#caller.call('showFigures', { ...options, params: { query } })).data;
   }
 
-  /**
-   * Has a changed configuration file take effect on the gateway that is asked; tells what has changed.
-   * `POST /api/admin/reload`
-   */
+  /** Applies a changed configuration file on this gateway. Returns the changes. `POST /api/admin/reload` */
   async reload(query: ReloadQuery = {}, options: CallOptions = {}): Promise<Reload> {
     return (await this.#caller.call('reloadConfiguration', { ...options, params: { query } })).data;
   }

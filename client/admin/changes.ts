@@ -6,7 +6,7 @@ export type Change = Schemas['Change'];
 export type ChangePage = Schemas['ChangeListReply']['data'];
 export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['query']>;
 
-/** What admins have changed. */
+/** Admin changes. */
 export class Changes {
   readonly #caller: Caller;
 
@@ -14,7 +14,7 @@ export class Changes {
     this.#caller = caller;
   }
 
-  /** One page, newest first. `GET /api/admin/changes` */
+  /** Returns a page of the changes, newest first. `GET /api/admin/changes` */
   async list(query: ChangeQuery = {}, options: CallOptions = {}): Promise<ChangePage> {
     return (await this.#caller.call('listChanges', { ...options, params: { query } })).data;
   }

@@ -7,7 +7,7 @@ export type ChannelPage = Schemas['ChannelListReply']['data'];
 export type ChannelQuery = NonNullable<operations['listChannels']['parameters']['query']>;
 export type ChannelTest = Schemas['ChannelTestReply']['data'];
 
-/** The accounts at providers. */
+/** Channels to providers. */
 export class Channels {
   readonly #caller: Caller;
 
@@ -15,22 +15,22 @@ export class Channels {
     this.#caller = caller;
   }
 
-  /** One page, with health and figures, in the order of the configuration. `GET /api/admin/channels` */
+  /** Returns a page of the channels with health and metrics, in the order of the configuration. `GET /api/admin/channels` */
   async list(query: ChannelQuery = {}, options: CallOptions = {}): Promise<ChannelPage> {
     return (await this.#caller.call('listChannels', { ...options, params: { query } })).data;
   }
 
-  /** Tries it with a small real call; `ok` tells how it went. `POST /api/admin/channels/{name}/test` */
+  /** Tests a channel with a small real call. `ok` is the result. `POST /api/admin/channels/{name}/test` */
   async test(name: string, options: CallOptions = {}): Promise<ChannelTest> {
     return (await this.#caller.call('testChannel', { ...options, params: { path: { name } } })).data;
   }
 
-  /** Sends work to it again. `POST /api/admin/channels/{name}/enable` */
+  /** Enables a channel. `POST /api/admin/channels/{name}/enable` */
   async enable(name: string, options: CallOptions = {}): Promise<Channel> {
     return (await this.#caller.call('enableChannel', { ...options, params: { path: { name } } })).data;
   }
 
-  /** Sends it no more work, on any gateway. `POST /api/admin/channels/{name}/disable` */
+  /** Disables a channel on all gateways. `POST /api/admin/channels/{name}/disable` */
   async disable(name: string, reason: string, options: CallOptions = {}): Promise<Channel> {
     const init = { ...options, params: { path: { name } }, body: { reason } };
     return (await this.#caller.call('disableChannel', init)).data;

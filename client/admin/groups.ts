@@ -14,7 +14,7 @@ export class Groups {
     this.#caller = caller;
   }
 
-  /** One page, those of the configuration first. `GET /api/admin/groups` */
+  /** Returns a page of the groups, configured groups first. `GET /api/admin/groups` */
   async list(query: GroupQuery = {}, options: CallOptions = {}): Promise<GroupPage> {
     return (await this.#caller.call('listGroups', { ...options, params: { query } })).data;
   }

@@ -15,17 +15,19 @@ const knownFormats: Readonly<Record<Format, readonly string[]>> = {
 
 export const allFormats = Object.keys(knownFormats) as Format[];
 
-/** The format that was asked for, else that of the file's extension, else undefined. */
+/** Returns the requested format, otherwise that of the file extension, otherwise undefined. */
 export function readFormat<Known extends Format>(
-  asked: string | undefined,
+  requested: string | undefined,
   output: string,
   formats: readonly Known[],
 ): Known | undefined {
-  const ending = extname(output).toLowerCase();
-  const wanted = asked ?? allFormats.find((name) => knownFormats[name].includes(ending));
+  const extension = extname(output).toLowerCase();
+  const wanted = requested ?? allFormats.find((name) => knownFormats[name].includes(extension));
   const format = formats.find((name) => name === wanted);
   if (format === undefined && wanted !== undefined)
-    throw new UsageError(`${asked === undefined ? output : '--format'}: one of ${formats.join(', ')}.`);
+    throw new UsageError(
+      `${requested === undefined ? `the extension of ${output}` : '--format'} must be one of ${formats.join(', ')}.`,
+    );
   return format;
 }
 
@@ -33,6 +35,6 @@ export function readNumber(options: Options, name: 'speed' | 'sample-rate'): num
   const text = options[name];
   if (text === undefined) return undefined;
   const number = Number(text);
-  if (text.trim() === '' || !Number.isFinite(number)) throw new UsageError(`--${name}: not a number.`);
+  if (text.trim() === '' || !Number.isFinite(number)) throw new UsageError(`--${name} must be a number.`);
   return number;
 }

@@ -4,14 +4,14 @@ import { checkOptions, UsageError } from './check-options.ts';
 const text = { type: 'string' } as const;
 const texts = { ...text, multiple: true } as const;
 const flag = { type: 'boolean' } as const;
-const everywhere = {
+const globalOptions = {
   'base-url': text,
   key: text,
   quiet: { ...flag, short: 'q' },
   help: { ...flag, short: 'h' },
   version: { ...flag, short: 'V' },
 } as const;
-const own = {
+const commandOptions = {
   output: { ...text, short: 'o' },
   voice: text,
   model: text,
@@ -46,29 +46,29 @@ const own = {
   both: flag,
   upscale: text,
 } as const;
-const known = { ...everywhere, ...own };
+const allOptions = { ...globalOptions, ...commandOptions };
 
-type Name = keyof typeof own;
+type OptionName = keyof typeof commandOptions;
 
-/** What a command takes beside the options of all. */
-interface Shape {
-  /** What stands after the command's name; left out where nothing does. */
-  takes?: string;
-  /** Whether it may be missing. */
+/** Argument and options of a command. */
+interface CommandShape {
+  /** Description of the argument. Absent if the command has none. */
+  argument?: string;
+  /** Whether the argument is optional. */
   optional?: boolean;
-  options: readonly Name[];
+  options: readonly OptionName[];
 }
 
 const commands = {
   speak: {
-    takes: 'one text; put it in quotes',
+    argument: 'one text in quotes',
     options: [
       ...(['output', 'voice', 'model', 'format', 'instructions', 'speed', 'sample-rate'] as const),
       ...(['stream', 'realtime', 'duplex'] as const),
     ],
   },
   video: {
-    takes: 'one prompt; put it in quotes',
+    argument: 'one prompt in quotes',
     optional: true,
     options: [
       ...(['output', 'model', 'seconds', 'size', 'ratio', 'image', 'first-frame', 'last-frame'] as const),
@@ -76,70 +76,72 @@ const commands = {
     ],
   },
   model3d: {
-    takes: 'one prompt; put it in quotes',
+    argument: 'one prompt in quotes',
     optional: true,
     options: ['output', 'model', 'image', 'param', 'resume'],
   },
   music: {
-    takes: 'one prompt; put it in quotes',
+    argument: 'one prompt in quotes',
     optional: true,
     options: ['output', 'tags', 'title', 'lyrics', 'instrumental', 'both', 'param', 'resume'],
   },
-  lyrics: { takes: 'one prompt; put it in quotes', optional: true, options: ['output', 'resume'] },
+  lyrics: { argument: 'one prompt in quotes', optional: true, options: ['output', 'resume'] },
   image: {
-    takes: 'one prompt; put it in quotes',
+    argument: 'one prompt in quotes',
     optional: true,
     options: ['output', 'reference-image', 'upscale', 'resume'],
   },
   models: { options: ['json'] },
   voices: { options: ['model', 'json'] },
-  'voices clone': { takes: 'one recording', options: ['model', 'name', 'language', 'text'] },
+  'voices clone': { argument: 'one recording', options: ['model', 'name', 'language', 'text'] },
   'voices design': {
-    takes: 'one description; put it in quotes',
+    argument: 'one description in quotes',
     options: ['output', 'model', 'name', 'language', 'text'],
   },
   'voices list': { options: ['model', 'json'] },
-  'voices delete': { takes: 'one voice', options: [] },
-  'assets upload': { takes: 'one address', options: ['type', 'name', 'model'] },
-  'assets show': { takes: 'one id', options: ['model', 'json'] },
-} as const satisfies Record<string, Shape>;
+  'voices delete': { argument: 'one voice', options: [] },
+  'assets upload': { argument: 'one address', options: ['type', 'name', 'model'] },
+  'assets show': { argument: 'one id', options: ['model', 'json'] },
+} as const satisfies Record<string, CommandShape>;
 
 export type Command = keyof typeof commands;
 export type Options = ReturnType<typeof parse>['values'];
 
-/** A command to be run. */
+/** A parsed command line. */
 export interface Invocation {
   command: Command;
-  /** What is spoken, a prompt or an id; empty where there is none. */
+  /** The argument: a text, a prompt or an id. Empty if there is none. */
   text: string;
   options: Options;
 }
 
-/** Reads the arguments after the program's name. Throws UsageError. */
+/** Parses the arguments after the program name. Throws UsageError. */
 export function parseCommandLine(args: string[]): Invocation | 'help' | 'version' {
   const { values: options, positionals } = parse(args);
   if (options.version) return 'version';
   if (options.help || positionals[0] === 'help') return 'help';
   const [command, rest] = readCommand(positionals);
-  const { takes, optional, options: names }: Shape = commands[command];
+  const { argument, optional, options: names }: CommandShape = commands[command];
   for (const name of Object.keys(options))
-    if (name in own && !names.some((taken) => taken === name))
+    if (name in commandOptions && !names.some((other) => other === name))
       throw new UsageError(`${command} has no option --${name}.`);
-  if (takes === undefined && rest.length > 0) throw new UsageError(`${command} takes no text.`);
-  if (takes !== undefined && (rest.length > 1 || (rest.length === 0 && !optional)))
-    throw new UsageError(`${command} takes ${takes}.`);
+  if (argument === undefined && rest.length > 0) throw new UsageError(`${command} accepts no argument.`);
+  if (argument !== undefined && (rest.length > 1 || (rest.length === 0 && !optional)))
+    throw new UsageError(`${command} requires ${argument}.`);
   return { command, text: rest[0] ?? '', options };
 }
 
-/** The command and what stands after it; its name may be two words. */
+/** Splits the positionals into the command, whose name may have two words, and its arguments. */
 function readCommand([first, second, ...rest]: string[]): [Command, string[]] {
-  if (first === undefined) throw new UsageError('No command.');
+  if (first === undefined) throw new UsageError('A command is missing.');
   const both = `${first} ${second}`;
   if (isCommand(both)) return [both, rest];
   const inner = Object.keys(commands).filter((name) => name.startsWith(`${first} `));
   const name = inner.length > 0 && second !== undefined ? both : first;
   if (isCommand(name)) return [name, second === undefined ? [] : [second, ...rest]];
-  throw new UsageError(`No command ${name}${inner.length > 0 ? `; there is ${inner.join(', ')}` : ''}.`);
+  throw new UsageError(
+    `There is no command ${name}${inner.length > 0 ? `; commands: ${inner.join(', ')}` : ''}.`,
+  );
 }
 
 function isCommand(name: string): name is Command {
@@ -147,6 +149,6 @@ function isCommand(name: string): name is Command {
 }
 
 function parse(args: string[]) {
-  checkOptions(args, known);
-  return parseArgs({ args, options: known, allowPositionals: true });
+  checkOptions(args, allOptions);
+  return parseArgs({ args, options: allOptions, allowPositionals: true });
 }

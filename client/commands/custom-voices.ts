@@ -1,19 +1,19 @@
 import { basename, extname } from 'node:path';
 import { decodeBase64 } from '../base64.ts';
 import type { Unigate } from '../unigate.ts';
-import { type CustomVoice, isShared, type VoiceClone, type VoiceDesign } from '../voices.ts';
+import { type CustomVoice, hasSharedService, type VoiceClone, type VoiceDesign } from '../voices.ts';
 import { readFormat } from './audio-options.ts';
 import { UsageError } from './check-options.ts';
 import type { Invocation, Options } from './command-line.ts';
-import { deliverAudio } from './deliver.ts';
-import { audioTypes, isAddress, readMediaFile } from './media-options.ts';
+import { audioTypes, isUrl, readMediaFile } from './media-options.ts';
 import { Progress } from './progress.ts';
 import { printTable, type Terminal } from './terminal.ts';
+import { writeAudio } from './write-output.ts';
 
 const cloningModel = 'alpha3-tts-vc-2026-01-22';
 const designModel = 'alpha3-tts-vd-2026-01-26';
 
-/** `unigate voices clone`: makes a voice from a recording and prints its id once it can speak. */
+/** `unigate voices clone`: creates a voice from a recording and prints its id once it is ready. */
 export async function cloneVoice(
   client: Unigate,
   { text: recording, options }: Invocation,
@@ -21,19 +21,19 @@ export async function cloneVoice(
   signal: AbortSignal,
 ): Promise<void> {
   const { model = cloningModel, text } = options;
-  if (isShared(model) && !isAddress(recording))
-    throw new UsageError(`${model} clones from an address; for a file take --model ${cloningModel}.`);
+  if (hasSharedService(model) && !isUrl(recording))
+    throw new UsageError(`${model} clones only from a URL; for a file use --model ${cloningModel}.`);
   const path = URL.canParse(recording) ? new URL(recording).pathname : recording;
   const voice: VoiceClone = {
     ...readNames(options, model, basename(path, extname(path))),
     audio: await readMediaFile('recording', recording, audioTypes),
     ...(text !== undefined && { text }),
   };
-  const made = await make(() => client.voices.clone(voice, { signal }), options, terminal);
-  await finish(client, made, options, terminal, signal);
+  const created = await createVoice(() => client.voices.clone(voice, { signal }), options, terminal);
+  await waitForVoice(client, created, options, terminal, signal);
 }
 
-/** `unigate voices design`: makes a voice from a description, writes its preview and prints its id. */
+/** `unigate voices design`: creates a voice from a description, writes its preview and prints its id. */
 export async function designVoice(
   client: Unigate,
   { text: voice_prompt, options }: Invocation,
@@ -48,21 +48,21 @@ export async function designVoice(
     preview_text,
     ...(response_format && { parameters: { response_format } }),
   };
-  const design = () => make(() => client.voices.design(voice, { signal }), options, terminal);
-  if (output === undefined) return finish(client, await design(), options, terminal, signal);
+  const design = () => createVoice(() => client.voices.design(voice, { signal }), options, terminal);
+  if (output === undefined) return waitForVoice(client, await design(), options, terminal, signal);
 
-  let made: CustomVoice | undefined;
+  let created: CustomVoice | undefined;
   async function* preview(): AsyncGenerator<Uint8Array, void> {
     const { preview_audio, ...others } = await design();
-    made = others;
+    created = others;
     if (preview_audio?.data) yield decodeBase64(preview_audio.data);
   }
-  // The file is opened before the voice is paid for.
-  await deliverAudio(preview(), output, options, terminal, signal);
-  if (made) await finish(client, made, options, terminal, signal);
+  // Opens the file before the voice is charged.
+  await writeAudio(preview(), output, options, terminal, signal);
+  if (created) await waitForVoice(client, created, options, terminal, signal);
 }
 
-/** `unigate voices list`: id, model, status and time of creation, a voice a line. */
+/** `unigate voices list`: prints id, model, status and creation time, one voice per line. */
 export async function listOwnVoices(
   client: Unigate,
   { options }: Invocation,
@@ -81,7 +81,7 @@ export async function listOwnVoices(
   printTable(terminal, options, rows, voices);
 }
 
-/** `unigate voices delete`. */
+/** `unigate voices delete`: deletes a voice. */
 export async function deleteVoice(
   client: Unigate,
   { text: id }: Invocation,
@@ -91,25 +91,25 @@ export async function deleteVoice(
   await client.voices.delete(id, { signal });
 }
 
-/** Makes a voice and tells its id. */
-async function make<Voice extends CustomVoice>(
+/** Creates a voice and prints its id on standard error. */
+async function createVoice<Voice extends CustomVoice>(
   create: () => Promise<Voice>,
   options: Options,
   terminal: Terminal,
 ): Promise<Voice> {
   const progress = new Progress(terminal.stderr, options.quiet);
-  progress.wait('waiting for the voice');
+  progress.showStatus('waiting for the voice');
   try {
-    const made = await create();
-    progress.tell(`voice ${made.id}`);
-    return made;
+    const voice = await create();
+    progress.printLine(`voice ${voice.id}`);
+    return voice;
   } finally {
     progress.clear();
   }
 }
 
-/** Waits until the voice can speak, and prints its id unless standard output is the preview's. */
-async function finish(
+/** Waits until the voice is ready. Prints its id unless the preview goes to standard output. */
+async function waitForVoice(
   client: Unigate,
   voice: CustomVoice,
   options: Options,
@@ -118,20 +118,20 @@ async function finish(
 ): Promise<void> {
   const progress = new Progress(terminal.stderr, options.quiet);
   try {
-    await client.voices.waitFor(voice, { signal, onProgress: ({ status }) => progress.wait(status) });
+    await client.voices.waitFor(voice, { signal, onProgress: ({ status }) => progress.showStatus(status) });
   } finally {
     progress.clear();
   }
   if (options.output !== '-') terminal.stdout.write(`${voice.id}\n`);
 }
 
-function readNames({ name, language = 'en' }: Options, model: string, otherwise: string) {
-  const [longest, others] = isShared(model) ? [10, /[^A-Za-z0-9]/g] : [16, /[^A-Za-z0-9_]/g];
-  const fitting = otherwise.replaceAll(others, '').slice(0, longest) || 'voice';
-  // What it may be is the gateway's to judge.
+function readNames({ name, language = 'en' }: Options, model: string, defaultName: string) {
+  const [maxLength, invalid] = hasSharedService(model) ? [10, /[^A-Za-z0-9]/g] : [16, /[^A-Za-z0-9_]/g];
+  const validName = defaultName.replaceAll(invalid, '').slice(0, maxLength) || 'voice';
+  // The gateway validates the language.
   return {
     target_model: model,
-    name: name ?? fitting,
+    name: name ?? validName,
     language: language as NonNullable<VoiceClone['language']>,
   };
 }

@@ -2,15 +2,15 @@ import type { components } from '../../generated/http.ts';
 import type { Unigate } from '../unigate.ts';
 import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
-import { readOutput } from './deliver.ts';
-import { imageTypes, isAddress, readMediaFile } from './media-options.ts';
-import { makingOf, takeResult } from './take-result.ts';
+import { imageTypes, isUrl, readMediaFile } from './media-options.ts';
+import { fileTaskSteps, runTask } from './run-task.ts';
 import { readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
+import { readOutput } from './write-output.ts';
 
 type Request = components['schemas']['ImagineRequest'];
 
-/** `unigate image`: writes a grid of four pictures, or with `--upscale` one of them. */
+/** `unigate image`: writes a grid of four images, or with `--upscale` one of them. */
 export async function makeImage(
   client: Unigate,
   invocation: Invocation,
@@ -19,31 +19,32 @@ export async function makeImage(
 ): Promise<void> {
   const { imageJobs } = client;
   const { upscale, 'reference-image': references = [] } = invocation.options;
-  if (upscale !== undefined && !/^[1-4]$/.test(upscale)) throw new UsageError('--upscale: 1, 2, 3 or 4.');
+  if (upscale !== undefined && !/^[1-4]$/.test(upscale))
+    throw new UsageError('--upscale must be 1, 2, 3 or 4.');
   const readRequest = async (): Promise<Request> => {
     const prompt = await readPrompt(invocation, terminal, signal);
-    if (prompt === undefined) throw new UsageError('Give a prompt.');
-    const pictures = await Promise.all(references.map(readReference));
-    return { prompt, ...(pictures.length > 0 && { base64Array: pictures }) };
+    if (prompt === undefined) throw new UsageError('A prompt is required.');
+    const images = await Promise.all(references.map(readReference));
+    return { prompt, ...(images.length > 0 && { base64Array: images }) };
   };
-  const making = makingOf(imageJobs, readRequest);
-  const upscaling: typeof making = {
-    ...making,
-    async waitFor(id, watching, more) {
-      const grid = await imageJobs.waitFor(id, watching);
-      const next = await more.follow(async (late) =>
-        imageJobs.idOf(await imageJobs.press(grid, `U${upscale}`, { signal: late })),
+  const steps = fileTaskSteps(imageJobs, readRequest);
+  const upscaling: typeof steps = {
+    ...steps,
+    async waitFor(id, callbacks, actions) {
+      const grid = await imageJobs.waitFor(id, callbacks);
+      const next = await actions.follow(async (followSignal) =>
+        imageJobs.idOf(await imageJobs.press(grid, `U${upscale}`, { signal: followSignal })),
       );
-      return await making.waitFor(next, watching, more);
+      return await steps.waitFor(next, callbacks, actions);
     },
   };
-  await takeResult(upscale === undefined ? making : upscaling, invocation, terminal, signal, {
+  await runTask(upscale === undefined ? steps : upscaling, invocation, terminal, signal, {
     outputs: [readOutput(invocation.options, terminal)],
-    lasting: ['upscale'],
+    resumableOptions: ['upscale'],
   });
 }
 
 async function readReference(path: string): Promise<string> {
-  if (isAddress(path)) throw new UsageError('--reference-image: a file; an address is not taken here.');
+  if (isUrl(path)) throw new UsageError('--reference-image must be a file, not a URL.');
   return await readMediaFile('--reference-image', path, imageTypes);
 }

@@ -2,8 +2,8 @@ import type { Model3dRequest } from '../native-tasks.ts';
 import type { Unigate } from '../unigate.ts';
 import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
-import { readAddress } from './media-options.ts';
-import { makingOf, takeResult } from './take-result.ts';
+import { readUrl } from './media-options.ts';
+import { fileTaskSteps, runTask } from './run-task.ts';
 import { readParameters, readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -19,7 +19,7 @@ export async function makeModel3d(
     const input = await readInput(invocation, terminal, signal);
     return { model, input, parameters: readParameters(invocation.options) };
   };
-  await takeResult(makingOf(client.models3d, readRequest), invocation, terminal, signal);
+  await runTask(fileTaskSteps(client.models3d, readRequest), invocation, terminal, signal);
 }
 
 async function readInput(
@@ -28,8 +28,8 @@ async function readInput(
   signal: AbortSignal,
 ): Promise<Model3dRequest['input']> {
   const prompt = await readPrompt(invocation, terminal, signal);
-  const image = readAddress('--image', invocation.options.image);
+  const image = readUrl('--image', invocation.options.image);
   if (prompt !== undefined && image === undefined) return { prompt };
   if (prompt === undefined && image !== undefined) return { image };
-  throw new UsageError('Give a prompt or --image.');
+  throw new UsageError('Either a prompt or --image is required.');
 }

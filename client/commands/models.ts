@@ -3,7 +3,7 @@ import type { Invocation } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
 import { printTable } from './terminal.ts';
 
-/** `unigate models`: id, unit and protocols, a model a line. */
+/** `unigate models`: prints id, unit and protocols, one model per line. */
 export async function listModels(
   client: Unigate,
   { options }: Invocation,

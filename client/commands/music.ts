@@ -8,12 +8,12 @@ import type { Unigate } from '../unigate.ts';
 import { readFormat } from './audio-options.ts';
 import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
-import { readOutput } from './deliver.ts';
-import { type Making, takeResult } from './take-result.ts';
+import { runTask, type TaskSteps } from './run-task.ts';
 import { readParameters, readPrompt } from './task-options.ts';
 import { printable, type Terminal } from './terminal.ts';
+import { readOutput } from './write-output.ts';
 
-/** `unigate music`: writes a song, or with `--both` the two that a task makes, to files or to standard output. */
+/** `unigate music`: writes a song, or with `--both` both songs of a task, to files or to standard output. */
 export async function makeMusic(
   client: Unigate,
   invocation: Invocation,
@@ -23,27 +23,27 @@ export async function makeMusic(
   const { options } = invocation;
   const output = readOutput(options, terminal);
   const variant = readFormat(undefined, output, ['mp3', 'wav'] as const) === 'wav' ? 'wav' : 'audio';
-  if (options.both && output === '-') throw new UsageError('--both: give -o FILE.');
-  const making: Making<MusicRequest, SucceededMusicTask> = {
+  if (options.both && output === '-') throw new UsageError('--both requires -o FILE.');
+  const steps: TaskSteps<MusicRequest, SucceededMusicTask> = {
     readRequest: () => readMusicRequest(invocation, terminal, signal),
-    async create(request, late) {
-      const created = await client.music.create(request, { signal: late });
-      // This gateway names one; of several the first has what is wanted.
+    async create(request, createSignal) {
+      const created = await client.music.create(request, { signal: createSignal });
+      // This gateway returns one id. If there are several, the first has the song.
       return client.music.idsOf(created)[0] ?? '';
     },
-    waitFor: (id, watching) => client.music.waitFor(id, watching),
-    receive({ task_id: taskId, data: songs }, receiving, index) {
+    waitFor: (id, callbacks) => client.music.waitFor(id, callbacks),
+    receive({ task_id: taskId, data: songs }, receiveOptions, index) {
       const song = songs.filter(({ status }) => status !== 'error')[index];
-      const message = index === 0 ? 'The task made no song.' : 'The task made one song only.';
+      const message = index === 0 ? 'The task created no song.' : 'The task created only one song.';
       if (!song) throw new TaskFailedError({ code: 'no_song', message, taskId });
-      return client.music.receive(song.id, { ...receiving, variant });
+      return client.music.receive(song.id, { ...receiveOptions, variant });
     },
   };
   const outputs = options.both ? [1, 2].map((number) => numbered(output, number)) : [output];
-  await takeResult(making, invocation, terminal, signal, { outputs, lasting: ['both'] });
+  await runTask(steps, invocation, terminal, signal, { outputs, resumableOptions: ['both'] });
 }
 
-/** `unigate lyrics`: writes lyrics to a file or to standard output; their title goes to standard error. */
+/** `unigate lyrics`: writes lyrics to a file or to standard output, and their title to standard error. */
 export async function writeLyrics(
   client: Unigate,
   invocation: Invocation,
@@ -51,27 +51,27 @@ export async function writeLyrics(
   signal: AbortSignal,
 ): Promise<void> {
   const { output = '-' } = invocation.options;
-  const making: Making<{ prompt: string }, string> = {
+  const steps: TaskSteps<{ prompt: string }, string> = {
     async readRequest() {
       const prompt = await readPrompt(invocation, terminal, signal);
-      if (prompt === undefined) throw new UsageError('Give a prompt.');
+      if (prompt === undefined) throw new UsageError('A prompt is required.');
       return { prompt };
     },
-    create: async (request, late) =>
-      client.lyrics.idOf(await client.lyrics.create(request, { signal: late })),
-    async waitFor(id, watching, { tell }) {
-      const { title, text } = (await client.lyrics.waitFor(id, watching)).data;
-      tell(`title ${title}`);
+    create: async (request, createSignal) =>
+      client.lyrics.idOf(await client.lyrics.create(request, { signal: createSignal })),
+    async waitFor(id, callbacks, { printLine }) {
+      const { title, text } = (await client.lyrics.waitFor(id, callbacks)).data;
+      printLine(`title ${title}`);
       return text;
     },
     async *receive(text, { onBytes }) {
-      const shown = output === '-' && terminal.stdout.isTTY;
-      const bytes = Buffer.from(`${shown ? printable(text) : text}\n`);
+      const isTerminal = output === '-' && terminal.stdout.isTTY;
+      const bytes = Buffer.from(`${isTerminal ? printable(text) : text}\n`);
       onBytes?.(bytes.length, bytes.length);
       yield bytes;
     },
   };
-  await takeResult(making, invocation, terminal, signal, { outputs: [output] });
+  await runTask(steps, invocation, terminal, signal, { outputs: [output] });
 }
 
 async function readMusicRequest(
@@ -82,10 +82,12 @@ async function readMusicRequest(
   const { tags, title, lyrics, instrumental } = invocation.options;
   const description = await readPrompt(invocation, terminal, signal);
   if (lyrics !== undefined && (description !== undefined || instrumental))
-    throw new UsageError('--lyrics goes without a prompt and --instrumental; say the style with --tags.');
+    throw new UsageError(
+      '--lyrics cannot be combined with a prompt or --instrumental; set the style with --tags.',
+    );
   const parameters = readParameters(invocation.options);
   if ((description ?? lyrics ?? tags ?? parameters) === undefined)
-    throw new UsageError('Give a prompt, --lyrics or --tags.');
+    throw new UsageError('A prompt, --lyrics or --tags is required.');
   return {
     mv: 'chirp-hawk',
     custom_mode: lyrics === undefined ? 0 : 1,
@@ -98,16 +100,16 @@ async function readMusicRequest(
   };
 }
 
-/** Lyrics as they are; of a file for `@FILE`, of standard input for `-`. */
+/** Returns the lyrics. Reads a file for `@FILE` and standard input for `-`. */
 async function readLyrics(value: string, terminal: Terminal, signal: AbortSignal): Promise<string> {
   const fromInput = () => readAll(addAbortSignal(signal, terminal.stdin));
   const fromFile = () => readFile(value.slice(1), 'utf8');
   const lyrics = value === '-' ? await fromInput() : value.startsWith('@') ? await fromFile() : value;
-  if (lyrics.trim() === '') throw new UsageError('--lyrics: there are none.');
+  if (lyrics.trim() === '') throw new UsageError('--lyrics must not be empty.');
   return lyrics;
 }
 
 function numbered(path: string, number: number): string {
-  const ending = extname(path);
-  return `${path.slice(0, path.length - ending.length)}-${number}${ending}`;
+  const extension = extname(path);
+  return `${path.slice(0, path.length - extension.length)}-${number}${extension}`;
 }

@@ -4,39 +4,39 @@ const redrawMs = 100;
 const tickMs = 1_000;
 const barWidth = 20;
 
-/** A line on a terminal that says how far something is, and lines that stay, which need no terminal. */
+/** Shows a status line on a terminal, and prints permanent lines with or without one. */
 export class Progress {
   bytes = 0;
   readonly #stderr: Terminal['stderr'];
   readonly #quiet: boolean;
-  readonly #shown: boolean;
+  readonly #isShown: boolean;
   #drawnAt = 0;
   #waiting: ReturnType<typeof setTimeout> | undefined;
   #since: number | undefined;
   #last: { state: string; percent: number } | undefined;
-  #measured = false;
+  #hasPercent = false;
 
   constructor(stderr: Terminal['stderr'], quiet = false) {
     this.#stderr = stderr;
     this.#quiet = quiet;
-    this.#shown = !quiet && stderr.isTTY === true;
+    this.#isShown = !quiet && stderr.isTTY === true;
   }
 
   /**
-   * Shows what is waited for, and the seconds since the first such call. A percent becomes a bar once it has moved
-   * within a state: where the protocol has no figures, each state has one and the same.
+   * Shows a state and the seconds since the first call. The percent becomes a bar once it changes within a state, because
+   * protocols without progress report a constant percent per state.
    */
-  wait(state: string, percent = 0): void {
-    if (!this.#shown) return;
+  showStatus(state: string, percent = 0): void {
+    if (!this.#isShown) return;
     this.#since ??= performance.now();
     const before = this.#last?.state === state ? this.#last.percent : 0;
-    this.#measured ||= before > 0 && percent > before;
+    this.#hasPercent ||= before > 0 && percent > before;
     this.#last = { state, percent };
-    this.#tick(this.#measured ? `${state} ${bar(percent)}` : state, this.#since);
+    this.#tick(this.#hasPercent ? `${state} ${bar(percent)}` : state, this.#since);
   }
 
-  /** Shows how many bytes have come, and with `total` a bar. */
-  received(bytes: number, total?: number): void {
+  /** Shows the number of bytes received, and a bar if `total` is known. */
+  showBytes(bytes: number, total?: number): void {
     this.bytes = bytes;
     const now = performance.now();
     if (now - this.#drawnAt < redrawMs && bytes !== total) return;
@@ -49,15 +49,15 @@ export class Progress {
     this.#draw('');
   }
 
-  /** Writes a line that stays, also without a terminal. */
-  tell(line: string): void {
+  /** Prints a permanent line, also without a terminal. */
+  printLine(line: string): void {
     this.clear();
     if (!this.#quiet) this.#stderr.write(`${printable(line)}\n`);
   }
 
-  /** Says on a terminal where the bytes are. */
-  report(path: string): void {
-    if (this.#shown) this.tell(`${path}: ${inUnits(this.bytes)}`);
+  /** Prints the output file and its size on a terminal. */
+  printResult(path: string): void {
+    if (this.#isShown) this.printLine(`${path}: ${inUnits(this.bytes)}`);
   }
 
   #tick(text: string, since: number): void {
@@ -68,7 +68,7 @@ export class Progress {
 
   #draw(text: string): void {
     clearTimeout(this.#waiting);
-    if (this.#shown) this.#stderr.write(`\r\x1b[K${text}`);
+    if (this.#isShown) this.#stderr.write(`\r\x1b[K${text}`);
   }
 }
 

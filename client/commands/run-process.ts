@@ -1,6 +1,6 @@
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Runs a command of this process. The exit code is what it gives, or 130 or 143 after a signal. */
+/** Runs the command of this process. The exit code is its result, or 130 or 143 after a signal. */
 export async function runProcess(run: (signal: AbortSignal) => Promise<number>): Promise<void> {
   const stop = new AbortController();
   let stoppedWith: number | undefined;
@@ -10,7 +10,7 @@ export async function runProcess(run: (signal: AbortSignal) => Promise<number>):
       stop.abort();
     });
   }
-  // A reader that has had enough, such as `head`, is not a failure.
+  // A reader such as `head` may close the pipe early, which is not an error.
   process.stdout.on('error', (error) => {
     if (!isClosedPipe(error)) throw error;
   });
@@ -18,7 +18,7 @@ export async function runProcess(run: (signal: AbortSignal) => Promise<number>):
   process.exitCode = stoppedWith ?? code;
 }
 
-/** Whether nobody reads any more what is being written. */
+/** Whether the reader of an output has closed the pipe. */
 export function isClosedPipe(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPIPE';
 }

@@ -2,20 +2,20 @@ import { createInterface } from 'node:readline';
 import { addAbortSignal } from 'node:stream';
 import type { RealtimeSessionOptions } from '../../generated/events.ts';
 import type { InferenceTaskOptions } from '../inference/inference-task.ts';
-import type { SpokenText } from '../sockets/speak-through.ts';
+import type { SpeechText } from '../sockets/speak-text.ts';
 import type { Unigate } from '../unigate.ts';
 import { wavHeader } from '../wav-header.ts';
 import { readFormat, readNumber } from './audio-options.ts';
 import { UsageError } from './check-options.ts';
 import type { Options } from './command-line.ts';
-import { deliverAudio } from './deliver.ts';
-import { adviseFormat } from './format-advice.ts';
+import { withFormatHint } from './format-hint.ts';
 import type { Terminal } from './terminal.ts';
+import { writeAudio } from './write-output.ts';
 
 const knownFormats = ['pcm', 'wav', 'mp3', 'opus'] as const;
 const wavSampleRate = 24_000;
 
-interface Speech {
+interface SpeechOptions {
   voice: string;
   format: (typeof knownFormats)[number] | undefined;
   sampleRate: number | undefined;
@@ -23,7 +23,7 @@ interface Speech {
   instructions: string | undefined;
 }
 
-/** `unigate speak --realtime` and `--duplex`: sends the text as it comes and writes the audio as it is made. */
+/** `unigate speak --realtime` and `--duplex`: streams the text to the gateway and the audio to the output. */
 export async function speakLive(
   client: Unigate,
   text: string,
@@ -31,31 +31,31 @@ export async function speakLive(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  if (options.realtime && options.duplex) throw new UsageError('Give --realtime or --duplex.');
+  if (options.realtime && options.duplex) throw new UsageError('--realtime and --duplex cannot be combined.');
   if (text.trim() === '') throw new UsageError('The text is empty.');
   const format = readFormat(options.format, options.output, knownFormats);
   const sampleRate = readNumber(options, 'sample-rate');
-  const speech: Speech = {
+  const speech: SpeechOptions = {
     voice: options.voice,
     format,
     sampleRate,
     speed: readNumber(options, 'speed'),
     instructions: options.instructions,
   };
-  // Each response of a session is a WAV file of its own, so one file of all is made from PCM.
+  // Each response of a session is a separate WAV file, so one WAV file is built from PCM.
   const wavRate = format === 'wav' ? (sampleRate ?? wavSampleRate) : undefined;
   if (wavRate !== undefined) Object.assign(speech, { format: 'pcm', sampleRate: wavRate });
-  const head = wavRate === undefined ? undefined : (bytes?: number) => wavHeader(wavRate, bytes);
+  const header = wavRate === undefined ? undefined : (bytes?: number) => wavHeader(wavRate, bytes);
 
-  const pieces = text === '-' ? readLines(terminal, signal) : text;
+  const input = text === '-' ? readLines(terminal, signal) : text;
   const receive = options.realtime ? receiveRealtime : receiveDuplex;
-  const audio = receive(client, options.model, pieces, speech, signal);
+  const audio = receive(client, options.model, input, speech, signal);
   try {
-    await deliverAudio(audio, options.output, options, terminal, signal, head);
+    await writeAudio(audio, options.output, options, terminal, signal, header);
   } catch (error) {
-    throw await adviseFormat(client, error, format, 'realtime');
+    throw await withFormatHint(client, error, format, 'realtime');
   } finally {
-    // A text that still comes must not keep the process alive.
+    // An open standard input must not keep the process alive.
     if (text === '-') terminal.stdin.destroy();
   }
 }
@@ -63,8 +63,8 @@ export async function speakLive(
 async function* receiveRealtime(
   client: Unigate,
   model = 'alpha3-tts-flash-realtime',
-  text: SpokenText,
-  { voice, format, sampleRate, speed, instructions }: Speech,
+  text: SpeechText,
+  { voice, format, sampleRate, speed, instructions }: SpeechOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
   const session = await client.realtime(model, { signal });
@@ -80,8 +80,8 @@ async function* receiveRealtime(
 async function* receiveDuplex(
   client: Unigate,
   model = 'voxa-v3-flash',
-  text: SpokenText,
-  { voice, format, sampleRate, speed, instructions }: Speech,
+  text: SpeechText,
+  { voice, format, sampleRate, speed, instructions }: SpeechOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
   const connection = await client.inference(model, { signal });

@@ -5,14 +5,14 @@ import type { Unigate } from '../unigate.ts';
 import { allFormats, readFormat, readNumber } from './audio-options.ts';
 import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
-import { deliverAudio, readOutput } from './deliver.ts';
-import { adviseFormat } from './format-advice.ts';
+import { withFormatHint } from './format-hint.ts';
 import { speakLive } from './speak-live.ts';
 import type { Terminal } from './terminal.ts';
+import { readOutput, writeAudio } from './write-output.ts';
 
 type Body = SpeechRequest & { stream_format?: 'audio' };
 
-/** `unigate speak`: writes the audio of a text to a file or to standard output. */
+/** `unigate speak`: writes speech to a file or to standard output. */
 export async function speak(
   client: Unigate,
   { text, options }: Invocation,
@@ -21,7 +21,7 @@ export async function speak(
 ): Promise<void> {
   const { voice, model = 'alpha3-tts-flash' } = options;
   const output = readOutput(options, terminal);
-  if (!voice) throw new UsageError('Give --voice; unigate voices lists them.');
+  if (!voice) throw new UsageError('--voice is required; unigate voices lists all voices.');
   if (options.realtime || options.duplex)
     return speakLive(client, text, { ...options, output, voice }, terminal, signal);
   const sampleRate = readNumber(options, 'sample-rate');
@@ -38,9 +38,9 @@ export async function speak(
   body.input = text === '-' ? await readText(addAbortSignal(signal, terminal.stdin)) : text;
   if (body.input.trim() === '') throw new UsageError('The text is empty.');
   try {
-    await deliverAudio(receive(client, body, signal), output, options, terminal, signal);
+    await writeAudio(receive(client, body, signal), output, options, terminal, signal);
   } catch (error) {
-    throw await adviseFormat(client, error, body.response_format, 'http');
+    throw await withFormatHint(client, error, body.response_format, 'http');
   }
 }
 

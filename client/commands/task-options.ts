@@ -4,7 +4,7 @@ import { UsageError } from './check-options.ts';
 import type { Invocation, Options } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The prompt; `-` reads it from standard input. Undefined when there is none. */
+/** Returns the prompt. Reads standard input for `-`. Undefined if it is empty. */
 export async function readPrompt(
   { text }: Invocation,
   terminal: Terminal,
@@ -14,29 +14,30 @@ export async function readPrompt(
   return prompt.trim() === '' ? undefined : prompt;
 }
 
-/** With `--resume` nothing is made any more, so nothing may say how; `lasting` options say what to do with it. */
-export function checkResume({ text, options }: Invocation, lasting: readonly string[]): void {
+/** With `--resume`, only `resumableOptions` are allowed, because other options describe a new task. */
+export function checkResume({ text, options }: Invocation, resumableOptions: readonly string[]): void {
   const { resume, output, quiet, key, 'base-url': baseUrl, ...others } = options;
-  const stray = Object.keys(others).find((name) => !lasting.includes(name));
-  if (resume?.trim() === '') throw new UsageError('--resume: the id of a task.');
-  if (text !== '') throw new UsageError('--resume takes no prompt.');
-  if (stray) throw new UsageError(`--resume goes without --${stray}.`);
+  const invalid = Object.keys(others).find((name) => !resumableOptions.includes(name));
+  if (resume?.trim() === '') throw new UsageError('--resume requires the id of a task.');
+  if (text !== '') throw new UsageError('--resume cannot be combined with a prompt.');
+  if (invalid) throw new UsageError(`--resume cannot be combined with --${invalid}.`);
 }
 
-export function readWhole(options: Options, name: 'seconds' | 'seed'): number | undefined {
+export function readInteger(options: Options, name: 'seconds' | 'seed'): number | undefined {
   const text = options[name];
   if (text !== undefined && !/^-?\d{1,15}$/.test(text))
-    throw new UsageError(`--${name}: not a whole number.`);
+    throw new UsageError(`--${name} must be a whole number.`);
   return text === undefined ? undefined : Number(text);
 }
 
-/** The `--param key=value` options, if there are any; a value that is JSON is taken as such, any other as text. */
+/** Parses the `--param key=value` options. Values that are not JSON are text. */
 export function readParameters({ param }: Options): Record<string, unknown> | undefined {
   if (!param) return undefined;
   return Object.fromEntries(
     param.map((pair) => {
       const [, key, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-      if (key === undefined || value === undefined) throw new UsageError('--param: of the form key=value.');
+      if (key === undefined || value === undefined)
+        throw new UsageError('--param must have the form key=value.');
       return [key, readValue(value)];
     }),
   );

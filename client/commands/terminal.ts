@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** The standard streams and the environment of a command; `process` is one. */
+/** Standard streams and environment of a command, such as `process`. */
 export interface Terminal {
   stdin: Readable;
   stdout: Writable & { isTTY?: boolean; columns?: number };
@@ -8,15 +8,12 @@ export interface Terminal {
   env: Record<string, string | undefined>;
 }
 
-/** A text of somebody else's without what could steer a terminal. */
+/** Removes control characters from a text of external origin. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
 }
 
-/**
- * Prints rows as columns, or with `json` the data they were made from. On a terminal that is too narrow the widest
- * columns are cut.
- */
+/** Prints rows as columns, or the data as JSON with `json`. Truncates the widest columns on a narrow terminal. */
 export function printTable(
   { stdout }: Pick<Terminal, 'stdout'>,
   { json = false }: { json?: boolean },
@@ -32,31 +29,31 @@ export function printTable(
     (maxima, row) => row.map((cell, column) => Math.max(widthOf(cell), maxima[column] ?? 0)),
     [],
   );
-  if (stdout.isTTY && stdout.columns) narrow(widths, stdout.columns);
+  if (stdout.isTTY && stdout.columns) narrowColumns(widths, stdout.columns);
   for (const row of cells) {
-    const line = row.map((cell, column) => fit(cell, widths[column] ?? 0)).join(gap);
+    const line = row.map((cell, column) => fitWidth(cell, widths[column] ?? 0)).join(gap);
     stdout.write(`${line.trimEnd()}\n`);
   }
 }
 
-/** Prints data as JSON that no terminal is steered by. */
+/** Prints data as JSON with control characters escaped. */
 export function printJson({ stdout }: Pick<Terminal, 'stdout'>, data: unknown): void {
   const text = JSON.stringify(data, null, 2);
-  stdout.write(`${text.replaceAll(unseen, (found) => (found === '\n' ? found : escaped(found)))}\n`);
+  stdout.write(`${text.replaceAll(invisible, (found) => (found === '\n' ? found : escaped(found)))}\n`);
 }
 
-/** A text of somebody else's on one line, with what cannot be seen written as an escape. */
+/** Formats a text of external origin on one line, with invisible characters escaped. */
 export function oneLine(text: string): string {
-  return text.replaceAll(unseen, escaped);
+  return text.replaceAll(invisible, escaped);
 }
 
 const gap = '  ';
-const leastWidth = 8;
+const minColumnWidth = 8;
 
-/** Controls, and what turns or hides text; joiners stay, since scripts and emoji need them. */
-const unseen = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+/** Control and format characters, except joiners, which scripts and emoji need. */
+const invisible = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
 
-/** Takes two columns; a terminal knows more of these, which costs no more than a crooked table. */
+/** Characters two columns wide. Terminals know more of them, which only misaligns a table. */
 const wide =
   /^[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u;
 
@@ -73,28 +70,28 @@ function widthOf(text: string): number {
   return width;
 }
 
-/** Takes from the widest columns until a line has room. */
-function narrow(widths: number[], columns: number): void {
-  let over = widths.reduce((sum, width) => sum + width + gap.length, -gap.length) - columns;
-  for (; over > 0; over--) {
+/** Narrows the widest columns until a line fits. */
+function narrowColumns(widths: number[], columns: number): void {
+  let excess = widths.reduce((sum, width) => sum + width + gap.length, -gap.length) - columns;
+  for (; excess > 0; excess--) {
     const widest = widths.indexOf(Math.max(...widths));
     const width = widths[widest] ?? 0;
-    if (width <= leastWidth) return;
+    if (width <= minColumnWidth) return;
     widths[widest] = width - 1;
   }
 }
 
-/** The text in so many columns, filled up or cut. */
-function fit(text: string, width: number): string {
-  const own = widthOf(text);
-  if (own <= width) return text + ' '.repeat(width - own);
-  let kept = '';
+/** Pads or truncates a text to a number of columns. */
+function fitWidth(text: string, width: number): string {
+  const textWidth = widthOf(text);
+  if (textWidth <= width) return text + ' '.repeat(width - textWidth);
+  let truncated = '';
   let used = 0;
   for (const { segment } of graphemes.segment(text)) {
-    const more = widthOf(segment);
-    if (used + more > width - 1) break;
-    kept += segment;
-    used += more;
+    const segmentWidth = widthOf(segment);
+    if (used + segmentWidth > width - 1) break;
+    truncated += segment;
+    used += segmentWidth;
   }
-  return `${kept}…${' '.repeat(width - 1 - used)}`;
+  return `${truncated}…${' '.repeat(width - 1 - used)}`;
 }

@@ -2,9 +2,9 @@ import type { Unigate } from '../unigate.ts';
 import type { VideoRequest } from '../videos.ts';
 import { UsageError } from './check-options.ts';
 import type { Invocation, Options } from './command-line.ts';
-import { imageTypes, readAddress, readMediaFile } from './media-options.ts';
-import { makingOf, takeResult } from './take-result.ts';
-import { readParameters, readPrompt, readWhole } from './task-options.ts';
+import { imageTypes, readMediaFile, readUrl } from './media-options.ts';
+import { fileTaskSteps, runTask } from './run-task.ts';
+import { readInteger, readParameters, readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `unigate video`: writes the video of a prompt to a file or to standard output. */
@@ -17,18 +17,18 @@ export async function makeVideo(
   const { model = 'gamma3.0-video-prime' } = invocation.options;
   const readRequest = async () =>
     readVideoRequest(await readPrompt(invocation, terminal, signal), model, invocation.options);
-  await takeResult(makingOf(client.videos, readRequest), invocation, terminal, signal);
+  await runTask(fileTaskSteps(client.videos, readRequest), invocation, terminal, signal);
 }
 
-/** What a family of models calls an option; undefined where it has no such option. */
-interface Names {
+/** Names of options in a model family. Undefined if the family lacks the option. */
+interface OptionNames {
   size: 'size' | 'resolution';
   ratio: string;
   audio?: string;
   seed?: string;
 }
 
-const namesByFamily: Readonly<Record<Family, Names>> = {
+const namesByFamily: Readonly<Record<Family, OptionNames>> = {
   gamma: { size: 'size', ratio: 'ratio', audio: 'audio', seed: 'seed' },
   seedance: { size: 'size', ratio: 'ratio', audio: 'generate_audio', seed: 'seed' },
   eta: { size: 'resolution', ratio: 'aspect_ratio' },
@@ -37,7 +37,7 @@ const namesByFamily: Readonly<Record<Family, Names>> = {
 type Family = 'gamma' | 'seedance' | 'eta';
 type Media = Pick<VideoRequest, 'image' | 'images' | 'reference_images' | 'video' | 'metadata'>;
 
-/** The request of `unigate video`, in the words of the model's family. Throws UsageError. */
+/** Builds the request with the option names of the model family. Throws UsageError. */
 async function readVideoRequest(
   prompt: string | undefined,
   model: string,
@@ -46,21 +46,21 @@ async function readVideoRequest(
   const family = familyOf(model);
   const names = namesByFamily[family];
   const extras = {
-    ...named(model, names.ratio, options.ratio),
-    ...named(model, names.audio, options['no-audio'] ? false : undefined, 'no-audio'),
-    ...named(model, names.seed, readWhole(options, 'seed'), 'seed'),
+    ...familyOption(model, names.ratio, options.ratio),
+    ...familyOption(model, names.audio, options['no-audio'] ? false : undefined, 'no-audio'),
+    ...familyOption(model, names.seed, readInteger(options, 'seed'), 'seed'),
     ...readParameters(options),
   };
   const media = await readMedia(family, prompt, options);
   if (prompt === undefined && Object.keys(media).length === 0)
-    throw new UsageError('Give a prompt, an image or a video.');
+    throw new UsageError('A prompt, an image or a video is required.');
   return {
     model,
     ...(prompt !== undefined && { prompt }),
-    ...(options.seconds !== undefined && { seconds: String(readWhole(options, 'seconds')) }),
-    ...named(model, names.size, options.size),
+    ...(options.seconds !== undefined && { seconds: String(readInteger(options, 'seconds')) }),
+    ...familyOption(model, names.size, options.size),
     ...media,
-    ...placed(family, extras, media),
+    ...placeExtras(family, extras, media),
   };
 }
 
@@ -69,14 +69,14 @@ function familyOf(model: string): Family {
   return model.startsWith('eta-') ? 'eta' : 'seedance';
 }
 
-function named(model: string, name: string | undefined, value: unknown, option = name) {
+function familyOption(model: string, name: string | undefined, value: unknown, option = name) {
   if (value === undefined) return {};
-  if (name === undefined) throw new UsageError(`--${option}: ${model} has no such option.`);
+  if (name === undefined) throw new UsageError(`--${option} is not supported by ${model}.`);
   return { [name]: value };
 }
 
-/** Options that only this family has, where it looks for them. */
-function placed(family: Family, extras: Record<string, unknown>, { metadata }: Media): object {
+/** Places options of the family where its requests expect them. */
+function placeExtras(family: Family, extras: Record<string, unknown>, { metadata }: Media): object {
   if (Object.keys(extras).length === 0) return {};
   if (family === 'eta') return extras;
   return { metadata: family === 'gamma' ? { parameters: extras } : { ...metadata, ...extras } };
@@ -86,7 +86,7 @@ async function readMedia(family: Family, prompt: string | undefined, options: Op
   const { image, 'reference-image': references = [] } = options;
   const first = await readFrame('first-frame', options);
   const last = await readFrame('last-frame', options);
-  const video = readAddress('--video', options.video);
+  const video = readUrl('--video', options.video);
   if (first === undefined && last === undefined) {
     const urls = await Promise.all(
       references.map((value) => readMediaFile('--reference-image', value, imageTypes)),
@@ -97,12 +97,12 @@ async function readMedia(family: Family, prompt: string | undefined, options: Op
       ...(video !== undefined && { video: { url: video } }),
     };
   }
-  if (first === undefined) throw new UsageError('--last-frame needs --first-frame.');
+  if (first === undefined) throw new UsageError('--last-frame requires --first-frame.');
   if (image !== undefined || references.length > 0 || video !== undefined)
-    throw new UsageError('--first-frame and --last-frame go with no other media.');
+    throw new UsageError('--first-frame and --last-frame cannot be combined with other media.');
   if (family === 'gamma') return { images: last === undefined ? [first] : [first, last] };
   if (family === 'seedance') return { metadata: { content: frames(prompt, first, last) } };
-  if (last !== undefined) throw new UsageError('--last-frame: eta models have no such option.');
+  if (last !== undefined) throw new UsageError('--last-frame is not supported by eta models.');
   return { image: first };
 }
 
@@ -111,7 +111,7 @@ async function readFrame(name: 'first-frame' | 'last-frame', options: Options): 
   return value === undefined ? undefined : await readMediaFile(`--${name}`, value, imageTypes);
 }
 
-/** The official content, since a generic request of this family takes its images for references. */
+/** Builds official content, because generic requests of this family use images as references. */
 function frames(prompt: string | undefined, first: string, last: string | undefined) {
   const frame = <Role extends string>(role: Role, url: string) =>
     ({ type: 'image_url', image_url: { url }, role }) as const;

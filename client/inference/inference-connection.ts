@@ -1,11 +1,11 @@
 import type { InferenceServerEvent, SpeechUsage } from '../../generated/events.ts';
 import { UnigateError } from '../errors.ts';
 import type { EventSocket } from '../sockets/event-socket.ts';
-import { type SpokenText, speakThrough } from '../sockets/speak-through.ts';
+import { type SpeechText, speakText } from '../sockets/speak-text.ts';
 import { InferenceTask, type InferenceTaskOptions } from './inference-task.ts';
 
 /**
- * An inference socket, on which one task after another runs.
+ * An inference socket that runs one task at a time.
  *
  * @example
  * const connection = await client.inference('voxa-v3-flash');
@@ -29,19 +29,17 @@ export class InferenceConnection {
     this.#model = model;
     this.requestId = socket.requestId;
     socket.listen({
-      event: (event, size) => this.#take(event as InferenceServerEvent, size),
-      bytes: (bytes) => this.#task?.takeAudio(bytes),
-      broken: (error) => this.#break(error),
+      event: (event, size) => this.#receive(event as InferenceServerEvent, size),
+      bytes: (bytes) => this.#task?.handleAudio(bytes),
+      failed: (error) => this.#handleFailure(error),
     });
   }
 
-  /**
-   * Starts a task, when no other runs. Throws TaskFailedError when the gateway refuses it; the socket is of no more use
-   * then.
-   */
+  /** Starts a task if no other runs. Throws TaskFailedError if the gateway rejects it; the socket is unusable then. */
   async task(options: InferenceTaskOptions): Promise<InferenceTask> {
     if (this.#error) throw this.#error;
-    if (this.#task && !this.#task.over) throw new UnigateError('Another task is running; finish it first.');
+    if (this.#task && !this.#task.hasEnded)
+      throw new UnigateError('Another task is running; finish it first.');
     const task = new InferenceTask(this.#socket);
     this.#task = task;
     await task.run(this.#model, options);
@@ -49,47 +47,47 @@ export class InferenceConnection {
   }
 
   /**
-   * Speaks one text, which may still be coming, as one task. Yields the audio and returns the usage. Leaving the loop
-   * early closes the socket.
+   * Speaks one text, complete or in parts, as one task. Yields the audio and returns the usage. Leaving the loop early closes
+   * the socket.
    */
   async *speak(
-    text: SpokenText,
+    text: SpeechText,
     options: InferenceTaskOptions,
   ): AsyncGenerator<Uint8Array, SpeechUsage | undefined> {
     const task = await this.task(options);
-    return yield* speakThrough(text, {
-      say: (piece) => task.send(piece),
+    return yield* speakText(text, {
+      send: (part) => task.send(part),
       finish: () => task.finish(),
       audio: task.audio(),
       close: () => task.close(),
-      leave: (error) => {
-        if (task.over) return;
-        this.#socket.fail(error instanceof Error ? error : new UnigateError('The task was left.'));
+      abort: (error) => {
+        if (task.hasEnded) return;
+        this.#socket.fail(error instanceof Error ? error : new UnigateError('The task was aborted.'));
       },
     });
   }
 
-  /** Waits for the end of the running task, as `task.close` does, and closes the socket. */
+  /** Waits for the end of the running task like `task.close`, and closes the socket. */
   async close(): Promise<void> {
     try {
-      if (this.#task && !this.#task.over) await this.#task.close();
+      if (this.#task && !this.#task.hasEnded) await this.#task.close();
     } finally {
       this.#error ??= new UnigateError('The socket is closed.');
       this.#socket.close();
     }
   }
 
-  #take(event: InferenceServerEvent, size: number): void {
+  #receive(event: InferenceServerEvent, size: number): void {
     const task = this.#task;
     if (!task || event.header?.task_id !== task.id) return;
-    task.takeEvent(event, size);
+    task.handleEvent(event, size);
     if (event.header.event !== 'task-failed') return;
-    // The gateway takes no other task after a failed one.
-    this.#error = new UnigateError('A task has failed, which ends its socket.');
+    // The gateway accepts no further task after a failed one.
+    this.#error = new UnigateError('A task failed, which ends its socket.');
     this.#socket.close();
   }
 
-  #break(error: Error): void {
+  #handleFailure(error: Error): void {
     this.#error ??= error;
     this.#task?.end(error);
   }

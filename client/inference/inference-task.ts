@@ -10,13 +10,13 @@ import type { EventSocket } from '../sockets/event-socket.ts';
 import { newId } from '../sockets/new-id.ts';
 import { ReceiveBuffers } from '../sockets/receive-buffers.ts';
 
-/** How a task speaks; `voice` is required. */
+/** Speech options of a task. `voice` is required. */
 export type InferenceTaskOptions = Omit<RunTaskParameters, 'text_type'>;
 
-/** One text on an inference socket. Once it has failed, everything throws why. */
+/** One text on an inference socket. After a failure, every call throws its error. */
 export class InferenceTask {
   readonly id = newId();
-  /** The events as they come, without the audio; one loop at a time. */
+  /** The events of the task without the audio. One loop at a time can read them. */
   readonly events: AsyncIterable<InferenceServerEvent>;
   readonly #socket: EventSocket;
   readonly #buffers: ReceiveBuffers<InferenceServerEvent>;
@@ -25,10 +25,10 @@ export class InferenceTask {
   #start = () => {};
   #end: (error?: Error) => void = () => {};
   #finished: Promise<void> | undefined;
-  #over = false;
+  #hasEnded = false;
   #usage: SpeechUsage | undefined;
 
-  /** Made by `InferenceConnection.task`. */
+  /** Called by `InferenceConnection.task`. */
   constructor(socket: EventSocket) {
     this.#socket = socket;
     this.#ended = new Promise((resolve, reject) => {
@@ -42,50 +42,50 @@ export class InferenceTask {
       }),
     ]);
     this.#buffers = new ReceiveBuffers<InferenceServerEvent>({
-      holdable: socket.holdable,
-      hold: (held) => socket.hold(this, held),
-      overflow: () => socket.fail(new UnigateError('The audio comes faster than it is read.')),
+      canPause: socket.canPause,
+      setPaused: (paused) => socket.setPaused(this, paused),
+      overflow: () => socket.fail(new UnigateError('The audio arrives faster than it is read.')),
     });
     this.events = this.#buffers.events;
   }
 
-  /** Whether it has finished or failed. */
-  get over(): boolean {
-    return this.#over;
+  /** Whether the task has finished or failed. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
-  /** What was billed so far; undefined as long as nothing was reported. */
+  /** The usage billed so far. Undefined until the first report. */
   get usage(): SpeechUsage | undefined {
     return this.#usage;
   }
 
-  /** Adds text. Resolves when there is room for more; it need not be awaited. */
+  /** Adds text. Resolves when more can be sent. Awaiting it is optional. */
   send(text: string): Promise<void> {
     return this.#continue({ text });
   }
 
-  /** Speaks the text that waits. */
+  /** Speaks the buffered text. */
   flush(): Promise<void> {
     return this.#continue({ flush: true });
   }
 
-  /** No more text: the rest is spoken, then `audio` and `events` end. */
+  /** Ends the text. The gateway speaks the rest, then `audio` and `events` end. */
   finish(): Promise<void> {
     if (!this.#finished) {
       this.#finished = this.#send('finish-task', { input: {} });
-      this.#socket.owe();
+      this.#socket.expectResponse();
     }
     return this.#finished;
   }
 
-  /** The audio in order, as one file; one loop at a time. */
+  /** The audio as one file. One loop at a time can read it. */
   audio(): AsyncIterable<Uint8Array> {
     return this.#buffers.audio;
   }
 
   /**
-   * Finishes the task unless that is done, waits for its end and gives the final usage. Audio that no loop is reading
-   * by then is dropped. The socket stays open.
+   * Finishes the task if needed, waits for its end and returns the final usage. Discards audio that no loop is reading. The
+   * socket stays open.
    */
   async close(): Promise<SpeechUsage | undefined> {
     void this.finish();
@@ -94,24 +94,24 @@ export class InferenceTask {
     return this.#usage;
   }
 
-  /** Sends `run-task`; resolves when it has started. For the connection. */
+  /** Sends `run-task` and resolves when the task has started. Internal. */
   async run(model: string, options: InferenceTaskOptions): Promise<void> {
-    this.#socket.owe();
+    this.#socket.expectResponse();
     const parameters: RunTaskParameters = { text_type: 'PlainText', ...options };
     const kind = { task_group: 'audio', task: 'tts', function: 'SpeechSynthesizer' } as const;
     void this.#send('run-task', { ...kind, model, parameters, input: {} });
     await this.#started;
   }
 
-  /** Takes an event of this task. For the connection. */
-  takeEvent(event: InferenceServerEvent, size: number): void {
+  /** Handles an event of this task. Internal. */
+  handleEvent(event: InferenceServerEvent, size: number): void {
     this.#buffers.pushEvent(event, size);
     const { header, payload } = event;
-    // It counts from the start of the task, so a smaller figure is an older one.
+    // Usage is cumulative, so a smaller value is outdated.
     if ('usage' in payload && payload.usage && unitsOf(payload.usage) >= unitsOf(this.#usage))
       this.#usage = payload.usage;
     if (header.event === 'task-started') {
-      this.#socket.settle();
+      this.#socket.responseReceived();
       this.#start();
     } else if (header.event === 'task-finished') {
       this.end();
@@ -121,16 +121,16 @@ export class InferenceTask {
     }
   }
 
-  /** Takes a binary frame. For the connection. */
-  takeAudio(bytes: Uint8Array): void {
+  /** Handles a binary frame. Internal. */
+  handleAudio(bytes: Uint8Array): void {
     this.#buffers.pushAudio(bytes);
   }
 
-  /** For the connection. */
+  /** Ends the task. Internal. */
   end(cause?: Error): void {
-    if (this.#over) return;
-    this.#over = true;
-    if (this.#finished) this.#socket.settle();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#finished) this.#socket.responseReceived();
     this.#finished ??= Promise.resolve();
     this.#buffers.end(cause);
     this.#end(cause);

@@ -10,8 +10,8 @@ import { RealtimeError, SocketClosedError, UnigateError } from '../errors.ts';
 import type { EventSocket } from '../sockets/event-socket.ts';
 import { newId } from '../sockets/new-id.ts';
 import { ReceiveBuffers } from '../sockets/receive-buffers.ts';
-import { type SpokenText, speakThrough } from '../sockets/speak-through.ts';
-import { SessionBill } from './session-bill.ts';
+import { type SpeechText, speakText } from '../sockets/speak-text.ts';
+import { SessionUsage } from './session-usage.ts';
 
 type WithoutId<Event> = Event extends unknown ? Omit<Event, 'event_id'> : never;
 
@@ -22,8 +22,8 @@ interface PendingUpdate {
 }
 
 /**
- * One realtime session on its own socket. An `error` event that no call waits for is thrown by the audio loop; the
- * session may go on after it, and so may another loop. Once the session is over, everything throws why.
+ * A realtime session on its own socket. The audio loop throws an `error` event that belongs to no call. The session may
+ * continue after it, and another loop can continue to read. After the session failed, every call throws its error.
  *
  * @example
  * const session = await client.realtime('alpha3-tts-flash-realtime');
@@ -34,18 +34,18 @@ interface PendingUpdate {
  * const usage = await session.close();
  */
 export class RealtimeSession {
-  /** The gateway's id of the handshake; unknown in a browser. */
+  /** The gateway's id of the handshake. Undefined in browsers. */
   readonly requestId: string | undefined;
-  /** The events as they come; one loop at a time. */
+  /** The events of the session. One loop at a time can read them. */
   readonly events: AsyncIterable<RealtimeServerEvent>;
   readonly #socket: EventSocket;
   readonly #buffers: ReceiveBuffers<RealtimeServerEvent>;
-  readonly #bill = new SessionBill();
+  readonly #usage = new SessionUsage();
   readonly #updates: PendingUpdate[] = [];
   readonly #ended: Promise<void>;
   #end: (error?: Error) => void = () => {};
   #finished: Promise<void> | undefined;
-  /** The error event that came last, if nothing came after it: it explains the close. */
+  /** The last event if it was an error, which explains a following close. */
   #lastError: RealtimeError | undefined;
 
   constructor(socket: EventSocket) {
@@ -56,76 +56,76 @@ export class RealtimeSession {
     });
     this.#ended.catch(() => {});
     this.#buffers = new ReceiveBuffers<RealtimeServerEvent>({
-      holdable: socket.holdable,
-      hold: (held) => socket.hold(this, held),
-      overflow: () => socket.fail(new UnigateError('The audio comes faster than it is read.')),
+      canPause: socket.canPause,
+      setPaused: (paused) => socket.setPaused(this, paused),
+      overflow: () => socket.fail(new UnigateError('The audio arrives faster than it is read.')),
     });
     this.events = this.#buffers.events;
     socket.listen({
-      event: (event, size) => this.#take(event as RealtimeServerEvent, size),
+      event: (event, size) => this.#receive(event as RealtimeServerEvent, size),
       bytes: () => socket.fail(new UnigateError('The gateway sent a binary frame.')),
-      broken: (error) => this.#break(error),
+      failed: (error) => this.#handleFailure(error),
     });
   }
 
-  /** What was billed so far; undefined as long as nothing was reported. */
+  /** The usage billed so far. Undefined until the first report. */
   get usage(): RealtimeUsage | undefined {
-    return this.#bill.usage;
+    return this.#usage.usage;
   }
 
   /**
-   * Sets voice and form of the audio, before any text. Gives the session as the gateway confirms it. Throws
-   * RealtimeError when it refuses, TimeoutError when it does not answer.
+   * Sets voice and audio format, before any text. Returns the session that the gateway confirms. Throws RealtimeError if the
+   * gateway rejects the options, TimeoutError if it does not respond.
    */
   update(session: RealtimeSessionOptions): Promise<RealtimeSessionFacts> {
     const id = this.#nextId();
     const confirmed = new Promise<RealtimeSessionFacts>((resolve, reject) => {
       this.#updates.push({ id, resolve, reject });
     });
-    this.#socket.owe();
+    this.#socket.expectResponse();
     this.#socket.send({ event_id: id, type: 'session.update', session }).catch((error: Error) => {
-      this.#takeUpdate(id)?.reject(error);
+      this.#removeUpdate(id)?.reject(error);
     });
     return confirmed;
   }
 
-  /** Adds text, once `update` is confirmed. Resolves when there is room for more; it need not be awaited. */
+  /** Adds text after `update` is confirmed. Resolves when more can be sent. Awaiting it is optional. */
   append(text: string): Promise<void> {
     return this.#send({ type: 'input_text_buffer.append', text });
   }
 
-  /** Speaks the text that waits. */
+  /** Speaks the buffered text. */
   commit(): Promise<void> {
     return this.#send({ type: 'input_text_buffer.commit' });
   }
 
-  /** Drops the text that waits. */
+  /** Discards the buffered text. */
   clear(): Promise<void> {
     return this.#send({ type: 'input_text_buffer.clear' });
   }
 
-  /** Ends the response that is being spoken. */
+  /** Cancels the current response. */
   cancel(): Promise<void> {
     return this.#send({ type: 'response.cancel' });
   }
 
-  /** No more text: the rest is spoken, then `audio` and `events` end. */
+  /** Ends the text. The gateway speaks the rest, then `audio` and `events` end. */
   finish(): Promise<void> {
     if (!this.#finished) {
       this.#finished = this.#send({ type: 'session.finish' });
-      this.#socket.owe();
+      this.#socket.expectResponse();
     }
     return this.#finished;
   }
 
-  /** The audio of all responses in order, decoded, to the end of the session; one loop at a time. */
+  /** The decoded audio of all responses in order. One loop at a time can read it. */
   audio(): AsyncIterable<Uint8Array> {
     return this.#buffers.audio;
   }
 
   /**
-   * Finishes the session unless that is done, waits for its end and gives the final usage; undefined when nothing
-   * was spoken. Audio that no loop is reading by then is dropped.
+   * Finishes the session if needed, waits for its end and returns the final usage, or undefined if nothing was spoken.
+   * Discards audio that no loop is reading.
    */
   async close(): Promise<RealtimeUsage | undefined> {
     void this.finish();
@@ -135,27 +135,27 @@ export class RealtimeSession {
   }
 
   /**
-   * Speaks one text, which may still be coming, and ends the session. Yields the audio and returns the usage. Leaving
-   * the loop early closes the socket.
+   * Speaks one text, complete or in parts, and ends the session. Yields the audio and returns the usage. Leaving the loop
+   * early closes the socket.
    */
   async *speak(
-    text: SpokenText,
+    text: SpeechText,
     session: RealtimeSessionOptions,
   ): AsyncGenerator<Uint8Array, RealtimeUsage | undefined> {
-    const leave = (error: unknown) =>
-      this.#socket.fail(error instanceof Error ? error : new UnigateError('The session was left.'));
+    const abort = (error: unknown) =>
+      this.#socket.fail(error instanceof Error ? error : new UnigateError('The session was aborted.'));
     try {
       await this.update(session);
     } catch (error) {
-      leave(error);
+      abort(error);
       throw error;
     }
-    return yield* speakThrough(text, {
-      say: (piece) => this.append(piece),
+    return yield* speakText(text, {
+      send: (part) => this.append(part),
       finish: () => this.finish(),
       audio: this.audio(),
       close: () => this.close(),
-      leave,
+      abort,
     });
   }
 
@@ -168,48 +168,48 @@ export class RealtimeSession {
     return `event_${newId()}`;
   }
 
-  #take(event: RealtimeServerEvent, size: number): void {
+  #receive(event: RealtimeServerEvent, size: number): void {
     this.#buffers.pushEvent(event, size);
     this.#lastError = undefined;
     switch (event.type) {
       case 'session.updated':
-        return this.#takeUpdate(this.#updates[0]?.id)?.resolve(event.session);
+        return this.#removeUpdate(this.#updates[0]?.id)?.resolve(event.session);
       case 'response.audio.delta':
         return this.#buffers.pushAudio(decodeBase64(event.delta));
       case 'response.done':
-        return this.#bill.add(event);
+        return this.#usage.add(event);
       case 'error':
-        return this.#refuse(new RealtimeError(event.error, this.requestId));
+        return this.#handleError(new RealtimeError(event.error, this.requestId));
       case 'session.finished':
         this.#socket.close();
-        return this.#conclude();
+        return this.#endSession();
       default:
-      // The others are only passed on.
+      // Other events need no handling.
     }
   }
 
-  #refuse(error: RealtimeError): void {
+  #handleError(error: RealtimeError): void {
     this.#lastError = error;
-    // A provider may leave out which event it means.
-    const pending = this.#takeUpdate(error.eventId ?? this.#updates[0]?.id);
+    // A provider may omit the id of the event.
+    const pending = this.#removeUpdate(error.eventId ?? this.#updates[0]?.id);
     if (pending) pending.reject(error);
     else this.#buffers.audio.pushError(error);
   }
 
-  #takeUpdate(id: string | undefined): PendingUpdate | undefined {
+  #removeUpdate(id: string | undefined): PendingUpdate | undefined {
     const at = this.#updates.findIndex((update) => update.id === id);
     if (at < 0) return undefined;
-    this.#socket.settle();
+    this.#socket.responseReceived();
     return this.#updates.splice(at, 1)[0];
   }
 
-  #break(error: Error): void {
+  #handleFailure(error: Error): void {
     const cause =
       error instanceof SocketClosedError && error.closeCode !== 1000 ? this.#lastError : undefined;
-    this.#conclude(cause ?? error);
+    this.#endSession(cause ?? error);
   }
 
-  #conclude(cause?: Error): void {
+  #endSession(cause?: Error): void {
     this.#finished ??= Promise.resolve();
     for (const { reject } of this.#updates.splice(0))
       reject(cause ?? new UnigateError('The session has finished.'));

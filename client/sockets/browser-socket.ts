@@ -1,21 +1,21 @@
 import { ConnectionError, UnigateError } from '../errors.ts';
-import type { Socket, SocketListener, SocketTarget } from './socket.ts';
+import type { Socket, SocketListener, SocketRequest } from './socket.ts';
 
 export type WebSocketClass = typeof WebSocket;
 
-/** Bytes that may wait to be sent before the sender is made to wait. */
-const highWater = 1024 * 1024;
-const lookAgainMs = 20;
+/** Maximum number of unsent bytes before `send` waits. */
+const maxBufferedBytes = 1024 * 1024;
+const drainPollMs = 20;
 
 /**
- * Opens a socket with a browser's WebSocket. The key goes as a subprotocol, because a browser sets no headers, and a
- * refusal is a ConnectionError, because a browser does not show the answer.
+ * Opens a socket with the WebSocket of browsers. Sends the key as a subprotocol, because browsers set no headers. A rejected
+ * handshake is a ConnectionError, because browsers hide the response.
  */
-export function openBrowserSocket(target: SocketTarget, WebSocket: WebSocketClass): Promise<Socket> {
-  const { url, key, keyAsSubprotocol, signal } = target;
+export function openBrowserSocket(request: SocketRequest, WebSocket: WebSocketClass): Promise<Socket> {
+  const { url, key, keyAsSubprotocol, signal } = request;
   if (!keyAsSubprotocol)
     throw new UnigateError(
-      'This socket takes the key in a header only; in Node install ws, in a browser use realtime.',
+      'This socket requires the key in a header; install ws in Node, or use realtime in a browser.',
     );
   const socket = start(url, key, WebSocket);
   socket.binaryType = 'arraybuffer';
@@ -25,15 +25,15 @@ export function openBrowserSocket(target: SocketTarget, WebSocket: WebSocketClas
       socket.close();
     };
     signal.addEventListener('abort', stop, { once: true });
-    const settled = () => signal.removeEventListener('abort', stop);
+    const removeListener = () => signal.removeEventListener('abort', stop);
     socket.addEventListener('open', () => {
-      settled();
+      removeListener();
       resolve(new BrowserSocket(socket));
     });
     socket.addEventListener('close', () => {
-      settled();
+      removeListener();
       const { host } = new URL(url);
-      reject(new ConnectionError(`The socket to ${host} was refused or broke; a browser does not say why.`));
+      reject(new ConnectionError(`The socket to ${host} failed; browsers do not report the reason.`));
     });
   });
 }
@@ -42,17 +42,17 @@ function start(url: string, key: string, WebSocket: WebSocketClass): WebSocket {
   try {
     return new WebSocket(url, ['realtime', `openai-insecure-api-key.${key}`]);
   } catch {
-    // The error of the browser would quote the key.
-    throw new UnigateError('apiKey: has characters that a subprotocol cannot carry.');
+    // The error of the browser would contain the key.
+    throw new UnigateError('apiKey contains characters that are not allowed in a subprotocol.');
   }
 }
 
 class BrowserSocket implements Socket {
   readonly requestId = undefined;
   readonly #socket: WebSocket;
-  #early: (string | Uint8Array)[] = [];
+  #earlyFrames: (string | Uint8Array)[] = [];
   #listener: SocketListener | undefined;
-  #end: { code: number; reason: string } | undefined;
+  #closeEvent: { code: number; reason: string } | undefined;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -60,27 +60,27 @@ class BrowserSocket implements Socket {
       const data = event.data as string | ArrayBuffer;
       const frame = typeof data === 'string' ? data : new Uint8Array(data);
       if (this.#listener) this.#listener.frame(frame);
-      else this.#early.push(frame);
+      else this.#earlyFrames.push(frame);
     });
     socket.addEventListener('close', ({ code, reason }) => {
-      this.#end = { code, reason };
+      this.#closeEvent = { code, reason };
       this.#listener?.closed(code, reason);
     });
   }
 
   listen(listener: SocketListener): void {
-    for (const frame of this.#early) listener.frame(frame);
-    this.#early = [];
+    for (const frame of this.#earlyFrames) listener.frame(frame);
+    this.#earlyFrames = [];
     this.#listener = listener;
-    if (this.#end) listener.closed(this.#end.code, this.#end.reason);
+    if (this.#closeEvent) listener.closed(this.#closeEvent.code, this.#closeEvent.reason);
   }
 
   async send(text: string): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) throw new ConnectionError('The socket is closed.');
     this.#socket.send(text);
-    // There is no event for this.
-    while (this.#socket.bufferedAmount > highWater && this.#socket.readyState === this.#socket.OPEN)
-      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    // Browsers send no event when the buffer drains.
+    while (this.#socket.bufferedAmount > maxBufferedBytes && this.#socket.readyState === this.#socket.OPEN)
+      await new Promise((resolve) => setTimeout(resolve, drainPollMs));
   }
 
   close(): void {

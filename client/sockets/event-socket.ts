@@ -1,37 +1,37 @@
 import { SocketClosedError, TimeoutError, UnigateError } from '../errors.ts';
-import { aborted } from '../retry.ts';
+import { abortError } from '../retry.ts';
 import { defaultTimeout, type SocketOptions } from './open-socket.ts';
-import { SilenceTimer } from './silence-timer.ts';
+import { ResponseTimer } from './response-timer.ts';
 import type { Socket } from './socket.ts';
 
 interface EventSocketListener {
-  /** A text frame, parsed; `size` is its length. */
+  /** A parsed text frame. `size` is its length. */
   event(event: unknown, size: number): void;
   bytes(bytes: Uint8Array): void;
-  /** The socket has ended without `close`; called once. */
-  broken(error: Error): void;
+  /** The socket ended without `close`. Called once. */
+  failed(error: Error): void;
 }
 
-/** A socket of JSON events, with a time limit on silence and one error at its end. */
+/** A socket of JSON events with a response timeout and a single final error. */
 export class EventSocket {
   readonly requestId: string | undefined;
-  /** Whether reading can be held back. */
-  readonly holdable: boolean;
+  /** Whether reading can be paused. */
+  readonly canPause: boolean;
   readonly #socket: Socket;
-  readonly #silence: SilenceTimer;
+  readonly #timer: ResponseTimer;
   readonly #signal: AbortSignal | undefined;
-  readonly #holders = new Set<object>();
+  readonly #pausedBy = new Set<object>();
   #listener: EventSocketListener | undefined;
   #error: Error | undefined;
-  #over = false;
+  #closed = false;
 
   constructor(socket: Socket, { signal, timeout = defaultTimeout }: SocketOptions) {
     this.#socket = socket;
     this.#signal = signal;
     this.requestId = socket.requestId;
-    this.holdable = socket.pause !== undefined;
-    this.#silence = new SilenceTimer(timeout, () =>
-      this.fail(new TimeoutError(`The gateway was silent for ${timeout} ms.`)),
+    this.canPause = socket.pause !== undefined;
+    this.#timer = new ResponseTimer(timeout, () =>
+      this.fail(new TimeoutError(`The gateway sent nothing for ${timeout} ms.`)),
     );
   }
 
@@ -40,16 +40,16 @@ export class EventSocket {
     this.#signal?.addEventListener('abort', this.#stop, { once: true });
     this.#socket.listen({
       frame: (data) => {
-        if (!this.#over) this.#take(data, listener);
+        if (!this.#closed) this.#receive(data, listener);
       },
       closed: (code, reason) => this.fail(new SocketClosedError(code, reason)),
     });
     if (this.#signal?.aborted) this.#stop();
   }
 
-  /** Sends an event. A failure need not be caught: `broken` gets it as well. */
+  /** Sends an event. The caller may ignore a rejection, because `failed` receives the error too. */
   send(event: object): Promise<void> {
-    const sent = this.#over
+    const sent = this.#closed
       ? Promise.reject(this.#error ?? new UnigateError('The socket is closed.'))
       : this.#socket.send(JSON.stringify(event)).catch((cause: unknown) => {
           throw this.#error ?? cause;
@@ -58,49 +58,49 @@ export class EventSocket {
     return sent;
   }
 
-  /** The gateway owes an answer until `settle`; `timeout` is for its silence. */
-  owe(): void {
-    if (!this.#over) this.#silence.owe();
+  /** Starts the response timeout. Call `responseReceived` when the response arrives. */
+  expectResponse(): void {
+    if (!this.#closed) this.#timer.expect();
   }
 
-  settle(): void {
-    if (!this.#over) this.#silence.settle();
+  responseReceived(): void {
+    if (!this.#closed) this.#timer.received();
   }
 
-  /** Stops reading for a holder; goes on when no holder is left. */
-  hold(holder: object, held: boolean): void {
-    const before = this.#holders.size > 0;
-    if (held) this.#holders.add(holder);
-    else this.#holders.delete(holder);
-    const now = this.#holders.size > 0;
-    if (now === before || this.#over) return;
-    this.#silence.suspend(now);
-    if (now) this.#socket.pause?.();
+  /** Pauses reading for a reader. Resumes when no reader needs the pause. */
+  setPaused(reader: object, paused: boolean): void {
+    const wasPaused = this.#pausedBy.size > 0;
+    if (paused) this.#pausedBy.add(reader);
+    else this.#pausedBy.delete(reader);
+    const isPaused = this.#pausedBy.size > 0;
+    if (isPaused === wasPaused || this.#closed) return;
+    this.#timer.suspend(isPaused);
+    if (isPaused) this.#socket.pause?.();
     else this.#socket.resume?.();
   }
 
-  /** Ends the socket with an error; without effect after its end. */
+  /** Closes the socket with an error. No effect after its end. */
   fail(error: Error): void {
-    if (this.#over) return;
+    if (this.#closed) return;
     this.#error = error;
     this.close();
-    this.#listener?.broken(error);
+    this.#listener?.failed(error);
   }
 
   close(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#silence.end();
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#timer.end();
     this.#signal?.removeEventListener('abort', this.#stop);
     this.#socket.close();
   }
 
   readonly #stop = () => {
-    if (this.#signal) this.fail(aborted(this.#signal));
+    if (this.#signal) this.fail(abortError(this.#signal));
   };
 
-  #take(data: string | Uint8Array, listener: EventSocketListener): void {
-    this.#silence.touch();
+  #receive(data: string | Uint8Array, listener: EventSocketListener): void {
+    this.#timer.restart();
     if (typeof data !== 'string') return listener.bytes(data);
     let event: unknown;
     try {

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import { APIError, ConnectionError, requestIdOf } from '../errors.ts';
-import type { Socket, SocketListener, SocketTarget } from './socket.ts';
+import type { Socket, SocketListener, SocketRequest } from './socket.ts';
 
 type WebSocketClass = typeof WebSocket;
 
 const maxFrameBytes = 16 * 1024 * 1024;
-const maxRefusalCharacters = 64 * 1024;
+const maxErrorBodyLength = 64 * 1024;
 
-/** The package `ws`; undefined where it is not installed. */
+/** Loads the package `ws`. Undefined if it is not installed. */
 export async function importWs(): Promise<unknown> {
   try {
     return (await import('ws')).WebSocket;
@@ -17,9 +17,9 @@ export async function importWs(): Promise<unknown> {
   }
 }
 
-/** Opens a socket with `ws`. Throws APIError when the gateway refuses, ConnectionError when it cannot be reached. */
-export function openNodeSocket(target: SocketTarget, ws: unknown): Promise<Socket> {
-  const { url, key, headers, signal } = target;
+/** Opens a socket with `ws`. Throws APIError for a rejected handshake, ConnectionError if the gateway is unreachable. */
+export function openNodeSocket(request: SocketRequest, ws: unknown): Promise<Socket> {
+  const { url, key, headers, signal } = request;
   const socket = new (ws as WebSocketClass)(url, {
     headers: { ...headers, authorization: `Bearer ${key}` },
     perMessageDeflate: false,
@@ -32,10 +32,10 @@ export function openNodeSocket(target: SocketTarget, ws: unknown): Promise<Socke
       socket.terminate();
     };
     signal.addEventListener('abort', stop, { once: true });
-    const settled = () => signal.removeEventListener('abort', stop);
-    // Stays for good: a close follows every error of an open socket.
+    const removeListener = () => signal.removeEventListener('abort', stop);
+    // This listener stays, because every error of an open socket is followed by a close.
     socket.on('error', (cause) => {
-      settled();
+      removeListener();
       const reason = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
       reject(new ConnectionError(`The socket to ${new URL(url).host} failed: ${reason}.`, { cause }));
     });
@@ -43,11 +43,11 @@ export function openNodeSocket(target: SocketTarget, ws: unknown): Promise<Socke
       requestId = requestIdOf(headersOf(response));
     });
     socket.once('unexpected-response', (_, response: IncomingMessage) => {
-      refusalOf(response).then(reject, reject).finally(settled);
+      handshakeError(response).then(reject, reject).finally(removeListener);
     });
     socket.once('open', () => {
-      settled();
-      // Frames may be here already; they wait for the listener.
+      removeListener();
+      // Frames may have arrived already. They wait for the listener.
       socket.pause();
       resolve(new NodeSocket(socket, requestId));
     });
@@ -66,7 +66,7 @@ class NodeSocket implements Socket {
   listen(listener: SocketListener): void {
     this.#socket.on('message', (data: RawData, binary: boolean) => {
       const bytes = data as Buffer;
-      listener.frame(binary ? plainBytes(bytes) : bytes.toString());
+      listener.frame(binary ? toUint8Array(bytes) : bytes.toString());
     });
     this.#socket.on('close', (code: number, reason: Buffer) => listener.closed(code, reason.toString()));
     if (this.#socket.readyState === this.#socket.CLOSED) listener.closed(1006, '');
@@ -91,23 +91,23 @@ class NodeSocket implements Socket {
   }
 
   close(): void {
-    // The gateway's close frame must be read.
+    // A paused socket would not read the close frame of the gateway.
     this.#socket.resume();
     this.#socket.close(1000);
   }
 }
 
-/** The error of a handshake that was answered as ordinary HTTP. */
-async function refusalOf(response: IncomingMessage): Promise<APIError> {
+/** Creates the error of a handshake with an HTTP error response. */
+async function handshakeError(response: IncomingMessage): Promise<APIError> {
   let text = '';
   response.setEncoding('utf8');
   try {
-    for await (const piece of response) {
-      text += piece;
-      if (text.length > maxRefusalCharacters) break;
+    for await (const chunk of response) {
+      text += chunk;
+      if (text.length > maxErrorBodyLength) break;
     }
   } catch {
-    // The status is worth more than the rest of a body that broke off.
+    // The status is enough if the body breaks off.
   }
   const status = response.statusCode ?? 502;
   return APIError.of({ status, headers: headersOf(response), body: parse(text) });
@@ -126,6 +126,6 @@ function parse(text: string): unknown {
   }
 }
 
-function plainBytes({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
+function toUint8Array({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

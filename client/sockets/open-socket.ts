@@ -1,34 +1,33 @@
 import { TimeoutError } from '../errors.ts';
-import { aborted } from '../retry.ts';
+import { abortError } from '../retry.ts';
 import { openBrowserSocket, type WebSocketClass } from './browser-socket.ts';
 import { importWs, openNodeSocket } from './node-socket.ts';
-import type { Socket, SocketTarget } from './socket.ts';
+import type { Socket, SocketRequest } from './socket.ts';
 
 export interface SocketOptions {
-  /** Ends the handshake and later the socket with AbortError. */
+  /** Aborts the handshake, and later the socket, with AbortError. */
   signal?: AbortSignal;
   /**
-   * Milliseconds for the handshake and for each answer that the gateway owes; after `finish` for its silence.
-   * 60,000 when it is left out.
+   * Timeout of the handshake, of each response and, after `finish`, of the idle time, in milliseconds. Default: 60,000.
    */
   timeout?: number;
-  /** Headers of the handshake beside those of the contract; browsers send none. */
+  /** Additional headers of the handshake. Browsers send none. */
   headers?: Record<string, string>;
 }
 
-/** Where sockets are opened, and with what key. */
+/** URL and key of the gateway. */
 export interface SocketGateway {
   baseUrl: string;
   key: string;
-  /** A browser's WebSocket class, instead of `ws` in Node. */
+  /** WebSocket class with the browser API, instead of `ws` in Node. */
   webSocket?: WebSocketClass;
 }
 
 export const defaultTimeout = 60_000;
 
 /**
- * Opens a socket of the gateway: with `ws` in Node, with the global WebSocket elsewhere. Throws APIError when the
- * gateway refuses, ConnectionError, TimeoutError or AbortError. A handshake is not repeated.
+ * Opens a socket with `ws` in Node, and with the global WebSocket elsewhere. Throws APIError for a rejected handshake,
+ * ConnectionError, TimeoutError or AbortError. Does not retry the handshake.
  */
 export async function openSocket(
   gateway: SocketGateway,
@@ -38,24 +37,24 @@ export async function openSocket(
 ): Promise<Socket> {
   const { signal, timeout = defaultTimeout, headers = {}, keyAsSubprotocol } = options;
   const handshake = new AbortController();
-  const stop = () => signal && handshake.abort(aborted(signal));
+  const stop = () => signal && handshake.abort(abortError(signal));
   signal?.addEventListener('abort', stop, { once: true });
   const timer = setTimeout(
-    () => handshake.abort(new TimeoutError(`No answer to the handshake within ${timeout} ms.`)),
+    () => handshake.abort(new TimeoutError(`No response to the handshake within ${timeout} ms.`)),
     timeout,
   );
   try {
     const ws = gateway.webSocket || !inNode() ? undefined : await importWs();
-    if (signal?.aborted) throw aborted(signal);
-    const target: SocketTarget = {
+    if (signal?.aborted) throw abortError(signal);
+    const request: SocketRequest = {
       url: `${gateway.baseUrl.replace(/^http/i, 'ws')}${path}?model=${encodeURIComponent(model)}`,
       key: gateway.key,
       headers,
       keyAsSubprotocol,
       signal: handshake.signal,
     };
-    if (ws) return await openNodeSocket(target, ws);
-    return await openBrowserSocket(target, gateway.webSocket ?? WebSocket);
+    if (ws) return await openNodeSocket(request, ws);
+    return await openBrowserSocket(request, gateway.webSocket ?? WebSocket);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);

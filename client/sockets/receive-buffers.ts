@@ -1,80 +1,81 @@
-import { Inbox } from './inbox.ts';
+import { ReceiveQueue } from './receive-queue.ts';
 
-/** Bytes that may wait for a reader before the socket is held back. */
-const maxBuffered = 1024 * 1024;
-/** The same for a socket that cannot be held back, and while the end is awaited. */
-const maxBufferedAtEnd = 64 * 1024 * 1024;
+/** Maximum number of unread bytes before the socket is paused. */
+const maxBufferedBytes = 1024 * 1024;
+/** Limit for a socket that cannot be paused, and while waiting for the end. */
+const maxBufferedBytesAtEnd = 64 * 1024 * 1024;
 
-/** How the buffers hold their socket back. */
+/** Flow control of the socket. */
 interface FlowControl {
-  /** Whether the socket can be held back at all. */
-  readonly holdable: boolean;
-  hold(held: boolean): void;
-  /** The readers are too far behind. */
+  /** Whether the socket can be paused. */
+  readonly canPause: boolean;
+  setPaused(paused: boolean): void;
+  /** Called when the unread data exceeds the limit. */
   overflow(): void;
 }
 
 /**
- * The two ways to read a conversation: its events and its audio. Either is kept for a reader that comes late, as long
- * as there is room; what only the other's readers leave unread never holds the socket back.
+ * Buffers the events and the audio of a conversation. Each is stored for a late reader up to a limit. Data that no loop
+ * reads never pauses the socket while a loop reads the other kind.
  */
 export class ReceiveBuffers<Event> {
-  readonly events: Inbox<Event>;
-  readonly audio: Inbox<Uint8Array>;
+  readonly events: ReceiveQueue<Event>;
+  readonly audio: ReceiveQueue<Uint8Array>;
   readonly #flow: FlowControl;
-  #held = false;
+  #paused = false;
   #ending = false;
   #ended = false;
 
   constructor(flow: FlowControl) {
     this.#flow = flow;
-    this.events = new Inbox('events', () => this.#settle());
-    this.audio = new Inbox('audio', () => this.#settle());
+    this.events = new ReceiveQueue('events', () => this.#update());
+    this.audio = new ReceiveQueue('audio', () => this.#update());
   }
 
   /** `size` is in bytes. */
   pushEvent(event: Event, size: number): void {
     this.events.push(event, size);
-    this.#settle();
+    this.#update();
   }
 
   pushAudio(bytes: Uint8Array): void {
     if (bytes.byteLength === 0) return;
     this.audio.push(bytes, bytes.byteLength);
-    this.#settle();
+    this.#update();
   }
 
-  /** Drops what nobody is reading, so that the end arrives. */
+  /** Discards the kind that no loop is reading, so that the end can arrive. */
   awaitEnd(): void {
     this.#ending = true;
-    for (const inbox of [this.events, this.audio]) if (!inbox.reading) inbox.drop();
-    this.#settle();
+    for (const queue of [this.events, this.audio]) if (!queue.isReading) queue.discard();
+    this.#update();
   }
 
   end(error?: Error): void {
     this.#ended = true;
     this.events.end(error);
     this.audio.end(error);
-    this.#hold(false);
+    this.#setPaused(false);
   }
 
-  #settle(): void {
+  #update(): void {
     const { events, audio } = this;
-    if (events.size > maxBuffered && !events.claimed && audio.claimed) events.lose();
-    if (audio.size > maxBuffered && !audio.claimed && events.claimed) audio.lose();
-    // A loop that is left while the end is awaited has no successor.
-    if (this.#ending && events.claimed && !events.reading) events.drop();
-    if (this.#ending && audio.claimed && !audio.reading) audio.drop();
-    // What has ended may stay unread: on the same socket others go on.
+    if (events.size > maxBufferedBytes && !events.wasRead && audio.wasRead) events.overflow();
+    if (audio.size > maxBufferedBytes && !audio.wasRead && events.wasRead) audio.overflow();
+    // While waiting for the end, no further loop follows one that stopped.
+    if (this.#ending && events.wasRead && !events.isReading) events.discard();
+    if (this.#ending && audio.wasRead && !audio.isReading) audio.discard();
+    // Unread data of an ended conversation must not pause a socket that others use.
     if (this.#ended) return;
     const buffered = Math.max(events.size, audio.size);
-    if (this.#flow.holdable) this.#hold(buffered > (this.#ending ? maxBufferedAtEnd : maxBuffered));
-    else if (buffered > maxBufferedAtEnd) this.#flow.overflow();
+    if (this.#flow.canPause)
+      this.#setPaused(buffered > (this.#ending ? maxBufferedBytesAtEnd : maxBufferedBytes));
+    else if (buffered > maxBufferedBytesAtEnd) this.#flow.overflow();
   }
 
-  #hold(held: boolean): void {
-    if (this.#held === held) return;
-    this.#held = held;
-    this.#flow.hold(held);
+  #setPaused(paused: boolean): void {
+    if (this.#paused === paused) return;
+    this.#paused = paused;
+    this.#flow.setPaused(paused);
   }
 }

@@ -1,35 +1,35 @@
-/** What happens on an open socket. */
+/** Listener of an open socket. */
 export interface SocketListener {
   /** A text frame, or the bytes of a binary frame. */
   frame(data: string | Uint8Array): void;
-  /** The socket is closed; nothing follows. Code 1006 means that the connection broke. */
+  /** The socket is closed. Code 1006 means a lost connection. */
   closed(code: number, reason: string): void;
 }
 
-/** An open WebSocket, of Node or of a browser. */
+/** An open WebSocket in Node or in a browser. */
 export interface Socket {
-  /** The gateway's id of the handshake; browsers do not show it. */
+  /** The gateway's id of the handshake. Undefined in browsers. */
   readonly requestId: string | undefined;
-  /** Names the one listener; frames wait until then. */
+  /** Sets the listener. Frames that arrived before are delivered to it. */
   listen(listener: SocketListener): void;
-  /** Sends a text frame. Resolves when there is room for another one. */
+  /** Sends a text frame. Resolves when another one can be sent. */
   send(text: string): Promise<void>;
-  /** Stops reading, so that the gateway waits; browsers cannot. */
+  /** Stops reading, so that the gateway has to wait. Not available in browsers. */
   pause?(): void;
   resume?(): void;
   /** Closes with code 1000. */
   close(): void;
 }
 
-/** How to open a socket. */
-export interface SocketTarget {
-  /** A `ws:` or `wss:` address. */
+/** Parameters of a handshake. */
+export interface SocketRequest {
+  /** A `ws:` or `wss:` URL. */
   url: string;
   key: string;
-  /** Headers beside the key; browsers send none. */
+  /** Additional headers. Browsers send none. */
   headers: Record<string, string>;
-  /** Whether the gateway takes the key as a subprotocol, the only way that browsers have. */
+  /** Whether the gateway accepts the key as a subprotocol, which browsers require. */
   keyAsSubprotocol: boolean;
-  /** Ends the handshake; its reason is thrown. */
+  /** Aborts the handshake with its reason. */
   signal: AbortSignal;
 }

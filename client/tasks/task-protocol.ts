@@ -1,34 +1,34 @@
 import type { components } from '../../generated/http.ts';
-import type { CallOptions, Reply } from '../call.ts';
+import type { CallOptions, CallResult } from '../call.ts';
 
-/** What every kind of task reports. */
+/** State of a task of any kind. */
 export interface TaskState {
-  /** In the words of its protocol. */
+  /** Status of the protocol. */
   status: string;
-  /** 0 to 100, where the protocol reports it. */
+  /** 0 to 100, if the protocol reports it. */
   percent?: number;
-  /** Why it has ended without a result. */
+  /** Set if the task ended without a result. */
   failure?: { code: string; message: string };
 }
 
-/** How one kind of task is read. */
+/** Reads tasks of one kind. */
 export interface TaskReader<Task, Done extends Task> {
-  read(id: string, options: CallOptions): Promise<Reply<Task>>;
+  read(id: string, options: CallOptions): Promise<CallResult<Task>>;
   stateOf(task: Task): TaskState;
-  /** Whether it has ended with a result. */
+  /** Whether the task ended with a result. */
   isDone(task: Task): task is Done;
 }
 
-/** How one kind of task is made and read. */
-export interface TaskMaker<Request, Created, Task, Done extends Task> extends TaskReader<Task, Done> {
+/** Creates and reads tasks of one kind. */
+export interface TaskProtocol<Request, Created, Task, Done extends Task> extends TaskReader<Task, Done> {
   create(body: Request, options: CallOptions): Promise<Created>;
 }
 
-/** The same of a task with one file. */
-export interface TaskProtocol<Request, Created, Task, Done extends Task>
-  extends TaskMaker<Request, Created, Task, Done> {
+/** Creates and reads tasks with one result file. */
+export interface FileTaskProtocol<Request, Created, Task, Done extends Task>
+  extends TaskProtocol<Request, Created, Task, Done> {
   idOf(created: Created): string;
-  /** The address of what the task made. */
+  /** Returns the URL of the result file. */
   urlOf(task: Task): string | undefined;
 }
 
@@ -42,19 +42,22 @@ export function isCompletedVideo(task: VideoTask): task is CompletedVideo {
 }
 
 export function videoState({ status, progress, error }: VideoTask): TaskState {
-  const failure = { code: 'video_generation_failed', message: 'The task has failed.', ...error };
+  const failure = { code: 'video_generation_failed', message: 'The task failed.', ...error };
   return { status, percent: progress, failure: status === 'failed' ? failure : undefined };
 }
 
-interface RecordFacts {
+interface RecordFields {
   status: string;
   /** For example `50%`. */
   progress?: string | undefined;
 }
 
-/** The state of a record with a percent as text, which ends in `SUCCESS` or `FAILURE`. */
-export function recordState({ status, progress }: RecordFacts, reason: string | null | undefined): TaskState {
+/** Returns the state of a record that ends in `SUCCESS` or `FAILURE`, with its progress as text. */
+export function recordState(
+  { status, progress }: RecordFields,
+  reason: string | null | undefined,
+): TaskState {
   const percent = progress === undefined ? undefined : Number.parseInt(progress, 10);
-  const failure = { code: status, message: reason || 'The task has failed.' };
+  const failure = { code: status, message: reason || 'The task failed.' };
   return { status, percent, failure: status === 'FAILURE' ? failure : undefined };
 }

@@ -1,43 +1,43 @@
 import type { CallOptions } from '../call.ts';
 import type { EndedTask } from '../errors.ts';
 import { newId } from '../sockets/new-id.ts';
-import type { TaskMaker } from './task-protocol.ts';
+import type { TaskProtocol } from './task-protocol.ts';
 import { checkWaitOptions, type WaitOptions, waitForTask } from './wait-for-task.ts';
 
 export interface CreateOptions extends CallOptions {
-  /** Your own name for the request: under the same one it makes no second task. By chance when it is left out. */
+  /** Requests with the same key create only one task. Default: random. */
   idempotencyKey?: string;
 }
 
-/** The tasks of one pair of paths: made at one, read at the other. */
+/** Tasks with one path to create them and one to read them. */
 export class Tasks<Request, Created, Task extends EndedTask, Done extends Task> {
-  readonly #maker: TaskMaker<Request, Created, Task, Done>;
+  readonly #protocol: TaskProtocol<Request, Created, Task, Done>;
 
-  constructor(maker: TaskMaker<Request, Created, Task, Done>) {
-    this.#maker = maker;
+  constructor(protocol: TaskProtocol<Request, Created, Task, Done>) {
+    this.#protocol = protocol;
   }
 
-  /** Starts a task; repeats of the request never start a second one. */
+  /** Creates a task. Retries of the request never create a second one. */
   create(body: Request, options: CreateOptions = {}): Promise<Created> {
-    return this.#maker.create(body, named(options));
+    return this.#protocol.create(body, withIdempotencyKey(options));
   }
 
-  /** The task as it stands. */
+  /** Retrieves a task. */
   async retrieve(id: string, options: CallOptions = {}): Promise<Task> {
-    return (await this.#maker.read(id, options)).data;
+    return (await this.#protocol.read(id, options)).data;
   }
 
   /**
-   * Polls the task until it has a result. Throws TaskFailedError with the task when it ends without one; AbortError and
-   * TimeoutError, which leave the task running, have its `taskId`.
+   * Polls a task until it has a result. Throws TaskFailedError with the task if it ends without one. AbortError and
+   * TimeoutError contain its `taskId`; the task continues.
    */
   waitFor(id: string, options: WaitOptions<Task> = {}): Promise<Done> {
-    return waitForTask(id, this.#maker, options);
+    return waitForTask(id, this.#protocol, options);
   }
 }
 
-/** Makes a task, then waits with what the answer says. The options of both are checked before there is a task. */
-export async function createThen<Created, Task, Result>(
+/** Creates a task, then waits for it. Validates the wait options before it creates the task. */
+export async function createThenWait<Created, Task, Result>(
   options: CreateOptions & WaitOptions<Task>,
   create: (options: CreateOptions) => Promise<Created>,
   wait: (created: Created, options: WaitOptions<Task>) => Promise<Result>,
@@ -48,7 +48,11 @@ export async function createThen<Created, Task, Result>(
   return await wait(created, { ...call, onProgress, pollIntervalMs, timeoutMs });
 }
 
-/** The options of a call that names itself. */
-export function named({ idempotencyKey = newId(), headers, ...call }: CreateOptions): CallOptions {
+/** Adds an idempotency key to the options of a call. */
+export function withIdempotencyKey({
+  idempotencyKey = newId(),
+  headers,
+  ...call
+}: CreateOptions): CallOptions {
   return { ...call, headers: { 'Idempotency-Key': idempotencyKey, ...headers } };
 }

@@ -12,42 +12,45 @@ const admin = (args: string[], more: Parameters<typeof runCommand>[1] = { env })
 
 describe('a command line that is wrong', () => {
   test.each([
-    [[], 'No command.'],
-    [['sing'], 'No command sing.'],
-    [['keys'], 'No command keys; there is keys list, '],
-    [['keys', 'sing'], 'No command keys sing; there is keys list, '],
-    [['constructor'], 'No command constructor.'],
-    [['keys', 'list', 'all'], 'keys list takes no all.'],
-    [['keys', 'revoke'], 'keys revoke takes one ID.'],
-    [['keys', 'revoke', 'seven'], 'ID: not a whole number.'],
-    [['keys', 'revoke', '7', '8'], 'keys revoke takes one ID.'],
-    [['keys', 'create', ' ', '--user', '1'], 'keys create takes one NAME.'],
-    [['keys', 'create', 'n', '--quota', 'much'], '--quota: not a whole number.'],
-    [['keys', 'grant', '7', '--amount', '5'], 'keys grant: give --reason.'],
-    [['keys', 'grant', '7', '--amount', '-5'], 'one that begins with a dash goes as --amount=-5.'],
-    [['keys', 'update', '7'], 'keys update: say what to change.'],
-    [['keys', 'update', '7', '--enable', '--disable'], '--enable goes without --disable.'],
-    [['keys', 'update', '7', '--admin', '--no-admin'], '--admin goes without --no-admin.'],
-    [['keys', 'list', '--status', 'lost'], '--status: one of enabled, disabled, expired, exhausted.'],
-    [['tasks', 'settle', 't', '--reason', 'r'], 'tasks settle: give --outcome.'],
+    [[], 'A command is missing.'],
+    [['sing'], 'There is no command sing.'],
+    [['keys'], 'There is no command keys; commands: keys list, '],
+    [['keys', 'sing'], 'There is no command keys sing; commands: keys list, '],
+    [['constructor'], 'There is no command constructor.'],
+    [['keys', 'list', 'all'], 'keys list: unexpected argument all.'],
+    [['keys', 'revoke'], 'keys revoke requires one ID.'],
+    [['keys', 'revoke', 'seven'], 'ID must be a whole number.'],
+    [['keys', 'revoke', '7', '8'], 'keys revoke requires one ID.'],
+    [['keys', 'create', ' ', '--user', '1'], 'keys create requires one NAME.'],
+    [['keys', 'create', 'n', '--quota', 'much'], '--quota must be a whole number.'],
+    [['keys', 'grant', '7', '--amount', '5'], 'keys grant: --reason is required.'],
+    [['keys', 'grant', '7', '--amount', '-5'], 'write a value that starts with a dash as --amount=-5.'],
+    [['keys', 'update', '7'], 'keys update: at least one option is required.'],
+    [['keys', 'update', '7', '--enable', '--disable'], '--enable and --disable cannot be combined.'],
+    [['keys', 'update', '7', '--admin', '--no-admin'], '--admin and --no-admin cannot be combined.'],
+    [['keys', 'list', '--status', 'lost'], '--status must be one of enabled, disabled, expired, exhausted.'],
+    [['tasks', 'settle', 't', '--reason', 'r'], 'tasks settle: --outcome is required.'],
     [
       ['tasks', 'settle', 't', '--reason', 'r', '--outcome', 'completed'],
-      'give --units with --outcome completed.',
+      '--outcome completed requires --units.',
     ],
     [
       ['tasks', 'settle', 't', '--reason', 'r', '--outcome', 'failed', '--units', '5'],
-      '--units and --url are for --outcome completed.',
+      '--units and --url require --outcome completed.',
     ],
-    [['deliveries', 'list', '--state', 'queued'], '--state: one of open, delivered, given_up.'],
-    [['users', 'update', '2'], 'users update: say what to change.'],
-    [['users', 'create', 'n', '--role', 'root'], '--role: one of user, admin.'],
-    [['keys', 'create', 'n', '--ends', 'soon'], '--ends: a date such as 2026-11-22, or a span such as 24h.'],
+    [['deliveries', 'list', '--state', 'queued'], '--state must be one of open, delivered, given_up.'],
+    [['users', 'update', '2'], 'users update: at least one option is required.'],
+    [['users', 'create', 'n', '--role', 'root'], '--role must be one of user, admin.'],
+    [
+      ['keys', 'create', 'n', '--ends', 'soon'],
+      '--ends must be a date such as 2026-11-22, or a duration such as 24h.',
+    ],
     [['keys', 'list', '--quota', '1'], 'keys list has no option --quota.'],
-    [['keys', 'list', '--loud'], 'No option --loud.'],
-    [['keys', 'list', '--json=yes'], '--json takes no value.'],
-    [['keys', 'list', '--page'], '--page: give a value.'],
-    [['audit', '--offline'], '--offline: only where the gateway is installed'],
-    [['help', 'sing'], 'No command sing.'],
+    [['keys', 'list', '--loud'], 'Unknown option --loud.'],
+    [['keys', 'list', '--json=yes'], '--json accepts no value.'],
+    [['keys', 'list', '--page'], '--page requires a value.'],
+    [['audit', '--offline'], '--offline is available only where the gateway is installed'],
+    [['help', 'sing'], 'There is no command sing.'],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await admin(args);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
@@ -91,9 +94,9 @@ describe('help', () => {
 test('options of one name are of one kind in all commands', () => {
   const kinds = new Map<string, boolean>();
   for (const { options } of Object.values(commands)) {
-    for (const [name, { takes }] of Object.entries(options)) {
-      expect(kinds.get(name) ?? takes !== undefined, name).toBe(takes !== undefined);
-      kinds.set(name, takes !== undefined);
+    for (const [name, { argument }] of Object.entries(options)) {
+      expect(kinds.get(name) ?? argument !== undefined, name).toBe(argument !== undefined);
+      kinds.set(name, argument !== undefined);
     }
   }
 });
@@ -148,10 +151,13 @@ test('books that do not add up are exit code 1, and are told', async () => {
   });
   const options = { env: { ...env, UNIGATE_BASE_URL: url } };
   const told = await admin(['audit'], options);
-  expect(told).toMatchObject({ code: 1, stderr: 'There are more.\nunigate: The books do not add up.\n' });
+  expect(told).toMatchObject({
+    code: 1,
+    stderr: 'There are more problems.\nunigate: The ledger does not balance.\n',
+  });
   expect(told.stdout.toString()).toMatch(/^key +name +debt\n9 \(deleted\) +batch +40\n/m);
   expect(told.stdout.toString()).toMatch(/^subject +problem\nkey 7 +has 101 left\n$/m);
   const json = await admin(['audit', '--json'], options);
-  expect(json).toMatchObject({ code: 1, stderr: 'unigate: The books do not add up.\n' });
+  expect(json).toMatchObject({ code: 1, stderr: 'unigate: The ledger does not balance.\n' });
   expect(JSON.parse(json.stdout.toString())).toMatchObject({ problems });
 });

@@ -154,10 +154,10 @@ describe('keys', () => {
 
   test('a page says what more there is', async () => {
     const { stderr } = await admin('keys', 'list', '--page-size', '1');
-    expect(stderr).toMatch(/^1 to 1 of \d+; --page 2 shows more\n$/);
+    expect(stderr).toMatch(/^1 to 1 of \d+; next page: --page 2\n$/);
     expect(await admin('keys', 'list', '--page', '900')).toMatchObject({
       stdout: Buffer.alloc(0),
-      stderr: expect.stringMatching(/^There are only \d+\.\n$/),
+      stderr: expect.stringMatching(/^No entries on this page; there are \d+ in total\.\n$/),
     });
     expect((await admin('keys', 'list', '--page-size', '1', '-q')).stderr).toBe('');
   });
@@ -196,7 +196,7 @@ test('the log', async () => {
   expect(await printed('logs', 'search', '--keyword', 'theta')).toMatch(/^time .*\n.*theta-embedding-1.*\n$/);
   expect(await admin('logs', 'search', '--keyword', 'nothing-of-this')).toMatchObject({
     code: 0,
-    stderr: 'There are none.\n',
+    stderr: 'No entries.\n',
   });
 });
 

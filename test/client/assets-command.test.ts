@@ -24,14 +24,14 @@ async function startKeeper(states: (object | 'gone')[] = [active]) {
 }
 
 test.each([
-  [['assets'], 'No command assets; there is assets upload, assets show.'],
-  [['assets', 'upload'], 'assets upload takes one address.'],
-  [['assets', 'upload', 'cat.png'], 'URL: an address; a file on this machine is not taken here.'],
+  [['assets'], 'There is no command assets; commands: assets upload, assets show.'],
+  [['assets', 'upload'], 'assets upload requires one address.'],
+  [['assets', 'upload', 'cat.png'], 'URL must be a URL; a local file is not accepted.'],
   [
     ['assets', 'upload', 'https://f.example/cat'],
-    '--type: image, video or audio; the address does not tell.',
+    '--type is required (image, video or audio), because the URL has no known extension.',
   ],
-  [['assets', 'show'], 'assets show takes one id.'],
+  [['assets', 'show'], 'assets show requires one id.'],
   [['assets', 'show', id, '--name', 'n'], 'assets show has no option --name.'],
 ])('a command line that is wrong: %j', async (args, message) => {
   const { calls, env } = await startKeeper();
@@ -83,7 +83,7 @@ describe('upload', () => {
   test('says how to look again when the wait fails', async () => {
     const { env } = await startKeeper(['gone']);
     const { code, stderr } = await runCommand(['assets', 'upload', 'https://f.example/a.png'], { env });
-    const again = `Look again with: npx unigate assets show ${id}`;
+    const again = `Check it with: npx unigate assets show ${id}`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: `asset ${id}\nunigate: no (403): Gone. ${again}\n` });
   });
 });

@@ -179,11 +179,11 @@ describe.skipIf(!hasChromium)('in a browser, on a page of another origin', { tim
 
   test('a refusal is read with its status, its code and the id of the request', async () => {
     expect(await tried('wrongKey')).toEqual([401, 'invalid_api_key', 'string']);
-    expect(await tried('refusedSocket')).toMatch(/a browser does not say why/);
+    expect(await tried('refusedSocket')).toMatch(/browsers do not report the reason/);
   });
 
   test('what only Node can do says so', async () => {
-    expect(await tried('inference')).toMatch(/in a browser use realtime/);
-    expect(await tried('downloadTo')).toMatch(/only Node can write a file/);
+    expect(await tried('inference')).toMatch(/use realtime in a browser/);
+    expect(await tried('downloadTo')).toMatch(/downloadTo requires Node/);
   });
 });

@@ -34,27 +34,30 @@ async function startRefuser(body: object, status: number) {
 
 describe('a command line that is wrong', () => {
   test.each([
-    [[], 'No command.'],
-    [['sing'], 'No command sing.'],
-    [['speak', '--voice', 'Aria'], 'speak takes one text; put it in quotes.'],
-    [['speak', 'two', 'texts'], 'speak takes one text; put it in quotes.'],
-    [['speak', 'hi', '-o', 'a.wav'], 'Give --voice; unigate voices lists them.'],
-    [['speak', 'hi', '--voice', 'v', '--format', 'aac'], '--format: one of wav, mp3, pcm, opus, flac.'],
-    [['speak', 'hi', '--voice', 'v', '--speed', 'fast'], '--speed: not a number.'],
-    [['speak', 'hi', '--voice', 'v', '--sample-rate', ''], '--sample-rate: not a number.'],
+    [[], 'A command is missing.'],
+    [['sing'], 'There is no command sing.'],
+    [['speak', '--voice', 'Aria'], 'speak requires one text in quotes.'],
+    [['speak', 'two', 'texts'], 'speak requires one text in quotes.'],
+    [['speak', 'hi', '-o', 'a.wav'], '--voice is required; unigate voices lists all voices.'],
+    [
+      ['speak', 'hi', '--voice', 'v', '--format', 'aac'],
+      '--format must be one of wav, mp3, pcm, opus, flac.',
+    ],
+    [['speak', 'hi', '--voice', 'v', '--speed', 'fast'], '--speed must be a number.'],
+    [['speak', 'hi', '--voice', 'v', '--sample-rate', ''], '--sample-rate must be a number.'],
     [['speak', ' ', '--voice', 'v'], 'The text is empty.'],
     [['speak', '-', '--voice', 'v'], 'The text is empty.'],
-    [['models', 'all'], 'models takes no text.'],
+    [['models', 'all'], 'models accepts no argument.'],
     [['models', '--voice', 'v'], 'models has no option --voice.'],
-    [['speak', 'hi', '--loud'], 'No option --loud.'],
-    [['speak', 'hi', '-x'], 'No option -x; a text that begins with a dash goes after --.'],
-    [['speak', 'hi', '--out', 'a.wav'], 'No option --out; there is --output.'],
-    [['speak', 'hi', '-o'], '-o: give a value.'],
-    [['speak', 'hi', '--constructor'], 'No option --constructor.'],
-    [['speak', 'hi', '--voice'], '--voice: give a value.'],
-    [['speak', 'hi', '--quiet=no'], '--quiet takes no value.'],
-    [['video', 'hi', '--seconds', '-1'], 'one that begins with a dash goes as --seconds=-1.'],
-    [['speak', 'hi', '--voice', '--stream'], '--voice: give a value; '],
+    [['speak', 'hi', '--loud'], 'Unknown option --loud.'],
+    [['speak', 'hi', '-x'], 'Unknown option -x; write a text that starts with a dash after --.'],
+    [['speak', 'hi', '--out', 'a.wav'], 'Unknown option --out; similar: --output.'],
+    [['speak', 'hi', '-o'], '-o requires a value.'],
+    [['speak', 'hi', '--constructor'], 'Unknown option --constructor.'],
+    [['speak', 'hi', '--voice'], '--voice requires a value.'],
+    [['speak', 'hi', '--quiet=no'], '--quiet accepts no value.'],
+    [['video', 'hi', '--seconds', '-1'], 'write a value that starts with a dash as --seconds=-1.'],
+    [['speak', 'hi', '--voice', '--stream'], '--voice requires a value; '],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await runCommand(args, { env: { UNIGATE_API_KEY: 'sk-test' } });
     expect(code).toBe(2);
@@ -65,7 +68,7 @@ describe('a command line that is wrong', () => {
 
   test('is told without the key', async () => {
     const { code, stderr } = await runCommand(['models', '--key', '-sk-secret']);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('goes as --key=KEY.') });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('as --key=KEY.') });
     expect(stderr).not.toContain('secret');
   });
 
@@ -81,7 +84,10 @@ describe('a command line that is wrong', () => {
       env: { UNIGATE_API_KEY: 'sk-test' },
       isTTY: true,
     });
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Give -o FILE') });
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('-o FILE is required'),
+    });
   });
 });
 
@@ -168,9 +174,13 @@ describe('a format that the model does not make', () => {
   }
 
   test.each([
-    ['a.mp3', models, ' voxa-v3-flash makes mp3: --model voxa-v3-flash --voice voxanna'],
-    ['a.opus', models.slice(0, 3), ' voxa-v2 makes opus: --model voxa-v2 --voice voxanna'],
-    ['a.flac', models, ' beta/speech-2.8-hd makes flac: --model beta/speech-2.8-hd --voice beta_male_deep'],
+    ['a.mp3', models, ' voxa-v3-flash supports mp3: --model voxa-v3-flash --voice voxanna'],
+    ['a.opus', models.slice(0, 3), ' voxa-v2 supports opus: --model voxa-v2 --voice voxanna'],
+    [
+      'a.flac',
+      models,
+      ' beta/speech-2.8-hd supports flac: --model beta/speech-2.8-hd --voice beta_male_deep',
+    ],
     ['a.mp3', models.slice(0, 2), ''],
     ['a.mp3', undefined, ''],
   ])('%s: one that does is named', async (name, listed, advice) => {
@@ -281,7 +291,7 @@ describe('models and voices', () => {
   test('a model that is not there', async () => {
     const env = await startRefuser({ object: 'list', data: models }, 200);
     const { code, stderr } = await runCommand(['voices', '--model', 'm'], { env });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The key may use no model m.\n' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The key has no access to a model m.\n' });
   });
 });
 
@@ -314,7 +324,10 @@ describe('errors', () => {
   test('a gateway that cannot be reached', async () => {
     const env = { UNIGATE_API_KEY: 'sk-test' };
     const { code, stderr } = await runCommand(['models', '--base-url', 'nowhere'], { env });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: baseUrl: not an http address: nowhere\n' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'unigate: baseUrl must be an http or https URL, not nowhere\n',
+    });
   });
 });
 
@@ -323,7 +336,7 @@ test('--help and --version need nothing', async () => {
     expect(await runCommand(args)).toMatchObject({ code: 0, stderr: '' });
   }
   expect((await runCommand(['--help'])).stdout.toString()).toMatch(
-    /^unigate makes speech, video, songs, pictures and 3D objects through a Unigate gateway\.\n/,
+    /^unigate creates speech, videos, music, images and 3D models through a Unigate gateway\.\n/,
   );
   expect((await runCommand(['-V'])).stdout.toString()).toBe('1.2.3\n');
 });

@@ -142,18 +142,22 @@ describe('what is refused', () => {
 
   test('by another tolerance', async () => {
     const late = signed(body, now - 11_000);
-    expect(await reasonOf(verifyDelivery(body, late, secret, { toleranceMs: 10_000 }))).toBe('time');
-    expect(await reasonOf(verifyDelivery(body, late, secret, { toleranceMs: 11_000 }))).toBe('accepted');
-    expect(await reasonOf(verifyDelivery(body, late, secret, { toleranceMs: Number.NaN }))).toBe('time');
+    expect(await reasonOf(verifyDelivery(body, late, secret, { defaultToleranceMs: 10_000 }))).toBe('time');
+    expect(await reasonOf(verifyDelivery(body, late, secret, { defaultToleranceMs: 11_000 }))).toBe(
+      'accepted',
+    );
+    expect(await reasonOf(verifyDelivery(body, late, secret, { defaultToleranceMs: Number.NaN }))).toBe(
+      'time',
+    );
   });
 
   test('a body that was parsed, and a secret that cannot be one, are mistakes of the receiver', async () => {
     await expect(verifyDelivery(record as unknown as string, signed(), secret)).rejects.toThrow(
-      new UnigateError('body: give the bytes or the text as they came, not what was parsed from them.'),
+      new UnigateError('body must be the raw bytes or text of the request, not a parsed value.'),
     );
     for (const wrong of ['', 'whsec_', 'whsec_%%'])
       await expect(verifyDelivery(body, signed(), wrong)).rejects.toThrow(
-        new UnigateError('secret: empty, or not Base64 after whsec_.'),
+        new UnigateError('secret must not be empty, and must be Base64 after whsec_.'),
       );
     expect(await reasonOf(verifyDelivery(body, signed(), []))).toBe('signature');
   });

@@ -96,7 +96,7 @@ describe('error families', () => {
   ])('a body that is %s still makes an error', async (_, body) => {
     expect(await failure(400, body)).toMatchObject({
       code: undefined,
-      message: 'The gateway answered with status 400.',
+      message: 'The gateway returned status 400.',
       requestId: undefined,
     });
   });
@@ -118,7 +118,7 @@ describe('answers that cannot be used', () => {
   test('a page in place of JSON', async () => {
     const { client } = stubClient([() => new Response('<html>')]);
     await expect(client.models.list()).rejects.toThrow(
-      new errors.UnigateError('The answer to listModels is not JSON.'),
+      new errors.UnigateError('The response of listModels is not JSON.'),
     );
   });
 

@@ -50,18 +50,21 @@ async function startStudio(...states: [grid?: string, picture?: string]) {
 }
 
 test.each([
-  [['image'], 'Give a prompt.'],
-  [['image', 'a', 'b'], 'image takes one prompt; put it in quotes.'],
-  [['image', 'a', '--upscale', '5'], '--upscale: 1, 2, 3 or 4.'],
+  [['image'], 'A prompt is required.'],
+  [['image', 'a', 'b'], 'image requires one prompt in quotes.'],
+  [['image', 'a', '--upscale', '5'], '--upscale must be 1, 2, 3 or 4.'],
   [
     ['image', 'a', '--reference-image', 'https://f.example/a.png'],
-    '--reference-image: a file; an address is not taken here.',
+    '--reference-image must be a file, not a URL.',
   ],
   [
     ['image', 'a', '--reference-image', 'a.txt'],
-    '--reference-image: an address, or a file that ends in .png',
+    '--reference-image must be a URL, or a file that ends in .png',
   ],
-  [['image', '--resume', 'job_1', '--reference-image', 'a.png'], '--resume goes without --reference-image.'],
+  [
+    ['image', '--resume', 'job_1', '--reference-image', 'a.png'],
+    '--resume cannot be combined with --reference-image.',
+  ],
 ])('a command line that is wrong: %j', async (args, message) => {
   const { calls, env } = await startStudio();
   const { code, stderr } = await runCommand(args, { env });
@@ -105,7 +108,7 @@ describe('--upscale', () => {
     stop.abort();
     const { stderr } = await running;
     const again = `npx unigate image --resume ${rest.replace('FILE', path)}`;
-    expect(stderr.split('\n').at(-2)).toBe(`unigate: stopped. Go on with: ${again}`);
+    expect(stderr.split('\n').at(-2)).toBe(`unigate: stopped. Resume with: ${again}`);
     expect(await readdir(folder)).toEqual([]);
 
     const { env: done, bodies } = await startStudio();
@@ -120,7 +123,7 @@ test('a failed job is one line, and no file', async () => {
   const { code, stderr } = await runCommand(['image', 'a', '-o', join(folder, 'a.png')], { env });
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'task job_1\nunigate: FAILURE: The task has failed. [job_1]\n',
+    stderr: 'task job_1\nunigate: FAILURE: The task failed. [job_1]\n',
   });
   expect(await readdir(folder)).toEqual([]);
 });

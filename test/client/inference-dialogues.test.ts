@@ -88,7 +88,7 @@ describe('the examples of the inference channel', () => {
       taskId: expect.stringMatching(/^[0-9a-f]{32}$/),
       requestId: 'req_socket',
     });
-    await expect(connection.task({ voice: 'voxanna' })).rejects.toThrow('A task has failed');
+    await expect(connection.task({ voice: 'voxanna' })).rejects.toThrow('A task failed');
     await connection.close();
     expect(dialogue.problems).toEqual([]);
   });

@@ -47,18 +47,21 @@ async function startStudio(data: unknown = [song('a'), song('b')], status = 'SUC
 }
 
 test.each([
-  [['music'], 'Give a prompt, --lyrics or --tags.'],
-  [['music', ' '], 'Give a prompt, --lyrics or --tags.'],
-  [['music', 'a', 'b'], 'music takes one prompt; put it in quotes.'],
-  [['music', 'a', '--lyrics', 'La'], '--lyrics goes without a prompt and --instrumental'],
-  [['music', '--lyrics', 'La', '--instrumental'], '--lyrics goes without a prompt and --instrumental'],
-  [['music', '--lyrics', ' '], '--lyrics: there are none.'],
-  [['music', '--lyrics', '-'], '--lyrics: there are none.'],
-  [['music', 'a', '-o', 'a.ogg'], 'a.ogg: one of mp3, wav.'],
-  [['music', 'a', '--both', '-o', '-'], '--both: give -o FILE.'],
-  [['music', '--resume', id, '--tags', 'folk'], '--resume goes without --tags.'],
+  [['music'], 'A prompt, --lyrics or --tags is required.'],
+  [['music', ' '], 'A prompt, --lyrics or --tags is required.'],
+  [['music', 'a', 'b'], 'music requires one prompt in quotes.'],
+  [['music', 'a', '--lyrics', 'La'], '--lyrics cannot be combined with a prompt or --instrumental'],
+  [
+    ['music', '--lyrics', 'La', '--instrumental'],
+    '--lyrics cannot be combined with a prompt or --instrumental',
+  ],
+  [['music', '--lyrics', ' '], '--lyrics must not be empty.'],
+  [['music', '--lyrics', '-'], '--lyrics must not be empty.'],
+  [['music', 'a', '-o', 'a.ogg'], 'the extension of a.ogg must be one of mp3, wav.'],
+  [['music', 'a', '--both', '-o', '-'], '--both requires -o FILE.'],
+  [['music', '--resume', id, '--tags', 'folk'], '--resume cannot be combined with --tags.'],
   [['music', 'a', '--seconds', '5'], 'music has no option --seconds.'],
-  [['lyrics'], 'Give a prompt.'],
+  [['lyrics'], 'A prompt is required.'],
   [['lyrics', 'a', '--tags', 'folk'], 'lyrics has no option --tags.'],
 ])('a command line that is wrong: %j', async (args, message) => {
   const { calls, env } = await startStudio();
@@ -147,8 +150,8 @@ describe('the songs', () => {
   });
 
   test.each([
-    [[], [], 'The task made no song.'],
-    [[song('a')], ['song-1.mp3'], 'The task made one song only.'],
+    [[], [], 'The task created no song.'],
+    [[song('a')], ['song-1.mp3'], 'The task created only one song.'],
   ])('too few are told: %j', async (songs, files, message) => {
     const { env } = await startStudio(songs);
     const args = ['music', 'A song.', '--both', '-o', join(folder, 'song.mp3')];
@@ -178,7 +181,7 @@ describe('the songs', () => {
     const again = `npx unigate music --resume ${id} -o ${path} --both`;
     expect(await running).toMatchObject({
       code: 1,
-      stderr: `task ${id}\nunigate: stopped. Go on with: ${again}\n`,
+      stderr: `task ${id}\nunigate: stopped. Resume with: ${again}\n`,
     });
 
     const { env: done, bodies } = await startStudio();

@@ -128,7 +128,7 @@ describe('the files of a song', () => {
   test('one that is not there is told with the state of the song', async () => {
     const { client } = stubClient([json([song('a', { status: 'streaming', audio_url: '' })])]);
     await expect(client.music.urlOf('a')).rejects.toThrow(
-      new UnigateError('a has no audio: it is streaming.'),
+      new UnigateError('a has no audio: its status is streaming.'),
     );
   });
 });

@@ -96,7 +96,7 @@ describe('the README', () => {
   test('has every method of the sockets', async () => {
     const { RealtimeSession } = await import('../../client/realtime/realtime-session.ts');
     const { InferenceTask } = await import('../../client/inference/inference-task.ts');
-    const inner = ['constructor', 'over', 'run', 'end', 'takeEvent', 'takeAudio'];
+    const inner = ['constructor', 'hasEnded', 'run', 'end', 'handleEvent', 'handleAudio'];
     for (const { prototype } of [RealtimeSession, InferenceTask]) {
       for (const name of Object.getOwnPropertyNames(prototype).filter((method) => !inner.includes(method)))
         expect(readme).toMatch(new RegExp(`\`${name}(\\(.*)?\``));
@@ -117,9 +117,9 @@ describe('the README', () => {
   });
 
   test('has every method that all kinds of task have', async () => {
-    const { TaskFamily } = await import('../../client/tasks/task-family.ts');
+    const { FileTasks } = await import('../../client/tasks/file-tasks.ts');
     const { Tasks } = await import('../../client/tasks/tasks.ts');
-    const all = [TaskFamily.prototype, Tasks.prototype].flatMap(methodsOf);
+    const all = [FileTasks.prototype, Tasks.prototype].flatMap(methodsOf);
     for (const name of all) expect(readme).toMatch(new RegExp(`\`${name}\\(`));
   });
 });

@@ -92,7 +92,10 @@ describe('against a gateway', () => {
   ])('names a model that makes the format: %j', async (more, advice) => {
     const args = ['speak', 'Good morning.', '--voice', 'Aria', '-o', 'out.mp3'];
     const { code, stderr } = await start([...args, ...more], env).done;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`makes mp3: ${advice}\n`) });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`supports mp3: ${advice}\n`),
+    });
     const able = [...args.slice(0, 2), '-o', 'out.mp3', ...more.slice(0, 1), ...advice.split(' ')];
     expect(await start(able, env).done).toMatchObject({ code: 0, stderr: '' });
     expect((await readFile(join(folder, 'out.mp3')))[0]).toBe(0xff);
@@ -217,7 +220,7 @@ describe('stopped', () => {
     await polled.promise;
     child.kill('SIGINT');
     const again = 'npx unigate video --resume task_1 -o clip.mp4';
-    const told = `task task_1\nunigate: stopped. Go on with: ${again}\n`;
+    const told = `task task_1\nunigate: stopped. Resume with: ${again}\n`;
     expect(await done).toMatchObject({ code: 130, stderr: told });
     expect(await readdir(folder)).toEqual([]);
   });

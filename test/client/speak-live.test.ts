@@ -149,11 +149,11 @@ describe('speak --duplex', () => {
 });
 
 test.each([
-  [['Hi.', '--realtime', '--duplex'], 'Give --realtime or --duplex.'],
+  [['Hi.', '--realtime', '--duplex'], '--realtime and --duplex cannot be combined.'],
   [[' ', '--realtime'], 'The text is empty.'],
-  [['Hi.', '--duplex', '--format', 'flac'], '--format: one of pcm, wav, mp3, opus.'],
-  [['Hi.', '--duplex', '-o', 'a.flac'], 'a.flac: one of pcm, wav, mp3, opus.'],
-  [['Hi.', '--duplex', '--sample-rate', 'x'], '--sample-rate: not a number.'],
+  [['Hi.', '--duplex', '--format', 'flac'], '--format must be one of pcm, wav, mp3, opus.'],
+  [['Hi.', '--duplex', '-o', 'a.flac'], 'the extension of a.flac must be one of pcm, wav, mp3, opus.'],
+  [['Hi.', '--duplex', '--sample-rate', 'x'], '--sample-rate must be a number.'],
 ])('a command line that is wrong: %j', async (args, message) => {
   const { code, stderr } = await runCommand(['speak', '--voice', 'v', ...args], { env: env('http://x') });
   expect({ code, stderr }).toEqual({ code: 2, stderr: `unigate: ${message} See unigate --help.\n` });

@@ -79,7 +79,7 @@ const nativePolls = {
   failures: [
     [native('FAILED', { code: 'DataInspectionFailed', message: 'Bad.' }), 'DataInspectionFailed', 'Bad.'],
     [native('CANCELED'), 'CANCELED', 'The task was canceled.'],
-    [native('UNKNOWN'), 'UNKNOWN', 'There is no such task, or it is older than a day.'],
+    [native('UNKNOWN'), 'UNKNOWN', 'The task does not exist, or is older than a day.'],
   ] satisfies Family['failures'],
 };
 
@@ -99,7 +99,7 @@ const families: Family[] = [
     done: video('completed', { progress: 100, video_url: url }),
     failures: [
       [video('failed', { error: { code: 'c', message: 'm' } }), 'c', 'm'],
-      [video('failed', { error: null }), 'video_generation_failed', 'The task has failed.'],
+      [video('failed', { error: null }), 'video_generation_failed', 'The task failed.'],
     ],
   },
   {
@@ -121,7 +121,7 @@ const families: Family[] = [
     done: record('SUCCESS', { progress: '100%', result_url: url }),
     failures: [
       [record('FAILURE', { fail_reason: 'Bad.' }), 'FAILURE', 'Bad.'],
-      [record('FAILURE'), 'FAILURE', 'The task has failed.'],
+      [record('FAILURE'), 'FAILURE', 'The task failed.'],
     ],
   },
   {
@@ -158,7 +158,7 @@ const families: Family[] = [
     done: official('succeeded', { content: { video_url: url } }),
     failures: [
       [official('failed', { error: { code: 'c', message: 'm' } }), 'c', 'm'],
-      [official('expired', { error: null }), 'expired', 'The task has expired.'],
+      [official('expired', { error: null }), 'expired', 'The task expired.'],
       [official('cancelled'), 'cancelled', 'The task was cancelled.'],
     ],
   },
@@ -178,7 +178,7 @@ const families: Family[] = [
     given: songs,
     failures: [
       [failed(music('FAILURE'), 'Refused.'), 'FAILURE', 'Refused.'],
-      [music('FAILURE'), 'FAILURE', 'The task has failed.'],
+      [music('FAILURE'), 'FAILURE', 'The task failed.'],
     ],
   },
   {
@@ -209,8 +209,8 @@ const families: Family[] = [
     done: image('SUCCESS', '100%', { imageUrl: url }),
     failures: [
       [image('FAILURE', '40%', { failReason: 'Held back.' }), 'FAILURE', 'Held back.'],
-      [image('FAILURE', '40%', { failReason: null }), 'FAILURE', 'The task has failed.'],
-      [image('MODAL'), 'MODAL', 'The job waits for the modal call.'],
+      [image('FAILURE', '40%', { failReason: null }), 'FAILURE', 'The task failed.'],
+      [image('MODAL'), 'MODAL', 'The job waits for modal input.'],
     ],
   },
   {
@@ -233,7 +233,7 @@ const families: Family[] = [
     done: asset('Active', { URL: url }),
     failures: [
       [asset('Failed', { Error: { Code: 'FaceMismatch', Message: 'No.' } }), 'FaceMismatch', 'No.'],
-      [asset('Failed'), 'Failed', 'The asset was refused.'],
+      [asset('Failed'), 'Failed', 'The asset was rejected.'],
     ],
   },
 ];
@@ -322,7 +322,7 @@ describe('a download', () => {
   test('of a task without a result says its state', async () => {
     const { client } = stubClient([json(native('RUNNING'))]);
     await expect(client.nativeVideos.download(id)).rejects.toThrow(
-      new UnigateError('task_1 has no file: it is RUNNING.'),
+      new UnigateError('task_1 has no file: its status is RUNNING.'),
     );
   });
 

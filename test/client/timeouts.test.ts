@@ -20,7 +20,7 @@ describe('timeout', () => {
     await vi.runAllTimersAsync();
     expect(await outcome).toMatchObject({
       constructor: TimeoutError,
-      message: 'No complete answer within 1000 ms.',
+      message: 'No complete response within 1000 ms.',
     });
     expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 1_500, 3_500]);
   });

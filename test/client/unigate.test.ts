@@ -24,11 +24,14 @@ describe('settings', () => {
   });
 
   test.each([
-    [{ apiKey: '' }, 'apiKey: missing; give it or set UNIGATE_API_KEY.'],
-    [{ apiKey: 'sk\nsecret' }, 'apiKey: has characters that a header cannot carry.'],
-    [{ apiKey: 'k', baseUrl: 'gateway.example' }, 'baseUrl: not an http address: gateway.example'],
-    [{ apiKey: 'k', baseUrl: 'file:///x' }, 'baseUrl: not an http address: file:///x'],
-    [{ apiKey: 'k', baseUrl: 'http://' }, 'baseUrl: not an http address: http://'],
+    [{ apiKey: '' }, 'apiKey is required, or set UNIGATE_API_KEY.'],
+    [{ apiKey: 'sk\nsecret' }, 'apiKey contains characters that are not allowed in a header.'],
+    [
+      { apiKey: 'k', baseUrl: 'gateway.example' },
+      'baseUrl must be an http or https URL, not gateway.example',
+    ],
+    [{ apiKey: 'k', baseUrl: 'file:///x' }, 'baseUrl must be an http or https URL, not file:///x'],
+    [{ apiKey: 'k', baseUrl: 'http://' }, 'baseUrl must be an http or https URL, not http://'],
   ])('%o', (options, message) => {
     vi.stubEnv('UNIGATE_API_KEY', '');
     expect(() => new Unigate(options)).toThrow(new UnigateError(message));
@@ -58,7 +61,7 @@ describe('call', () => {
 
   test('with its reply gives the request id', async () => {
     const { client } = stubClient([json({ object: 'list', data: [] }, 200, { 'x-request-id': 'req_9' })]);
-    const { data, requestId, response } = await client.callWithReply('listModels');
+    const { data, requestId, response } = await client.callWithResponse('listModels');
     expect({ data, requestId, status: response.status }).toEqual({
       data: { object: 'list', data: [] },
       requestId: 'req_9',

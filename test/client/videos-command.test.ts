@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { until } from './fast-clock.ts';
+import { until } from './fake-clock.ts';
 import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
@@ -62,39 +62,39 @@ async function play(...[args, surroundings]: Parameters<typeof runCommand>) {
 
 describe('a command line that is wrong', () => {
   test.each([
-    [['video'], 'Give a prompt, an image or a video.'],
-    [['video', ' '], 'Give a prompt, an image or a video.'],
-    [['video', 'a', 'b'], 'video takes one prompt; put it in quotes.'],
-    [['video', 'a', '--seconds', 'five'], '--seconds: not a whole number.'],
-    [['video', 'a', '--seed', '0.5'], '--seed: not a whole number.'],
-    [['video', 'a', '--param', 'seed'], '--param: of the form key=value.'],
-    [['video', 'a', '--param', '=1'], '--param: of the form key=value.'],
-    [['video', 'a', '--image', 'cat.txt'], '--image: an address, or a file that ends in .png, .jpg'],
-    [['video', 'a', '--video', 'walk.mp4'], '--video: an address; a file on this machine is not taken here.'],
-    [['video', 'a', '--last-frame', 'https://f.example/b.png'], '--last-frame needs --first-frame.'],
+    [['video'], 'A prompt, an image or a video is required.'],
+    [['video', ' '], 'A prompt, an image or a video is required.'],
+    [['video', 'a', 'b'], 'video requires one prompt in quotes.'],
+    [['video', 'a', '--seconds', 'five'], '--seconds must be a whole number.'],
+    [['video', 'a', '--seed', '0.5'], '--seed must be a whole number.'],
+    [['video', 'a', '--param', 'seed'], '--param must have the form key=value.'],
+    [['video', 'a', '--param', '=1'], '--param must have the form key=value.'],
+    [['video', 'a', '--image', 'cat.txt'], '--image must be a URL, or a file that ends in .png, .jpg'],
+    [['video', 'a', '--video', 'walk.mp4'], '--video must be a URL; a local file is not accepted.'],
+    [['video', 'a', '--last-frame', 'https://f.example/b.png'], '--last-frame requires --first-frame.'],
     [
       ['video', 'a', '--first-frame', 'https://f.example/a.png', '--image', 'https://f.example/b.png'],
-      '--first-frame and --last-frame go with no other media.',
+      '--first-frame and --last-frame cannot be combined with other media.',
     ],
     [
       ['video', 'a', '--model', 'eta-imagine-video', '--seed', '1'],
-      '--seed: eta-imagine-video has no such option.',
+      '--seed is not supported by eta-imagine-video.',
     ],
     [
       ['video', 'a', '--model', 'eta-imagine-video', '--no-audio'],
-      '--no-audio: eta-imagine-video has no such option.',
+      '--no-audio is not supported by eta-imagine-video.',
     ],
     [
       '--model eta-imagine-video --first-frame https://f.example/a.png --last-frame https://f.example/b.png',
-      '--last-frame: eta models have no such option.',
+      '--last-frame is not supported by eta models.',
     ],
-    [['video', 'a', '--resume', id], '--resume takes no prompt.'],
-    [['video', '--resume', id, '--seconds', '5'], '--resume goes without --seconds.'],
-    [['video', '--resume', ''], '--resume: the id of a task.'],
+    [['video', 'a', '--resume', id], '--resume cannot be combined with a prompt.'],
+    [['video', '--resume', id, '--seconds', '5'], '--resume cannot be combined with --seconds.'],
+    [['video', '--resume', ''], '--resume requires the id of a task.'],
     [['video', 'a', '--voice', 'v'], 'video has no option --voice.'],
-    [['model3d'], 'Give a prompt or --image.'],
-    [['model3d', 'a', '--image', 'https://f.example/a.png'], 'Give a prompt or --image.'],
-    [['model3d', '--image', 'horse.png'], '--image: an address; a file on this machine is not taken here.'],
+    [['model3d'], 'Either a prompt or --image is required.'],
+    [['model3d', 'a', '--image', 'https://f.example/a.png'], 'Either a prompt or --image is required.'],
+    [['model3d', '--image', 'horse.png'], '--image must be a URL; a local file is not accepted.'],
     [['model3d', 'a', '--seed', '1'], 'model3d has no option --seed.'],
   ])('%j', async (args, message) => {
     const line = typeof args === 'string' ? ['video', 'a', ...args.split(' ')] : args;
@@ -109,7 +109,10 @@ describe('a command line that is wrong', () => {
   test('would write a video on a terminal', async () => {
     const { env } = await startStudio();
     const { code, stderr } = await play(['video', 'a'], { env, isTTY: true });
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Give -o FILE') });
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('-o FILE is required'),
+    });
   });
 });
 
@@ -273,7 +276,7 @@ describe('what goes wrong', () => {
     const again = `npx unigate video --resume task_1 -o '${path}'`;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `task task_1\nunigate: The gateway sent an empty file. Go on with: ${again}\n`,
+      stderr: `task task_1\nunigate: The gateway sent an empty file. Resume with: ${again}\n`,
     });
     expect(await readdir(folder)).toEqual([]);
   });
@@ -289,7 +292,7 @@ describe('what goes wrong', () => {
 
 describe('stopped', () => {
   const again = (path: string, more = '') =>
-    `task task_1\nunigate: stopped. Go on with: npx unigate video --resume task_1 -o ${path}${more}\n`;
+    `task task_1\nunigate: stopped. Resume with: npx unigate video --resume task_1 -o ${path}${more}\n`;
 
   test('while it waits, it tells how to go on, which then makes no second task', async () => {
     const { env, calls } = await startStudio({ polls: ['silence', completed] });

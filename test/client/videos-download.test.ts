@@ -10,7 +10,7 @@ import {
   Unigate,
   UnigateError,
 } from '../../client/index.ts';
-import { until } from './fast-clock.ts';
+import { until } from './fake-clock.ts';
 import { collect } from './socket-server.ts';
 import { json, stall, stubClient } from './stub-fetch.ts';
 import { startStubServer } from './stub-server.ts';
@@ -139,13 +139,13 @@ describe('receiving', () => {
   });
 
   test.each([
-    ['another tag', rest(4, { etag: '"b"' }), 'The file became another while it was downloaded.'],
+    ['another tag', rest(4, { etag: '"b"' }), 'The file changed during the download.'],
     [
       'another length',
       part('45', { 'content-range': 'bytes 4-5/6' }, 206, false),
-      'The file became another while it was downloaded.',
+      'The file changed during the download.',
     ],
-    ['a later part', rest(6), 'Another part of the file came than was asked for.'],
+    ['a later part', rest(6), 'The server returned another part of the file than requested.'],
   ])('refuses %s after a break', async (_, turn, message) => {
     const { outcome } = await receive([part('0123', { ...whole, etag: '"a"' }), turn]);
     expect(outcome).toMatchObject({ constructor: UnigateError, message, taskId: id });

@@ -82,7 +82,7 @@ describe('how often it polls', () => {
     const { client, fetch } = stubClient([]);
     const [name] = Object.keys(options);
     await expect(client.videos.createAndWait(request, options)).rejects.toThrow(
-      new UnigateError(`${name}: not a number above 0.`),
+      new UnigateError(`${name} must be a number above 0.`),
     );
     expect(fetch).not.toHaveBeenCalled();
   });
@@ -149,7 +149,7 @@ describe('the end of the wait', () => {
     stop.abort('enough');
     expect(await outcome).toMatchObject({
       constructor: AbortError,
-      message: 'The wait for task_1 was aborted; the task goes on.',
+      message: 'The wait for task_1 was aborted; the task continues.',
       taskId: id,
       cause: 'enough',
     });
@@ -181,7 +181,7 @@ describe('the end of the wait', () => {
     const { outcome, requests } = await play(turns, { timeoutMs: 3_000 });
     expect(outcome).toMatchObject({
       constructor: TimeoutError,
-      message: 'task_1 has not ended within 3000 ms; it goes on.',
+      message: 'task_1 did not end within 3000 ms; the task continues.',
       taskId: id,
     });
     expect(requests).toBe(polls);

@@ -59,18 +59,21 @@ const voxa = (voice_id: string, status = 'OK') => ({ voice_id, status, gmt_creat
 
 describe('a command line that is wrong', () => {
   test.each([
-    [['voices', 'sing'], 'No command voices sing; there is voices clone, voices design'],
-    [['voices', 'clone'], 'voices clone takes one recording.'],
-    [['voices', 'clone', 'a.wav', 'b.wav'], 'voices clone takes one recording.'],
-    [['voices', 'clone', 'me.txt'], 'recording: an address, or a file that ends in .wav, .mp3, .m4a, .mp4.'],
+    [['voices', 'sing'], 'There is no command voices sing; commands: voices clone, voices design'],
+    [['voices', 'clone'], 'voices clone requires one recording.'],
+    [['voices', 'clone', 'a.wav', 'b.wav'], 'voices clone requires one recording.'],
+    [
+      ['voices', 'clone', 'me.txt'],
+      'recording must be a URL, or a file that ends in .wav, .mp3, .m4a, .mp4.',
+    ],
     [
       ['voices', 'clone', 'me.wav', '--model', 'voxa-v2'],
-      'voxa-v2 clones from an address; for a file take --model alpha3-tts-vc-2026-01-22.',
+      'voxa-v2 clones only from a URL; for a file use --model alpha3-tts-vc-2026-01-22.',
     ],
-    [['voices', 'design'], 'voices design takes one description; put it in quotes.'],
-    [['voices', 'design', 'Low.', '-o', 'a.flac'], 'a.flac: one of wav, mp3, pcm.'],
-    [['voices', 'delete'], 'voices delete takes one voice.'],
-    [['voices', 'list', 'all'], 'voices list takes no text.'],
+    [['voices', 'design'], 'voices design requires one description in quotes.'],
+    [['voices', 'design', 'Low.', '-o', 'a.flac'], 'the extension of a.flac must be one of wav, mp3, pcm.'],
+    [['voices', 'delete'], 'voices delete requires one voice.'],
+    [['voices', 'list', 'all'], 'voices list accepts no argument.'],
   ])('%j', async (args, message) => {
     const { asked, env } = await startServices();
     const { code, stderr } = await runCommand(args, { env });
@@ -181,7 +184,7 @@ describe('clone', () => {
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 1,
       stdout: '',
-      stderr: `voice ${id}\nunigate: UNDEPLOYED: The voice was refused. [${id}]\n`,
+      stderr: `voice ${id}\nunigate: UNDEPLOYED: The voice was rejected. [${id}]\n`,
     });
   });
 

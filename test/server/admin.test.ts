@@ -56,7 +56,7 @@ describe.each(engines)('the audit of books on %s', (engine) => {
     await runStatement(testStore, 'update tokens set remain_quota = 101');
     await store.close();
     const { code, out, error } = await admin(['audit', '--offline', '--json'], environment);
-    expect([code, error]).toEqual([1, 'unigate: The books do not add up.\n']);
+    expect([code, error]).toEqual([1, 'unigate: The ledger does not balance.\n']);
     expect(JSON.parse(out)).toMatchObject({
       problems: [
         { subject: expect.stringMatching(/^key \d+$/), problem: expect.stringContaining('has 101 left') },

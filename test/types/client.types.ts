@@ -1,6 +1,5 @@
 // What the client accepts and gives. Nothing here runs: `tsc` checks it.
 import type {
-  Answer,
   CallArguments,
   CallableOperation,
   CompletedVideo,
@@ -9,6 +8,7 @@ import type {
   HttpClient,
   Model,
   NativeSpeechReply,
+  OperationData,
   Song,
   SpeechAudio,
   SpeechEvent,
@@ -123,11 +123,13 @@ const bytesOfVideo = await client.call('downloadVideoContent', { params: { path:
 export type Content = Expect<Equal<typeof bytesOfVideo, ArrayBuffer>>;
 const stream = await client.call('createSpeech', { body: speech, parseAs: 'stream' });
 export type Stream = Expect<Equal<typeof stream, ReadableStream<Uint8Array>>>;
-const { data, requestId } = await client.callWithReply('listModels', { timeout: 5 });
+const { data, requestId } = await client.callWithResponse('listModels', { timeout: 5 });
 export type Reply = Expect<
   Equal<[typeof data, typeof requestId], [Schemas['ModelListReply'], string | undefined]>
 >;
-export type Health = Expect<Equal<Answer<'getHealth', CallArguments<'getHealth'>>, Schemas['HealthReply']>>;
+export type Health = Expect<
+  Equal<OperationData<'getHealth', CallArguments<'getHealth'>>, Schemas['HealthReply']>
+>;
 
 // The raw client knows every path, also those of the compatible prefixes.
 export type Raw = Expect<Equal<typeof client.http, HttpClient>>;
@@ -150,7 +152,7 @@ const pressed = await client.imageJobs.press(grid, 'U1', { prompt: verse });
 export type Pressed = Expect<Equal<typeof pressed.code, 1 | 21 | 22>>;
 
 // Callbacks: the kind tells the task.
-const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { toleranceMs: 1_000 });
+const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { defaultToleranceMs: 1_000 });
 if (delivery.kind === 'music') void delivery.task.data[0]?.audio_url;
 else if (delivery.kind === 'lyrics') void delivery.task.data?.text;
 else if (delivery.kind === 'image') void delivery.task.buttons[0]?.label;

@@ -2,35 +2,38 @@ import { UnigateError } from '../../errors.ts';
 import { UsageError } from '../check-options.ts';
 import { type AdminCall, command } from './command.ts';
 
-/** `audit`: proves the books. Fails when they do not add up. */
+/** `audit`: checks the ledger. Fails if it does not balance. */
 export const auditCommand = command({
-  does: 'prove that grants, holds, settlements and refunds come to the balances of all keys',
+  description: 'check that grants, reservations, settlements and refunds add up to the balances of all keys',
   options: {
     offline: {
-      does: 'read the database that DATA_DIR or DATABASE_URL names, beside a running gateway or without one',
+      description: 'read the database of DATA_DIR or DATABASE_URL directly, even while the gateway runs',
     },
   },
   examples: ['audit', 'audit --json', 'audit --offline'],
   async run(call) {
-    // The client is asked for only where it is needed, since it needs a key.
+    // `call.client` requires a key, so it is read only when needed.
     const { options, output, signal } = call;
     const audit = options.offline ? await readOffline(call) : await call.client.admin.audit({ signal });
     const { keys, open, closed, granted, held, leased, spent, refunded, left } = audit;
     const { debt, debtors, problems, more } = audit;
-    const facts = { keys, granted, held, leased, spent, refunded, left, debt, open, closed };
-    output.facts(facts, audit);
-    output.below(debtors, {
+    const fields = { keys, granted, held, leased, spent, refunded, left, debt, open, closed };
+    output.fields(fields, audit);
+    output.additionalTable(debtors, {
       key: ({ id, deleted }) => (deleted ? `${id} (deleted)` : id),
       name: ({ name }) => name,
       debt: (key) => key.debt,
     });
-    output.below(problems, { subject: (found) => found.subject, problem: (found) => found.problem });
-    if (more) output.tell('There are more.');
-    if (problems.length > 0) throw new UnigateError('The books do not add up.');
+    output.additionalTable(problems, {
+      subject: (found) => found.subject,
+      problem: (found) => found.problem,
+    });
+    if (more) output.note('There are more problems.');
+    if (problems.length > 0) throw new UnigateError('The ledger does not balance.');
   },
 });
 
 function readOffline({ auditOffline }: Pick<AdminCall, 'auditOffline'>) {
   if (auditOffline) return auditOffline();
-  throw new UsageError('--offline: only where the gateway is installed, as npm run admin.');
+  throw new UsageError('--offline is available only where the gateway is installed: npm run admin.');
 }

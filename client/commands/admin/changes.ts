@@ -1,6 +1,6 @@
 import type { Change } from '../../admin/changes.ts';
 import { command } from './command.ts';
-import { moment, pageOf, paging, whole } from './options.ts';
+import { pageOf, paging, parseInteger, parseTime } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<Change> = {
@@ -13,15 +13,15 @@ const columns: Columns<Change> = {
   details: ({ details }) => JSON.stringify(details),
 };
 
-/** `changes`: what admins have changed. */
+/** `changes`: lists admin changes. */
 export const changesCommand = command({
-  does: 'list what admins have changed, newest first',
+  description: 'list admin changes, newest first',
   options: {
-    action: { takes: 'OPERATION', does: 'only changes of this operation, such as grantQuota' },
-    subject: { takes: 'SUBJECT', does: 'only of one thing, such as "token 7"' },
-    by: { takes: 'USER', does: 'only by the admin with this number', read: whole },
-    since: { takes: 'TIME', does: 'a date, or how long ago, such as 24h', read: moment },
-    until: { takes: 'TIME', does: 'and not later', read: moment },
+    action: { argument: 'OPERATION', description: 'only changes of this operation, such as grantQuota' },
+    subject: { argument: 'SUBJECT', description: 'only changes of this subject, such as "token 7"' },
+    by: { argument: 'USER', description: 'only changes by the admin with this id', parse: parseInteger },
+    since: { argument: 'TIME', description: 'start: a date or an age such as 24h', parse: parseTime },
+    until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
     ...paging,
   },
   examples: ['changes --since 24h', 'changes --subject "token 7" --json'],

@@ -21,7 +21,7 @@ const columns: Columns<Channel> = {
 
 export const channelCommands: Readonly<Record<string, AdminCommand>> = {
   'channels list': command({
-    does: 'list channels with their health and figures',
+    description: 'list channels with their health and metrics',
     options: paging,
     examples: ['channels list', 'channels list --json'],
     async run({ client, options, output, signal }) {
@@ -29,20 +29,20 @@ export const channelCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'channels test': command({
-    takes: 'NAME',
-    does: 'try a channel with a small real call',
+    argument: 'NAME',
+    description: 'test a channel with a small real call',
     options: {},
     examples: ['channels test native-eu'],
     async run({ client, text, output, signal }) {
       const result = await client.admin.channels.test(text, { signal });
       const { ok, request, model, status, duration_ms, failure, problem } = result;
-      output.facts({ ok, request, model, status, milliseconds: duration_ms, failure, problem }, result);
-      if (!ok) throw new UnigateError(`${text} did not answer as it should.`);
+      output.fields({ ok, request, model, status, milliseconds: duration_ms, failure, problem }, result);
+      if (!ok) throw new UnigateError(`The test of ${text} failed.`);
     },
   }),
   'channels enable': command({
-    takes: 'NAME',
-    does: 'send work to a channel again',
+    argument: 'NAME',
+    description: 'enable a channel',
     options: {},
     examples: ['channels enable native-eu'],
     async run({ client, text, output, signal }) {
@@ -51,9 +51,11 @@ export const channelCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'channels disable': command({
-    takes: 'NAME',
-    does: 'send a channel no more work, on any gateway',
-    options: { reason: { takes: 'TEXT', does: 'why, for everyone who finds it disabled', required: true } },
+    argument: 'NAME',
+    description: 'disable a channel on all gateways',
+    options: {
+      reason: { argument: 'TEXT', description: 'reason, shown to other admins', required: true },
+    },
     examples: ['channels disable native-eu --reason "their maintenance until noon"'],
     async run({ client, text, options: { reason }, output, signal }) {
       const channel = await client.admin.channels.disable(text, reason, { signal });

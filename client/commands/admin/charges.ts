@@ -1,18 +1,18 @@
 import { command } from './command.ts';
-import { whole } from './options.ts';
+import { parseInteger } from './options.ts';
 import { time } from './output.ts';
 
 /** `explain`: shows why a call or task cost what it cost. */
 export const explainCommand = command({
-  takes: 'ID',
-  does: 'show why a call or task cost what it cost, by its request id or task id',
+  argument: 'ID',
+  description: 'show why a call or task cost what it cost, by its request id or task id',
   options: {},
   examples: ['explain req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2', 'explain task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
   async run({ client, text, output, signal }) {
     const charge = await client.admin.charges.explain(text, { signal });
     const { entry, explanation } = charge;
     const unknown = 'unknown';
-    output.facts(
+    output.fields(
       {
         request: entry.request_id,
         task: entry.task_id,
@@ -34,13 +34,17 @@ export const explainCommand = command({
   },
 });
 
-/** `refund`: gives back what a settled call or task cost. */
+/** `refund`: refunds a settled call or task. */
 export const refundCommand = command({
-  takes: 'ID',
-  does: 'refund a settled call or task, once, by its request id or task id',
+  argument: 'ID',
+  description: 'refund a settled call or task, once, by its request id or task id',
   options: {
-    amount: { takes: 'QUOTA', does: 'in quota units; default all that was charged', read: whole },
-    reason: { takes: 'TEXT', does: 'why, for the ledger', required: true },
+    amount: {
+      argument: 'QUOTA',
+      description: 'in quota units; default: the whole charge',
+      parse: parseInteger,
+    },
+    reason: { argument: 'TEXT', description: 'reason, for the ledger', required: true },
   },
   examples: [
     'refund req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2 --reason "the provider delivered silence"',
@@ -49,7 +53,7 @@ export const refundCommand = command({
   async run({ client, text, options: { amount, reason }, output, signal }) {
     const refund = await client.admin.charges.refund(text, { amount, reason }, { signal });
     const { request_id: request, charged, credited_to: key, remain_quota: left } = refund;
-    output.facts({ request, charged, refunded: refund.amount, key: key ?? refund.token_id, left }, refund);
-    if (key === null) output.tell('The key had no limit, so only its used quota was corrected.');
+    output.fields({ request, charged, refunded: refund.amount, key: key ?? refund.token_id, left }, refund);
+    if (key === null) output.note('The key had no limit, so only its used quota was corrected.');
   },
 });

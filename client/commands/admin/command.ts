@@ -6,38 +6,38 @@ import type { Output } from './output.ts';
 
 /** One call of a command. */
 export interface AdminCall<Options = object> {
-  /** The gateway, with an admin key. Throws UsageError where no key was given. */
+  /** The gateway, with an admin key. Throws UsageError without a key. */
   readonly client: Unigate;
-  /** What stands after the name of the command; empty where nothing does. */
+  /** The argument after the name of the command, or an empty string. */
   text: string;
   options: Values<Options>;
   output: Output;
   terminal: Terminal;
   signal: AbortSignal;
-  /** Proves the books of the database that the environment names; only where the gateway is installed. */
+  /** Audits the database of the environment. Only where the gateway is installed. */
   auditOffline?: OfflineAudit;
 }
 
-/** Reads books without a gateway. */
+/** Audits the ledger without a gateway. */
 export type OfflineAudit = () => Promise<Audit>;
 
 export interface AdminCommand {
-  /** What stands after its name, in capitals. */
-  takes?: string;
-  does: string;
+  /** Placeholder of the argument, in capitals. */
+  argument?: string;
+  description: string;
   options: AdminOptions;
-  /** Command lines without the program's name. */
+  /** Command lines without the program name. */
   examples: readonly string[];
   run(call: AdminCall): Promise<void>;
 }
 
-/** A command, whose options are read before it runs. */
+/** Defines a command with typed options. */
 export function command<const Options extends AdminOptions>(
   definition: Omit<AdminCommand, 'run' | 'options'> & {
     options: Options;
     run(call: AdminCall<Options>): Promise<void>;
   },
 ): AdminCommand {
-  // The runner reads the options by this very table.
+  // The runner parses the options with this definition.
   return definition;
 }

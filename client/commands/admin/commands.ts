@@ -11,7 +11,7 @@ import { reloadCommand } from './reload.ts';
 import { taskCommands } from './tasks.ts';
 import { userCommands } from './users.ts';
 
-/** Every command of the operator by its name. */
+/** All admin commands by name. */
 export const commands: Readonly<Record<string, AdminCommand>> = {
   ...userCommands,
   ...keyCommands,

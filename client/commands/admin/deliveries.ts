@@ -1,6 +1,6 @@
 import type { AdminDelivery } from '../../admin/admin-deliveries.ts';
 import { type AdminCommand, command } from './command.ts';
-import { oneOf, pageOf, paging, whole } from './options.ts';
+import { oneOf, pageOf, paging, parseInteger } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<AdminDelivery> = {
@@ -15,20 +15,20 @@ const columns: Columns<AdminDelivery> = {
   next: ({ next_try_at }) => time(next_try_at),
 };
 
-const delivered = {
-  takes: 'STATE',
-  does: 'open, delivered or given_up',
-  read: oneOf('open', 'delivered', 'given_up'),
+const state = {
+  argument: 'STATE',
+  description: 'open, delivered or given_up',
+  parse: oneOf('open', 'delivered', 'given_up'),
 } as const;
 
 export const deliveryCommands: Readonly<Record<string, AdminCommand>> = {
   'deliveries list': command({
-    does: 'find callbacks of all users, newest first',
+    description: 'list callback deliveries of all users, newest first',
     options: {
-      state: delivered,
-      task: { takes: 'TASK', does: 'only those about this task' },
-      host: { takes: 'HOST', does: 'only those to this host' },
-      user: { takes: 'ID', does: 'only those of this user', read: whole },
+      state,
+      task: { argument: 'TASK', description: 'only deliveries for this task' },
+      host: { argument: 'HOST', description: 'only deliveries to this host' },
+      user: { argument: 'ID', description: 'only deliveries of this user', parse: parseInteger },
       ...paging,
     },
     examples: ['deliveries list --state given_up', 'deliveries list --host app.example --json'],
@@ -39,12 +39,12 @@ export const deliveryCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'deliveries resend': command({
-    takes: 'ID',
-    does: 'try a callback again now',
+    argument: 'ID',
+    description: 'resend a callback now',
     options: {},
     examples: ['deliveries resend 88'],
     async run({ client, text, output, signal }) {
-      const delivery = await client.admin.deliveries.resend(whole(text, 'ID'), { signal });
+      const delivery = await client.admin.deliveries.resend(parseInteger(text, 'ID'), { signal });
       output.table([delivery], columns, delivery);
     },
   }),

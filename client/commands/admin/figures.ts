@@ -1,7 +1,7 @@
 import type { Figures } from '../../admin/admin.ts';
 import { UsageError } from '../check-options.ts';
 import { command } from './command.ts';
-import { moment, whole } from './options.ts';
+import { parseInteger, parseTime } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user'] as const;
@@ -34,24 +34,28 @@ const columns: Columns<Group> = {
 function readGroupings(text: string, name: string): Grouping[] {
   return text.split(',').map((word) => {
     const found = groupings.find((grouping) => grouping === word.trim());
-    if (found === undefined) throw new UsageError(`${name}: one or two of ${groupings.join(', ')}.`);
+    if (found === undefined) throw new UsageError(`${name} must be one or two of ${groupings.join(', ')}.`);
     return found;
   });
 }
 
-const by = { takes: 'WHAT', does: `one or two of ${groupings.join(', ')}`, read: readGroupings } as const;
+const by = {
+  argument: 'FIELDS',
+  description: `group by one or two of ${groupings.join(', ')}`,
+  parse: readGroupings,
+} as const;
 
-/** `figures`: what requests came to. */
+/** `figures`: shows aggregated metrics. */
 export const figuresCommand = command({
-  does: 'show requests, errors, latency and quota of whole hours; by default of the last 24',
+  description: 'show requests, errors, latency and quota of complete hours; default: the last 24',
   options: {
     by,
-    since: { takes: 'TIME', does: 'a date, or how long ago, such as 7d', read: moment },
-    until: { takes: 'TIME', does: 'and not later', read: moment },
-    user: { takes: 'ID', does: 'only requests of this user', read: whole },
-    model: { takes: 'MODEL', does: 'only requests of this model' },
-    channel: { takes: 'CHANNEL', does: 'only requests that this channel served' },
-    operation: { takes: 'OPERATION', does: 'only requests of this operation' },
+    since: { argument: 'TIME', description: 'start: a date or an age such as 7d', parse: parseTime },
+    until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
+    user: { argument: 'ID', description: 'only requests of this user', parse: parseInteger },
+    model: { argument: 'MODEL', description: 'only requests of this model' },
+    channel: { argument: 'CHANNEL', description: 'only requests that this channel served' },
+    operation: { argument: 'OPERATION', description: 'only requests of this operation' },
   },
   examples: ['figures', 'figures --by model', 'figures --by hour,channel --since 7d --json'],
   async run({ client, options, output, signal }) {
@@ -59,6 +63,6 @@ export const figuresCommand = command({
     const figures = await client.admin.figures({ by, user_id, ...others }, { signal });
     const heads = Object.fromEntries(by.map((grouping) => [grouping, groupColumns[grouping]]));
     output.table(figures.items, { ...heads, ...columns }, figures);
-    output.tell(`${time(figures.since)} to ${time(figures.until)}: ${figures.sum.requests} requests`);
+    output.note(`${time(figures.since)} to ${time(figures.until)}: ${figures.sum.requests} requests`);
   },
 });

@@ -1,42 +1,48 @@
 import type { AdminCommand } from './command.ts';
 import { commands } from './commands.ts';
 
-const everywhere = `everywhere:
+const globalHelp = `all commands:
       --base-url URL   default UNIGATE_BASE_URL, or http://127.0.0.1:8080
       --key KEY        an admin key; default UNIGATE_API_KEY
-      --json           print JSON, as the contract describes it
-  -q, --quiet          nothing on standard error but errors
-  -h, --help           of all commands, of a group of them or of one
+      --json           print JSON as in the contract
+  -q, --quiet          print only errors on standard error
+  -h, --help           for all commands, a group or one command
   -V, --version
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 130 and 143 stopped by a signal.
+Exit codes: 0 success, 1 error, 2 invalid command line, 130 and 143 stopped by a signal.
 `;
 
-/** The help of everything, of a group of commands or of one of them. */
-export function helpText(program: string, about: string): string {
+/** Returns the help for all commands, a group or one command. */
+export function helpText(program: string, topic: string): string {
   const shown = Object.entries(commands).filter(
-    ([name]) => about === '' || name === about || name.startsWith(`${about} `),
+    ([name]) => topic === '' || name === topic || name.startsWith(`${topic} `),
   );
-  const called = shown.map(([name, { takes, does }]): [string, string] => [calledAs(name, takes), does]);
-  const examples = shown.flatMap(([, command]) => command.examples.slice(0, about === '' ? 1 : undefined));
-  const head = `${program} COMMAND runs a Unigate gateway, with an admin key.\n`;
+  const usages = shown.map(([name, { argument, description }]): [string, string] => [
+    usageOf(name, argument),
+    description,
+  ]);
+  const examples = shown.flatMap(([, command]) => command.examples.slice(0, topic === '' ? 1 : undefined));
+  const head = `${program} COMMAND administers a Unigate gateway with an admin key.\n`;
   const options = shown
     .filter(([, command]) => Object.keys(command.options).length > 0)
     .map(([name, command]) => `${name}:\n${optionText(command)}`);
-  const more = about === '' ? [`Options of a command: ${program} keys --help\n`] : options;
+  const more = topic === '' ? [`Options of a group: ${program} keys --help\n`] : options;
   const lines = examples.map((line) => `  ${program} ${line}\n`).join('');
-  return [head, table(called), ...more, `Examples:\n${lines}`, everywhere].join('\n');
+  return [head, table(usages), ...more, `Examples:\n${lines}`, globalHelp].join('\n');
 }
 
-function calledAs(name: string, takes: string | undefined): string {
-  return takes === undefined ? name : `${name} ${takes}`;
+function usageOf(name: string, argument: string | undefined): string {
+  return argument === undefined ? name : `${name} ${argument}`;
 }
 
 function optionText({ options }: AdminCommand): string {
   return table(
-    Object.entries(options).map(([name, { takes, short, does, required }]) => {
+    Object.entries(options).map(([name, { argument, short, description, required }]) => {
       const both = `${short ? `-${short}, ` : '    '}--${name}`;
-      return [takes === undefined ? both : `${both} ${takes}`, required ? `${does} (must be given)` : does];
+      return [
+        argument === undefined ? both : `${both} ${argument}`,
+        required ? `${description} (required)` : description,
+      ];
     }),
   );
 }

@@ -1,7 +1,17 @@
 import type { AdminToken } from '../../admin/admin-tokens.ts';
 import { UsageError } from '../check-options.ts';
 import { type AdminCommand, command } from './command.ts';
-import { end, limit, listed, oneOf, onOrOff, pageOf, paging, type Values, whole } from './options.ts';
+import {
+  oneOf,
+  pageOf,
+  paging,
+  parseExpiry,
+  parseInteger,
+  parseLimit,
+  parseList,
+  toggle,
+  type Values,
+} from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const statuses = ['enabled', 'disabled', 'expired', 'exhausted'] as const;
@@ -23,27 +33,38 @@ const columns: Columns<AdminToken> = {
 };
 
 const status = {
-  takes: 'STATUS',
-  does: `one of ${statuses.join(', ')}`,
-  read: oneOf(...statuses),
+  argument: 'STATUS',
+  description: `one of ${statuses.join(', ')}`,
+  parse: oneOf(...statuses),
 } as const;
 
-/** What a key may do. */
+/** Limits of a key. */
 const limits = {
-  group: { takes: 'GROUP', does: 'a group of its own; empty: that of its user' },
-  models: { takes: 'MODELS', does: 'ids of the only models it may use, separated by commas; empty: all' },
+  group: { argument: 'GROUP', description: 'group; empty: the group of its user' },
+  models: {
+    argument: 'MODELS',
+    description: 'allowed model ids, separated by commas; empty: all',
+  },
   addresses: {
-    takes: 'ADDRESSES',
-    does: 'addresses and ranges it may be used from, separated by commas; empty: all',
-    read: listed,
+    argument: 'ADDRESSES',
+    description: 'allowed IP addresses and ranges, separated by commas; empty: all',
+    parse: parseList,
   },
-  ends: { takes: 'TIME', does: 'a date such as 2027-01-31, in how long, such as 30d, or never', read: end },
+  ends: {
+    argument: 'TIME',
+    description: 'expiry: a date such as 2027-01-31, a duration such as 30d, or never',
+    parse: parseExpiry,
+  },
   requests: {
-    takes: 'NUMBER',
-    does: 'requests a minute; 0: no limit; default: the configuration',
-    read: limit,
+    argument: 'NUMBER',
+    description: 'requests per minute; 0: no limit; default: the configured limit',
+    parse: parseLimit,
   },
-  sockets: { takes: 'NUMBER', does: 'open sockets; 0: no limit; default: the configuration', read: limit },
+  sockets: {
+    argument: 'NUMBER',
+    description: 'open sockets; 0: no limit; default: the configured limit',
+    parse: parseLimit,
+  },
 } as const;
 
 function limitsOf(options: Values<typeof limits>) {
@@ -58,7 +79,7 @@ function limitsOf(options: Values<typeof limits>) {
   };
 }
 
-/** Leaves out `default`, which keys of one's own user cannot have: they have what the key has that creates them. */
+/** Omits `default`, because a key created for the own user inherits the limits of the creating key. */
 function ownLimits<Body extends ReturnType<typeof limitsOf>>(body: Body) {
   const { requests_per_minute: requests, sockets } = body;
   return { ...body, requests_per_minute: requests ?? undefined, sockets: sockets ?? undefined };
@@ -66,12 +87,12 @@ function ownLimits<Body extends ReturnType<typeof limitsOf>>(body: Body) {
 
 export const keyCommands: Readonly<Record<string, AdminCommand>> = {
   'keys list': command({
-    does: 'list keys of all users, newest first',
+    description: 'list keys of all users, newest first',
     options: {
-      user: { takes: 'ID', does: 'only those of this user', read: whole },
-      name: { takes: 'TEXT', does: 'only those whose name has it' },
+      user: { argument: 'ID', description: 'only keys of this user', parse: parseInteger },
+      name: { argument: 'TEXT', description: 'only keys whose name contains it' },
       status,
-      group: { takes: 'GROUP', does: 'only those of this group' },
+      group: { argument: 'GROUP', description: 'only keys of this group' },
       ...paging,
     },
     examples: ['keys list --user 2', 'keys list --status exhausted --json'],
@@ -83,18 +104,22 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'keys create': command({
-    takes: 'NAME',
-    does: 'create a key and print its secret, which is shown only here',
+    argument: 'NAME',
+    description: 'create a key and print its secret, which is shown only once',
     options: {
       user: {
-        takes: 'ID',
-        does: 'whose key it is; default: your own user, and the key is then created with your key and within its limits',
-        read: whole,
+        argument: 'ID',
+        description: 'owner; default: your own user, with a key within the limits of your key',
+        parse: parseInteger,
       },
-      quota: { takes: 'QUOTA', does: 'what it may spend, in quota units; default 0', read: whole },
-      unlimited: { does: 'it spends without a limit of its own' },
-      admin: { does: 'an unlimited key that may use these commands, for a user with the role admin' },
-      'no-create-keys': { does: 'it may not create keys' },
+      quota: {
+        argument: 'QUOTA',
+        description: 'quota in quota units; default 0',
+        parse: parseInteger,
+      },
+      unlimited: { description: 'no quota limit' },
+      admin: { description: 'unlimited key with admin access, for a user with the role admin' },
+      'no-create-keys': { description: 'do not allow it to create keys' },
       ...limits,
     },
     examples: [
@@ -112,76 +137,79 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
         user === undefined
           ? await client.tokens.create(ownLimits(body), { signal })
           : await client.admin.tokens.create(user, body, { signal });
-      output.tell(`key ${token.id}`);
+      output.note(`key ${token.id}`);
       output.value(token.key, token);
     },
   }),
   'keys update': command({
-    takes: 'ID',
-    does: 'change a key',
+    argument: 'ID',
+    description: 'change a key',
     options: {
-      name: { takes: 'TEXT', does: 'another name' },
-      disable: { does: 'refuse it' },
-      enable: { does: 'take it again' },
-      unlimited: { does: 'let it spend without a limit of its own' },
-      limited: { does: 'let it spend what it has left' },
-      admin: { does: 'let it use these commands: a key without limits, of a user with the role admin' },
-      'no-admin': { does: 'let it use these commands no more' },
-      'create-keys': { does: 'let it create keys' },
-      'no-create-keys': { does: 'let it, and the keys created with it, create no keys' },
+      name: { argument: 'TEXT', description: 'new name' },
+      disable: { description: 'disable the key' },
+      enable: { description: 'enable the key' },
+      unlimited: { description: 'remove the quota limit' },
+      limited: { description: 'limit the key to its remaining quota' },
+      admin: {
+        description: 'grant admin access to an unlimited key of a user with the role admin',
+      },
+      'no-admin': { description: 'revoke admin access' },
+      'create-keys': { description: 'allow it to create keys' },
+      'no-create-keys': { description: 'do not allow it, or keys created with it, to create keys' },
       ...limits,
     },
     examples: ['keys update 7 --disable', 'keys update 7 --models alpha3-tts-flash --ends never'],
     async run({ client, text, options, output, signal }) {
       const { name, enable, disable, unlimited, limited, admin } = options;
       const { 'no-admin': noAdmin, 'create-keys': create, 'no-create-keys': noCreate } = options;
-      if (Object.keys(options).length === 0) throw new UsageError('keys update: say what to change.');
-      const enabled = onOrOff({ enable, disable });
+      if (Object.keys(options).length === 0)
+        throw new UsageError('keys update: at least one option is required.');
+      const enabled = toggle({ enable, disable });
       const change = {
         name,
         status: enabled === undefined ? undefined : enabled ? (1 as const) : (2 as const),
-        unlimited_quota: onOrOff({ unlimited, limited }),
-        admin: onOrOff({ admin, 'no-admin': noAdmin }),
-        create_keys: onOrOff({ 'create-keys': create, 'no-create-keys': noCreate }),
+        unlimited_quota: toggle({ unlimited, limited }),
+        admin: toggle({ admin, 'no-admin': noAdmin }),
+        create_keys: toggle({ 'create-keys': create, 'no-create-keys': noCreate }),
         ...limitsOf(options),
       };
-      const token = await client.admin.tokens.update(whole(text, 'ID'), change, { signal });
+      const token = await client.admin.tokens.update(parseInteger(text, 'ID'), change, { signal });
       output.table([token], columns, token);
     },
   }),
   'keys grant': command({
-    takes: 'ID',
-    does: 'give quota to a key, or take some back',
+    argument: 'ID',
+    description: 'grant quota to a key, or withdraw quota',
     options: {
       amount: {
-        takes: 'QUOTA',
-        does: 'in quota units; below zero takes back, as --amount=-100',
-        read: whole,
+        argument: 'QUOTA',
+        description: 'in quota units; a negative amount withdraws, as in --amount=-100',
+        parse: parseInteger,
         required: true,
       },
-      reason: { takes: 'TEXT', does: 'why, for the books', required: true },
+      reason: { argument: 'TEXT', description: 'reason, for the ledger', required: true },
     },
     examples: [
       'keys grant 7 --amount 50000 --reason March',
       'keys grant 7 --amount=-100 --reason "granted twice"',
     ],
     async run({ client, text, options: { amount, reason }, output, signal }) {
-      const id = whole(text, 'ID');
+      const id = parseInteger(text, 'ID');
       const grant = await client.admin.tokens.grant(id, { amount, reason }, { signal });
       const { remain_quota: left, debt_settled, debt } = grant;
-      output.facts({ grant: grant.id, key: id, amount, debt_settled, left, debt }, grant);
+      output.fields({ grant: grant.id, key: id, amount, debt_settled, left, debt }, grant);
     },
   }),
   'keys revoke': command({
-    takes: 'ID',
-    does: 'delete a key and all keys that were created with it, which stop working at once',
+    argument: 'ID',
+    description: 'delete a key and all keys created with it; they stop working at once',
     options: {
-      'keep-children': { does: 'delete only this key; the others move to the key that created it' },
+      'keep-children': { description: 'delete only this key; the others move to the key that created it' },
     },
     examples: ['keys revoke 7', 'keys revoke 7 --keep-children'],
     async run({ client, text, options, signal }) {
       const query = options['keep-children'] ? { keep_children: true } : {};
-      await client.admin.tokens.revoke(whole(text, 'ID'), query, { signal });
+      await client.admin.tokens.revoke(parseInteger(text, 'ID'), query, { signal });
     },
   }),
 };

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { LogItem } from '../../logs.ts';
 import { saveFile } from '../../save-file.ts';
 import { type AdminCommand, command } from './command.ts';
-import { moment, oneOf, pageOf, paging, whole } from './options.ts';
+import { oneOf, pageOf, paging, parseInteger, parseTime } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<LogItem> = {
@@ -18,21 +18,21 @@ const columns: Columns<LogItem> = {
 };
 
 const format = {
-  takes: 'FORMAT',
-  does: 'csv or jsonl; default from the ending of the file, else jsonl',
-  read: oneOf('csv', 'jsonl'),
+  argument: 'FORMAT',
+  description: 'csv or jsonl; default: from the file extension, otherwise jsonl',
+  parse: oneOf('csv', 'jsonl'),
 } as const;
 
 export const logCommands: Readonly<Record<string, AdminCommand>> = {
   'logs search': command({
-    does: 'find calls of the user of the key, newest first',
+    description: 'search calls of the user of the key, newest first',
     options: {
       keyword: {
-        takes: 'WORD',
-        does: 'in the name of the key or the model, the beginning of a request id, or a task id',
+        argument: 'WORD',
+        description: 'matches the name of the key or the model, the start of a request id, or a task id',
       },
-      since: { takes: 'TIME', does: 'a date, or how long ago, such as 24h', read: moment },
-      until: { takes: 'TIME', does: 'and not later', read: moment },
+      since: { argument: 'TIME', description: 'start: a date or an age such as 24h', parse: parseTime },
+      until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
       ...paging,
     },
     examples: ['logs search', 'logs search --keyword alpha3 --since 24h --json'],
@@ -43,22 +43,30 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'logs export': command({
-    does: 'write the calls of all users, oldest first, to a file or to standard output',
+    description: 'write the calls of all users, oldest first, to a file or to standard output',
     options: {
-      output: { takes: 'FILE', does: 'where they go; default and -: standard output', short: 'o' },
+      output: { argument: 'FILE', description: 'output file; default and -: standard output', short: 'o' },
       format,
-      after: { takes: 'ID', does: 'go on behind this entry of an earlier export', read: whole },
-      since: { takes: 'TIME', does: 'a date, or how long ago, such as 24h', read: moment },
-      until: { takes: 'TIME', does: 'and not later', read: moment },
-      user: { takes: 'ID', does: 'only calls of this user', read: whole },
-      token: { takes: 'ID', does: 'only calls with this key', read: whole },
-      model: { takes: 'MODEL', does: 'only calls of this model' },
-      channel: { takes: 'CHANNEL', does: 'only calls that this channel served' },
-      operation: { takes: 'OPERATION', does: 'only calls of this operation' },
-      errors: { does: 'only failed calls and tasks' },
-      request: { takes: 'ID', does: 'only the call of this request id' },
-      task: { takes: 'ID', does: 'only the task of this id' },
-      'http-status': { takes: 'STATUS', does: 'only calls that ended with it', read: whole },
+      after: {
+        argument: 'ID',
+        description: 'continue after this entry of an earlier export',
+        parse: parseInteger,
+      },
+      since: { argument: 'TIME', description: 'start: a date or an age such as 24h', parse: parseTime },
+      until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
+      user: { argument: 'ID', description: 'only calls of this user', parse: parseInteger },
+      token: { argument: 'ID', description: 'only calls with this key', parse: parseInteger },
+      model: { argument: 'MODEL', description: 'only calls of this model' },
+      channel: { argument: 'CHANNEL', description: 'only calls that this channel served' },
+      operation: { argument: 'OPERATION', description: 'only calls of this operation' },
+      errors: { description: 'only failed calls and tasks' },
+      request: { argument: 'ID', description: 'only the call with this request id' },
+      task: { argument: 'ID', description: 'only this task' },
+      'http-status': {
+        argument: 'STATUS',
+        description: 'only calls with this HTTP status',
+        parse: parseInteger,
+      },
     },
     examples: [
       'logs export --since 2026-11-01 --format csv -o november.csv',
@@ -67,15 +75,15 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
     async run({ client, options, terminal, signal }) {
       const {
         output: file,
-        format: named,
+        format: requested,
         user: user_id,
         token: token_id,
         request: request_id,
         task: task_id,
       } = options;
       const { after, since, until, model, channel, operation, errors, 'http-status': status } = options;
-      const ending = file?.endsWith('.csv') ? ('csv' as const) : ('jsonl' as const);
-      const found = {
+      const fromExtension = file?.endsWith('.csv') ? ('csv' as const) : ('jsonl' as const);
+      const filters = {
         user_id,
         token_id,
         request_id,
@@ -87,7 +95,7 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
         channel,
         operation,
       };
-      const query = { format: named ?? ending, ...found, errors, status };
+      const query = { format: requested ?? fromExtension, ...filters, errors, status };
       const lines = await client.admin.logs.export(query, { signal });
       if (file !== undefined && file !== '-') await saveFile(file, lines);
       else await pipeline(lines, terminal.stdout, { end: false, signal });

@@ -1,7 +1,7 @@
 import type { AdminTask, TaskSettlement } from '../../admin/admin-tasks.ts';
 import { UsageError } from '../check-options.ts';
 import { type AdminCommand, command } from './command.ts';
-import { decimal, moment, oneOf, pageOf, paging, whole } from './options.ts';
+import { oneOf, pageOf, paging, parseDecimal, parseInteger, parseTime } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<AdminTask> = {
@@ -18,49 +18,49 @@ const columns: Columns<AdminTask> = {
 };
 
 const state = {
-  takes: 'STATE',
-  does: 'queued, in_progress, completed or failed',
-  read: oneOf('queued', 'in_progress', 'completed', 'failed'),
+  argument: 'STATE',
+  description: 'queued, in_progress, completed or failed',
+  parse: oneOf('queued', 'in_progress', 'completed', 'failed'),
 } as const;
 const format = {
-  takes: 'FORMAT',
-  does: 'the format it was made in, such as videos or music',
-  read: oneOf('generic', 'videos', 'native', 'official', 'music', 'image'),
+  argument: 'FORMAT',
+  description: 'API format of the task, such as videos or music',
+  parse: oneOf('generic', 'videos', 'native', 'official', 'music', 'image'),
 } as const;
 const outcome = {
-  takes: 'OUTCOME',
-  does: 'failed, which gives its quota back, or completed, which charges --units',
-  read: oneOf('failed', 'completed'),
+  argument: 'OUTCOME',
+  description: 'failed refunds the quota, completed charges --units',
+  parse: oneOf('failed', 'completed'),
   required: true,
 } as const;
 
 export const taskCommands: Readonly<Record<string, AdminCommand>> = {
   'tasks list': command({
-    does: 'find tasks of all users, newest first',
+    description: 'list tasks of all users, newest first',
     options: {
-      id: { takes: 'TASK', does: 'only this one' },
-      user: { takes: 'ID', does: 'only those of this user', read: whole },
-      token: { takes: 'ID', does: 'only those made with this key', read: whole },
+      id: { argument: 'TASK', description: 'only this task' },
+      user: { argument: 'ID', description: 'only tasks of this user', parse: parseInteger },
+      token: { argument: 'ID', description: 'only tasks created with this key', parse: parseInteger },
       state,
-      model: { takes: 'MODEL', does: 'only those of this model' },
-      channel: { takes: 'CHANNEL', does: 'only those of this channel' },
+      model: { argument: 'MODEL', description: 'only tasks of this model' },
+      channel: { argument: 'CHANNEL', description: 'only tasks of this channel' },
       format,
-      'error-code': { takes: 'CODE', does: 'only those that failed with it' },
-      since: { takes: 'TIME', does: 'a date, or how long ago, such as 24h', read: moment },
-      until: { takes: 'TIME', does: 'and not later', read: moment },
+      'error-code': { argument: 'CODE', description: 'only tasks that failed with this code' },
+      since: { argument: 'TIME', description: 'start: a date or an age such as 24h', parse: parseTime },
+      until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
       ...paging,
     },
     examples: ['tasks list --state in_progress', 'tasks list --user 2 --since 24h --json'],
     async run({ client, options, output, signal }) {
       const { id, user: user_id, token: token_id, state, model, channel, format, since, until } = options;
-      const found = { id, user_id, token_id, state, model, channel, format, since, until };
-      const query = { ...found, error_code: options['error-code'], ...pageOf(options) };
+      const filters = { id, user_id, token_id, state, model, channel, format, since, until };
+      const query = { ...filters, error_code: options['error-code'], ...pageOf(options) };
       output.page(await client.admin.tasks.list(query, { signal }), columns, options);
     },
   }),
   'tasks cancel': command({
-    takes: 'TASK',
-    does: 'cancel a task that still waits',
+    argument: 'TASK',
+    description: 'cancel a queued task',
     options: {},
     examples: ['tasks cancel task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
     async run({ client, text, output, signal }) {
@@ -69,14 +69,18 @@ export const taskCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'tasks settle': command({
-    takes: 'TASK',
-    does: 'end a task by hand whose provider will never tell its end',
+    argument: 'TASK',
+    description: 'end a task manually when its provider never reports a result',
     options: {
       outcome,
-      reason: { takes: 'TEXT', does: 'why, for the list of changes', required: true },
-      message: { takes: 'TEXT', does: 'what its user is told of a failure' },
-      units: { takes: 'NUMBER', does: 'what a completed one used, in the unit of its model', read: decimal },
-      url: { takes: 'URL', does: 'address of a completed video' },
+      reason: { argument: 'TEXT', description: 'reason, for the change log', required: true },
+      message: { argument: 'TEXT', description: 'error message for the user' },
+      units: {
+        argument: 'NUMBER',
+        description: 'usage of a completed task, in the unit of its model',
+        parse: parseDecimal,
+      },
+      url: { argument: 'URL', description: 'URL of a completed video' },
     },
     examples: [
       'tasks settle task_0a1b2c3d4e5f60718293a4b5c6d7e8f9 --outcome failed --reason "provider ticket 4711"',
@@ -100,10 +104,10 @@ interface Settlement {
 function settlementOf({ outcome, reason, message, units, url }: Settlement): TaskSettlement {
   if (outcome === 'failed') {
     if (units !== undefined || url !== undefined)
-      throw new UsageError('tasks settle: --units and --url are for --outcome completed.');
+      throw new UsageError('tasks settle: --units and --url require --outcome completed.');
     return { outcome, reason, message };
   }
-  if (message !== undefined) throw new UsageError('tasks settle: --message is for --outcome failed.');
-  if (units === undefined) throw new UsageError('tasks settle: give --units with --outcome completed.');
+  if (message !== undefined) throw new UsageError('tasks settle: --message requires --outcome failed.');
+  if (units === undefined) throw new UsageError('tasks settle: --outcome completed requires --units.');
   return { outcome, reason, units, url };
 }

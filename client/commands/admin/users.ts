@@ -2,7 +2,7 @@ import type { Group } from '../../admin/groups.ts';
 import type { User } from '../../admin/users.ts';
 import { UsageError } from '../check-options.ts';
 import { type AdminCommand, command } from './command.ts';
-import { oneOf, onOrOff, pageOf, paging, whole } from './options.ts';
+import { oneOf, pageOf, paging, parseInteger, toggle } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<User> = {
@@ -26,14 +26,14 @@ const groupColumns: Columns<Group> = {
   models: ({ models }) => models.join(','),
 };
 
-const role = { takes: 'ROLE', does: 'user or admin', read: oneOf('user', 'admin') } as const;
+const role = { argument: 'ROLE', description: 'user or admin', parse: oneOf('user', 'admin') } as const;
 
 export const userCommands: Readonly<Record<string, AdminCommand>> = {
   'users list': command({
-    does: 'list users, newest first',
+    description: 'list users, newest first',
     options: {
-      name: { takes: 'TEXT', does: 'only those whose name has it' },
-      group: { takes: 'GROUP', does: 'only those of this group' },
+      name: { argument: 'TEXT', description: 'only users whose name contains it' },
+      group: { argument: 'GROUP', description: 'only users of this group' },
       ...paging,
     },
     examples: ['users list', 'users list --group trial --json'],
@@ -44,10 +44,10 @@ export const userCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'users create': command({
-    takes: 'NAME',
-    does: 'make a user and print its number',
+    argument: 'NAME',
+    description: 'create a user and print the id',
     options: {
-      group: { takes: 'GROUP', does: 'group of its keys; default: default' },
+      group: { argument: 'GROUP', description: 'group of the user; default: default' },
       role,
     },
     examples: ['users create Ada --group default', 'users create "on call" --role admin'],
@@ -58,27 +58,28 @@ export const userCommands: Readonly<Record<string, AdminCommand>> = {
     },
   }),
   'users update': command({
-    takes: 'ID',
-    does: 'change a user',
+    argument: 'ID',
+    description: 'change a user',
     options: {
-      name: { takes: 'TEXT', does: 'another name' },
-      group: { takes: 'GROUP', does: 'another group' },
+      name: { argument: 'TEXT', description: 'new name' },
+      group: { argument: 'GROUP', description: 'new group' },
       role,
-      disable: { does: 'refuse its keys' },
-      enable: { does: 'take them again' },
+      disable: { description: 'disable the user and their keys' },
+      enable: { description: 'enable the user' },
     },
     examples: ['users update 2 --disable', 'users update 2 --group trial'],
     async run({ client, text, options, output, signal }) {
       const { name, group, role, enable, disable } = options;
-      const disabled = onOrOff({ disable, enable });
-      if (Object.keys(options).length === 0) throw new UsageError('users update: say what to change.');
+      const disabled = toggle({ disable, enable });
+      if (Object.keys(options).length === 0)
+        throw new UsageError('users update: at least one option is required.');
       const change = { name, group, role, disabled };
-      const user = await client.admin.users.update(whole(text, 'ID'), change, { signal });
+      const user = await client.admin.users.update(parseInteger(text, 'ID'), change, { signal });
       output.table([user], columns, user);
     },
   }),
   'groups list': command({
-    does: 'list groups',
+    description: 'list groups',
     options: paging,
     examples: ['groups list'],
     async run({ client, options, output, signal }) {

@@ -1,30 +1,30 @@
 import type { RealtimeTokenUsage, RealtimeUsage, ResponseDone } from '../../generated/events.ts';
 
 /**
- * The usage of a session from the reports of its responses: characters count from the start of the session, so the
- * last figure is the bill; tokens are of one response, so the bill is the sum over the response ids. It never shrinks,
- * whatever order the reports come in.
+ * Computes the usage of a session from the reports of its responses. Character counts are cumulative, so the largest is the
+ * total. Token counts are per response, so the total is the sum over the response ids. The total never decreases, in any
+ * order of reports.
  */
-export class SessionBill {
+export class SessionUsage {
   #characters: number | undefined;
   readonly #tokens = new Map<string, RealtimeTokenUsage>();
 
   add({
-    response: { id, usage },
+    response: { id, usage: total },
   }: {
     response: Pick<ResponseDone['response'], 'id'> & { usage?: RealtimeUsage };
   }): void {
-    // A provider may leave it out, though the contract has it.
-    if (usage === undefined) return;
-    if ('characters' in usage) {
-      this.#characters = Math.max(this.#characters ?? 0, usage.characters);
+    // A provider may omit the usage, although the contract requires it.
+    if (total === undefined) return;
+    if ('characters' in total) {
+      this.#characters = Math.max(this.#characters ?? 0, total.characters);
       return;
     }
-    const before = this.#tokens.get(id);
-    if (before === undefined || tokensOf(before) < tokensOf(usage)) this.#tokens.set(id, usage);
+    const previous = this.#tokens.get(id);
+    if (previous === undefined || tokensOf(previous) < tokensOf(total)) this.#tokens.set(id, total);
   }
 
-  /** Undefined as long as nothing was reported. */
+  /** Undefined until the first report. */
   get usage(): RealtimeUsage | undefined {
     if (this.#characters !== undefined) return { characters: this.#characters };
     if (this.#tokens.size === 0) return undefined;

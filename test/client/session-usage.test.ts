@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { InferenceTask } from '../../client/inference/inference-task.ts';
-import { SessionBill } from '../../client/realtime/session-bill.ts';
+import { SessionUsage } from '../../client/realtime/session-usage.ts';
 import type { InferenceServerEvent } from '../../generated/events.ts';
 
 const tokens = (input: number, output: number) => ({
@@ -12,7 +12,7 @@ const tokens = (input: number, output: number) => ({
 });
 
 test('a bill in characters is the largest figure, whatever order the reports come in', () => {
-  const bill = new SessionBill();
+  const bill = new SessionUsage();
   expect(bill.usage).toBeUndefined();
   for (const [characters, total] of [
     [9, 9],
@@ -26,7 +26,7 @@ test('a bill in characters is the largest figure, whatever order the reports com
 });
 
 test('a bill in tokens is the sum over the responses, each with its largest figure', () => {
-  const bill = new SessionBill();
+  const bill = new SessionUsage();
   for (const [id, usage] of [
     ['r1', tokens(1, 50)],
     ['r1', tokens(1, 70)],
@@ -38,7 +38,7 @@ test('a bill in tokens is the sum over the responses, each with its largest figu
 });
 
 test('a report without usage changes nothing', () => {
-  const bill = new SessionBill();
+  const bill = new SessionUsage();
   bill.add({ response: { id: 'r' } });
   expect(bill.usage).toBeUndefined();
 });
@@ -59,7 +59,7 @@ test.each([
   const task = new InferenceTask(line as unknown as ConstructorParameters<typeof InferenceTask>[0]);
   for (const usage of [first, largest, late]) {
     const header = { task_id: task.id, event: 'result-generated', attributes: {} };
-    task.takeEvent({ header, payload: { output: {}, usage } } as unknown as InferenceServerEvent, 1);
+    task.handleEvent({ header, payload: { output: {}, usage } } as unknown as InferenceServerEvent, 1);
   }
   expect(task.usage).toEqual(largest);
 });

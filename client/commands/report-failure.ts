@@ -1,29 +1,29 @@
 import { APIError, RealtimeError, TaskFailedError } from '../errors.ts';
-import { AdvisedError } from './advice.ts';
 import { UsageError } from './check-options.ts';
+import { ErrorWithHint } from './error-with-hint.ts';
 import { isClosedPipe } from './run-process.ts';
 import { printable, type Terminal } from './terminal.ts';
 
-interface Surroundings {
-  /** What the user called. */
+interface FailureContext {
+  /** Program name. */
   program: string;
-  /** What the line must not show. */
+  /** API key, which is masked. */
   key: string | undefined;
   /** Whether a signal ended the command. */
   stopped: boolean;
 }
 
-/** Writes the one line of an error on stderr, and gives the exit code. */
-export function tellFailure(
+/** Prints an error as one line on stderr. Returns the exit code. */
+export function reportFailure(
   error: unknown,
   { stderr }: Pick<Terminal, 'stderr'>,
-  { program, key, stopped }: Surroundings,
+  { program, key, stopped }: FailureContext,
 ): number {
-  const advised = error instanceof AdvisedError;
-  const cause = advised ? error.cause : error;
+  const hasHint = error instanceof ErrorWithHint;
+  const cause = hasHint ? error.cause : error;
   if (isClosedPipe(cause)) return 0;
-  const what = stopped ? 'stopped.' : describe(cause, program);
-  const line = printable(advised ? `${what} ${error.message}` : what).replaceAll(/\s+/g, ' ');
+  const description = stopped ? 'stopped.' : describe(cause, program);
+  const line = printable(hasHint ? `${description} ${error.message}` : description).replaceAll(/\s+/g, ' ');
   stderr.write(`unigate: ${key?.trim() ? line.replaceAll(key.trim(), '***') : line}\n`);
   return error instanceof UsageError ? 2 : 1;
 }

@@ -1,7 +1,7 @@
 import { requestIdOf } from './errors.ts';
 
-/** An answer whose bytes are still to be read, once: with `bytes`, with `stream` or with `for await`. */
-export class ByteAnswer implements AsyncIterable<Uint8Array> {
+/** A response with an unread binary body. Read it once, with `bytes`, `stream` or `for await`. */
+export class BinaryResponse implements AsyncIterable<Uint8Array> {
   /** For example `audio/wav`. */
   readonly contentType: string;
   /** The gateway's id of the request. */
@@ -14,12 +14,12 @@ export class ByteAnswer implements AsyncIterable<Uint8Array> {
     this.requestId = requestIdOf(response.headers);
   }
 
-  /** All of them. */
+  /** Reads the whole body. */
   async bytes(): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await this.response.arrayBuffer());
   }
 
-  /** The bytes as they come. Cancelling it ends the call. */
+  /** Streams the body. Canceling the stream aborts the call. */
   stream(): ReadableStream<Uint8Array> {
     return this.response.body ?? new Blob().stream();
   }
@@ -29,7 +29,7 @@ export class ByteAnswer implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** The chunks of a stream. Leaving the loop early cancels the stream; not every browser can do that itself. */
+/** Yields the chunks of a stream. Leaving the loop early cancels the stream, which some browsers do not do themselves. */
 export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = stream.getReader();
   try {
@@ -39,7 +39,7 @@ export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGene
       yield value;
     }
   } finally {
-    // After the end this does nothing; after an error it would only repeat the error.
+    // No effect after the end. After an error it rejects with the same error.
     await reader.cancel().catch(() => {});
   }
 }
