@@ -1,12 +1,14 @@
 import type { Drawn } from '../quota/ledger.ts';
+import { Batcher } from '../store/batcher.ts';
 import type { LeasedTask, LeasedTaskResult } from '../store/commands/new-tasks.ts';
 import type { Store } from '../store/store.ts';
-import { BatchWriter } from './batch-writer.ts';
 
-/** Makes tasks whose quota is leased: creations of one key wait for no row of it. */
-export class LeasedCreations extends BatchWriter<LeasedTask, LeasedTaskResult> {
+const maxBatch = 200;
+
+/** Creates tasks whose quota is leased, so that creations of one key do not wait for its row. */
+export class LeasedCreations extends Batcher<LeasedTask, LeasedTaskResult> {
   constructor(store: Pick<Store, 'run'>) {
-    super((tasks) => store.run('createLeasedTasks', tasks), { outcome: 'no_lease' });
+    super((tasks) => store.run('createLeasedTasks', tasks), maxBatch);
   }
 }
 

@@ -124,57 +124,15 @@ test('pauses grow, and have a longest', () => {
   expect([0, 0.5, 1].map((part) => jittered(1_000, () => part))).toEqual([1_000, 900, 800]);
 });
 
-describe('what polls found', () => {
-  const poll = (id: string) => ({ id }) as TaskPoll;
-  let batches: string[][];
-  let answer: (ids: string[]) => Promise<boolean[]>;
-  let recorder: PollRecorder;
-  beforeEach(() => {
-    batches = [];
-    answer = async (ids) => ids.map((id) => id !== 'late');
-    const run = (name: string, polls: readonly TaskPoll[]) => {
-      expect(name).toBe('recordPolls');
-      const ids = polls.map(({ id }) => id);
-      batches.push(ids);
-      return answer(ids);
-    };
-    recorder = new PollRecorder({ run, over: new AbortController().signal } as unknown as Store);
-  });
-
-  test('is written at once, and all that comes meanwhile with the next', async () => {
-    const first = recorder.add(poll('a'));
-    const more = [recorder.add(poll('late')), recorder.add(poll('c'))];
-    expect([await first, ...(await Promise.all(more))]).toEqual([true, false, true]);
-    expect(batches).toEqual([['a'], ['late', 'c']]);
-    expect(await recorder.add(poll('d'))).toBe(true);
-  });
-
-  test('is written two hundred at a time', async () => {
-    const all = Array.from({ length: 202 }, (_, index) => recorder.add(poll(`${index}`)));
-    await Promise.all(all);
-    expect(batches.map(({ length }) => length)).toEqual([1, 200, 1]);
-  });
-
-  test('that is refused takes nothing along that was to be written with it', async () => {
-    answer = async (ids) => {
-      if (ids.includes('bad')) throw new RangeError('not this one');
-      return ids.map(() => true);
-    };
-    const [first, bad, good] = ['a', 'bad', 'c'].map((id) => recorder.add(poll(id)));
-    await expect(bad).rejects.toThrow('not this one');
-    expect([await first, await good]).toEqual([true, true]);
-    expect(batches).toEqual([['a'], ['bad', 'c'], ['bad'], ['c']]);
-  });
-
-  test('that is refused is told to all of its batch, and the next goes on', async () => {
-    answer = async (ids) => {
-      if (ids.includes('bad')) throw new RangeError('not this one');
-      return [];
-    };
-    const bad = recorder.add(poll('bad'));
-    const next = recorder.add(poll('next'));
-    await expect(bad).rejects.toThrow('not this one');
-    // Of which nothing is told, is not written.
-    expect(await next).toBe(false);
-  });
+test('polls are recorded together, and each returns whether its claim was the latest', async () => {
+  const batches: string[][] = [];
+  const run = async (name: string, polls: readonly TaskPoll[]) => {
+    expect(name).toBe('recordPolls');
+    batches.push(polls.map(({ id }) => id));
+    return polls.map(({ id }) => id !== 'late');
+  };
+  const recorder = new PollRecorder({ run, over: new AbortController().signal } as unknown as Store);
+  const polls = ['a', 'late', 'c'].map((id) => recorder.add({ id } as TaskPoll));
+  expect(await Promise.all(polls)).toEqual([true, false, true]);
+  expect(batches).toEqual([['a', 'late', 'c']]);
 });

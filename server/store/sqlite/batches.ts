@@ -16,7 +16,7 @@ export class Batches {
   readonly #release;
   readonly #undo;
 
-  /** `db` is Kysely over the connection. */
+  /** `db` runs on `connection`. */
   constructor(connection: DatabaseSync, db: Kysely<Database>) {
     this.#connection = connection;
     this.#db = db;
@@ -27,23 +27,23 @@ export class Batches {
     this.#undo = connection.prepare('rollback to command');
   }
 
-  /** Runs them in one transaction; one that fails takes no other along. */
+  /** Runs commands in one transaction. A failed command undoes only its own changes. */
   async run(batch: readonly CommandCall[]): Promise<Outcome[]> {
     try {
-      // Nearly all go well, and a savepoint for each would cost as much as the half of its work.
+      // Failures are rare, and a savepoint costs half as much as a command.
       return (await this.#together(batch)) ?? (await this.#apart(batch));
     } catch (error) {
-      // The transaction itself failed (a full disk, say): nothing of the batch is written, and all must know.
+      // The transaction itself failed, for example on a full disk: nothing of the batch is written.
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
-      const carried = packError(sqliteFailure(error));
-      return batch.map(({ id }) => ({ id, error: carried }));
+      const failed = { error: packError(sqliteFailure(error)) };
+      return batch.map(() => failed);
     }
   }
 
   /** @throws StoreUnavailable when nothing can be written. */
   probe(): void {
     try {
-      // A number in the file's head that nobody uses: it is written like any page, and changes nothing.
+      // An unused number in the header of the file, which is written like any page.
       this.#connection.exec('begin immediate; pragma user_version = 0; commit');
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
@@ -51,13 +51,12 @@ export class Batches {
     }
   }
 
-  /** Undefined: one of them failed, and nothing is written. */
+  /** Runs commands without savepoints. Undefined when one of them failed, and nothing is written. */
   async #together(batch: readonly CommandCall[]): Promise<Outcome[] | undefined> {
     this.#begin.run();
     const outcomes: Outcome[] = [];
     try {
-      for (const { id, name, args } of batch)
-        outcomes.push({ id, result: await commandNamed(name)(this.#db, args) });
+      for (const { name, args } of batch) outcomes.push({ result: await commandNamed(name)(this.#db, args) });
     } catch {
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
       return undefined;
@@ -66,19 +65,19 @@ export class Batches {
     return outcomes;
   }
 
-  /** Each in a savepoint of its own. */
+  /** Runs each command in a savepoint of its own. */
   async #apart(batch: readonly CommandCall[]): Promise<Outcome[]> {
     this.#begin.run();
     const outcomes: Outcome[] = [];
-    for (const { id, name, args } of batch) {
+    for (const { name, args } of batch) {
       this.#savepoint.run();
       try {
-        outcomes.push({ id, result: await commandNamed(name)(this.#db, args) });
+        outcomes.push({ result: await commandNamed(name)(this.#db, args) });
       } catch (error) {
-        // A full disk may have undone the whole transaction already.
+        // A full disk can have undone the whole transaction.
         if (!this.#connection.isTransaction) throw error;
         this.#undo.run();
-        outcomes.push({ id, error: packError(sqliteFailure(error)) });
+        outcomes.push({ error: packError(sqliteFailure(error)) });
       }
       this.#release.run();
     }

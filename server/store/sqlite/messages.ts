@@ -1,27 +1,26 @@
 import { StoreUnavailable } from '../availability.ts';
 import type { CommandName } from '../commands/registry.ts';
 
-/** What the writer thread is started with. */
-export interface WriterData {
+/** Data that a store thread is started with. */
+export interface ThreadData {
   file: string;
 }
 
-/**
- * Commands in the order they were given, as one message; the question whether it can write; or the order to stop after
- * what came before.
- */
-export type ToWriter = CommandCall[] | 'probe' | 'close';
-
 export interface CommandCall {
-  id: number;
   name: CommandName;
   args: unknown;
 }
 
-/** Sent once the schema is up to date; then one list a commit, and the answers to probes: null means that it can. */
+/** Commands for one commit, a probe whether the database is writable, or the order to end the thread. */
+export type ToWriter = readonly CommandCall[] | 'probe' | 'close';
+
+/**
+ * `ready` once the schema is up to date; then the outcomes of each commit, in the order of its commands, and the results of
+ * probes. null: the database is writable.
+ */
 export type FromWriter = 'ready' | Outcome[] | { probed: CarriedError | null };
 
-export type Outcome = { id: number; result: unknown } | { id: number; error: CarriedError };
+export type Outcome = { result: unknown } | { error: CarriedError };
 
 /** An error as plain data: cloning one between threads loses its name and its code. */
 export interface CarriedError {
@@ -48,4 +47,10 @@ export function packError(error: unknown): CarriedError {
 export function unpackError({ name, message, stack, code, unavailable }: CarriedError): Error {
   const error = Object.assign(new Error(message), { name, stack }, code === undefined ? {} : { code });
   return unavailable ? new StoreUnavailable(error) : error;
+}
+
+/** @throws the error of a failed call */
+export function resultOf(outcome: Outcome): unknown {
+  if ('error' in outcome) throw unpackError(outcome.error);
+  return outcome.result;
 }

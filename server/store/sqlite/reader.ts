@@ -4,28 +4,37 @@ import { type ReportName, reportNamed } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import { openReader } from './connection.ts';
 import { nodeSqliteDialect, sqliteFailure } from './dialect.ts';
-import { type Outcome, packError, type WriterData } from './messages.ts';
+import { type Outcome, packError, type ThreadData } from './messages.ts';
 
-/** A report that is asked for. */
+/** A request to run a report. */
 export interface ReportCall {
   id: number;
   name: ReportName;
   args: unknown;
 }
 
+/** The response to a `ReportCall`. */
+export interface ReportAnswer {
+  id: number;
+  outcome: Outcome;
+}
+
 if (parentPort === null) throw new Error('the reader runs in a worker thread');
 const port: MessagePort = parentPort;
-const connection = openReader((workerData as WriterData).file);
+const connection = openReader((workerData as ThreadData).file);
 const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
 
-async function answer({ id, name, args }: ReportCall): Promise<Outcome> {
+async function run({ name, args }: ReportCall): Promise<Outcome> {
   try {
-    return { id, result: await reportNamed(name)(db, args) };
+    return { result: await reportNamed(name)(db, args) };
   } catch (error) {
-    return { id, error: packError(sqliteFailure(error)) };
+    return { error: packError(sqliteFailure(error)) };
   }
 }
 
 port.on('message', (call: ReportCall) => {
-  void answer(call).then((outcome) => port.postMessage(outcome));
+  void run(call).then((outcome) => {
+    const answer: ReportAnswer = { id: call.id, outcome };
+    port.postMessage(answer);
+  });
 });

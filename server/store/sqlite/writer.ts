@@ -1,58 +1,33 @@
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Kysely } from 'kysely';
 import { migrate } from '../migrate.ts';
 import type { Database } from '../schema.ts';
 import { Batches } from './batches.ts';
 import { openWriter } from './connection.ts';
 import { nodeSqliteDialect } from './dialect.ts';
-import { type CommandCall, type FromWriter, packError, type ToWriter, type WriterData } from './messages.ts';
-
-/** More commands than this wait for the next commit, so that the first of a flood do not wait for the last. */
-const maxBatch = 512;
+import { type FromWriter, packError, type ThreadData, type ToWriter } from './messages.ts';
 
 if (parentPort === null) throw new Error('the writer runs in a worker thread');
 const port: MessagePort = parentPort;
-const { file } = workerData as WriterData;
-const connection = openWriter(file);
+const connection = openWriter((workerData as ThreadData).file);
 const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
 await migrate(db, 'sqlite');
 const batches = new Batches(connection, db);
 
-const waiting: CommandCall[] = [];
-let running = false;
-let probing = false;
-let closing = false;
-
-function accept(message: ToWriter): void {
-  if (message === 'close') closing = true;
-  else if (message === 'probe') probing = true;
-  else waiting.push(...message);
-}
-
-async function work(): Promise<void> {
-  running = true;
-  while (waiting.length > 0 || probing) {
-    // A probe does not queue behind work.
-    if (probing) probe();
-    const batch = waiting.splice(0, maxBatch);
-    if (batch.length > 0) send(await batches.run(batch));
-    // What came during the commit goes into the next one, without a turn of the event loop for each message.
-    for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) accept(next.message);
-  }
-  running = false;
-  if (closing) {
+async function handle(message: ToWriter): Promise<void> {
+  if (message === 'close') {
     connection.close();
     port.close();
-  }
+  } else if (message === 'probe') send(probe());
+  else send(await batches.run(message));
 }
 
-function probe(): void {
-  probing = false;
+function probe(): FromWriter {
   try {
     batches.probe();
-    send({ probed: null });
+    return { probed: null };
   } catch (error) {
-    send({ probed: packError(error) });
+    return { probed: packError(error) };
   }
 }
 
@@ -60,8 +35,8 @@ function send(message: FromWriter): void {
   port.postMessage(message);
 }
 
+let handled = Promise.resolve();
 port.on('message', (message: ToWriter) => {
-  accept(message);
-  if (!running) void work();
+  handled = handled.then(() => handle(message));
 });
 send('ready');
