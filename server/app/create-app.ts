@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
+import { modelFailure } from '../calls/model-failure.ts';
 import { authenticate, limitRate, requireAdmin } from '../http/authenticate.ts';
 import { BodyBudget, reserveBody } from '../http/body-budget.ts';
-import { startCall } from '../http/call.ts';
 import { openApiBundle } from '../http/contract-documents.ts';
 import { cors } from '../http/cors.ts';
 import { readForm } from '../http/form.ts';
@@ -9,6 +9,7 @@ import type { Gateway } from '../http/gateway.ts';
 import { readBody } from '../http/read-body.ts';
 import { renderFailure } from '../http/render-failure.ts';
 import { dispatch } from '../http/reply.ts';
+import { startRequest } from '../http/request-context.ts';
 import { route } from '../http/routes.ts';
 import { validateRequest } from '../http/validate-request.ts';
 import { handlers } from '../operations/registry.ts';
@@ -32,7 +33,7 @@ export function createApp(
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.use(startCall(gateway));
+  app.use(startRequest(gateway));
   app.use(cors);
   app.use(route);
   app.use(authenticate(gateway));
@@ -41,7 +42,7 @@ export function createApp(
   app.use(reserveBody(budget, maxMb));
   app.use(readBody(bodies));
   app.use(readForm(contract, bodies));
-  app.use(validateRequest(contract));
+  app.use(validateRequest(contract, modelFailure));
   if (responseChecks.length > 0) app.use(responseChecks);
   app.use(dispatch(gateway, handlers));
   app.use(renderFailure(gateway.logger));

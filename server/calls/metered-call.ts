@@ -68,7 +68,7 @@ export async function answerCall<Upstream extends Candidate>(
     });
   } catch (error) {
     // The provider's slowness is not the client's to pay, but what waits for the client was made for it.
-    const left = client.aborted || (error instanceof TimeLimitError && reply.behind);
+    const left = client.aborted || (error instanceof TimeLimitError && reply.hasUnsentOutput);
     const failure = error instanceof Failure ? error : connectionFailure(error);
     const { status, code } = left ? { status: 499, code: 'client_closed_request' } : failure;
     if (code === 'bad_response' && !(failure instanceof EmptyAnswer)) turn?.attempt.fail('bad_answer');

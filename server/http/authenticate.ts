@@ -10,7 +10,7 @@ export function authenticate({
   addressOf,
 }: Pick<Gateway, 'addressOf'> & { keys: Pick<Gateway['keys'], 'getCached' | 'authenticate'> }) {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const { operation } = request.call;
+    const { operation } = request.context;
     if (operation === undefined || operation.security === 'none') {
       next();
       return;
@@ -19,12 +19,12 @@ export function authenticate({
     const address = addressOf(request);
     const known = keys.getCached(key, address);
     if (known !== undefined) {
-      request.call.caller = known;
+      request.context.caller = known;
       next();
       return;
     }
     keys.authenticate(key, address).then((caller) => {
-      request.call.caller = caller;
+      request.context.caller = caller;
       next();
     }, next);
   };
@@ -32,7 +32,7 @@ export function authenticate({
 
 /** Refuses keys without admin access on operations that require it, before the body is read. */
 export function requireAdmin(request: Request, _response: Response, next: NextFunction): void {
-  const { operation, caller } = request.call;
+  const { operation, caller } = request.context;
   if (operation?.role === 'admin' && caller?.isAdmin !== true)
     throw new Failure(403, 'access_denied', 'This operation requires a key with the scope admin.');
   next();
@@ -41,7 +41,7 @@ export function requireAdmin(request: Request, _response: Response, next: NextFu
 /** Refuses a key's requests beyond the limit; an operation without a key is never refused. */
 export function limitRate(limit: RateLimiter) {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const { caller } = request.call;
+    const { caller } = request.context;
     const taken = caller === undefined ? undefined : limit.acquire(caller);
     if (taken === undefined) next();
     else taken.then(() => next(), next);

@@ -116,14 +116,14 @@ function budgetExceeded(maxMb: number): Failure {
 /** Reserves the memory of a body before it is read, and releases it when the response is closed. */
 export function reserveBody(budget: BodyBudget, maxMb: () => number) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const { operation, caller, signal } = request.call;
+    const { operation, caller, signal } = request.context;
     const bytes = operation === undefined ? 0 : bytesToReserve(request, operation, maxMb());
     if (caller === undefined || bytes === 0) {
       next();
       return;
     }
     const hold = (reservation: BodyReservation) => {
-      request.call.bodyReservation = reservation;
+      request.context.bodyReservation = reservation;
       if (signal.aborted) reservation.release();
       else response.once('close', () => reservation.release());
       next();

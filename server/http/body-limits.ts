@@ -1,23 +1,23 @@
 import { Failure } from '../lib/failure.ts';
 import type { Operation } from './routes.ts';
 
-/** What a body may have at most, in bytes. */
+/** Limits of a body, in bytes. */
 export interface BodyLimits {
-  /** In all. */
+  /** The whole body. */
   bytes: number;
-  /** Beside inline media. */
+  /** Without inline media. */
   textBytes: number;
 }
 
 export const megabyte = 1024 * 1024;
 
-/** The limits of an operation's body; the operator's own lowers them. */
+/** Limits of an operation's body. The operator's limit can only lower them. */
 export function bodyLimits({ bodyLimitMb, textLimitMb }: Operation, settingMb: number): BodyLimits {
   const bytes = Math.min(bodyLimitMb ?? settingMb, settingMb) * megabyte;
   return { bytes, textBytes: Math.min(textLimitMb === undefined ? bytes : textLimitMb * megabyte, bytes) };
 }
 
-/** 413 that names the field and the limit. `what`: beside or of what. */
+/** 413 that names the field and the limit. `what` continues the sentence after the limit. */
 export function tooLarge(field: string, bytes: number, what: string): Failure {
   return new Failure(413, 'request_too_large', `${field}: is larger than ${bytes / megabyte} MB${what}.`);
 }

@@ -18,7 +18,7 @@ type Owner = number | undefined;
 /** A body in the queue. */
 interface Pending {
   readonly job: BodyJob;
-  /** Called when it leaves the queue: it cannot be aborted any more. */
+  /** Called when a thread starts with it: it cannot be aborted any more. */
   leaveQueue(): void;
   resolve(body: ParsedBody): void;
   reject(error: Error): void;
@@ -32,7 +32,7 @@ export interface BodyParserOptions {
   script?: URL;
 }
 
-/** Parses large bodies in threads, so that they do not hold up other requests. Users take turns. */
+/** Parses large bodies in threads, so that they do not hold up other requests. Users are served in turn. */
 export class BodyParser {
   readonly #maxThreads: number;
   readonly #maxWaiting: number;
@@ -93,7 +93,7 @@ export class BodyParser {
     await Promise.all([...this.#threads].map((thread) => thread.terminate()));
   }
 
-  /** A user may have as many bodies in the queue as are left free, so that others always find room. */
+  /** A user may queue as many bodies as there are free places, so that others always find one. */
   #requireRoom(owner: Owner): void {
     let waiting = 0;
     for (const { size } of this.#waiting.values()) waiting += size;

@@ -43,9 +43,8 @@ const exposedHeaders = [
 ].join(', ');
 
 /**
- * Lets browsers call from any page. Keys travel in headers and never in cookies, so no origin has more rights
- * than another. A preflight needs no key; headers it asks for beyond the list are allowed too when they are
- * an SDK's `x-stainless-*`.
+ * Allows requests from every origin: keys are sent in headers, never in cookies. A preflight needs no key. It also allows
+ * every `x-stainless-*` header of the SDKs.
  */
 export function cors(request: Request, response: Response, next: NextFunction): void {
   if (request.headers.origin === undefined) {

@@ -7,14 +7,14 @@ export interface Violation {
   message: string;
 }
 
-/** What a value that is to match a pattern must be, by the pattern. */
-export type Forms = ReadonlyMap<string, string>;
+/** Error messages by pattern. */
+export type PatternMessages = ReadonlyMap<string, string>;
 
-/** Most violations that are named at once. */
+/** Violations in one message, at most. */
 const maxReported = 3;
 
-/** The words that the contract has for its patterns: `x-form`, beside each that has any. */
-export function formsOf(contract: unknown): Forms {
+/** Collects `x-form` of every pattern in the contract. */
+export function patternMessagesIn(contract: unknown): PatternMessages {
   const forms = new Map<string, string>();
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
@@ -26,44 +26,44 @@ export function formsOf(contract: unknown): Forms {
   return forms;
 }
 
-/** What is wrong with a request, in words that name each field: `input.text: is required; voice: …`. */
-export function explain(violations: readonly Violation[], forms: Forms): string {
+/** Describes violations with the field of each: `input.text: is required; voice: …`. */
+export function describeViolations(violations: readonly Violation[], forms: PatternMessages): string {
   const ofPatterns = new Set(violations.filter((one) => isOf(one, 'pattern')).map(({ path }) => path));
   const plain = violations
     .filter((one) => !isOf(one, 'if', 'oneOf', 'anyOf', 'discriminator'))
-    // An address of the wrong kind need not be told that it is none.
+    // The message of the pattern says enough.
     .filter((one) => !(isOf(one, 'format') && ofPatterns.has(one.path)));
-  if (plain.length === 0) return explainAll(violations, forms);
+  if (plain.length === 0) return describeAll(violations, forms);
   const alternatives = violations.some((one) => isOf(one, 'oneOf', 'anyOf'));
-  return alternatives ? explainNearest(plain, forms) : explainAll(plain, forms);
+  return alternatives ? describeNearest(plain, forms) : describeAll(plain, forms);
 }
 
-/** Of alternatives that all fail, only those count that the request came nearest to. */
-function explainNearest(violations: readonly Violation[], forms: Forms): string {
+/** Describes the alternatives that the request matches best. */
+function describeNearest(violations: readonly Violation[], forms: PatternMessages): string {
   const furthest = Math.max(...violations.map(nearness));
   const nearest = violations.filter((one) => nearness(one) === furthest);
   const places = new Set(nearest.map(placeOf));
   const [place = ''] = places;
-  if (nearest.length === 1 || places.size > 1) return explainAll(nearest, forms);
+  if (nearest.length === 1 || places.size > 1) return describeAll(nearest, forms);
   if (nearest.every(isMissing)) {
     const names = nearest.map(({ path }) => path.slice(place.length + 1));
     return `${fieldName(place)}: must have at least one of ${[...new Set(names)].join(', ')}`;
   }
-  if (!nearest.every(isOfWrongType)) return explainAll(nearest, forms);
+  if (!nearest.every(isOfWrongType)) return describeAll(nearest, forms);
   return `${fieldName(place)}: must be ${nearest.map(({ message }) => typesOf(message)).join(' or ')}`;
 }
 
 /** More than any depth. */
 const ofRightType = 1000;
 
-/** What is only out of its range is nearest; else the deeper, and at one depth what is missing before a wrong type. */
+/** A value out of range is nearest. Otherwise the deeper violation wins, and a missing field before a wrong type. */
 function nearness(violation: Violation): number {
   const depth = placeOf(violation).split('/').length * 2;
   if (isOfWrongType(violation)) return depth;
   return isMissing(violation) ? depth + 1 : ofRightType + depth;
 }
 
-/** Where the schema stands that was violated. */
+/** Path of the violated schema. */
 function placeOf(violation: Violation): string {
   const { path } = violation;
   return isMissing(violation) ? path.slice(0, path.lastIndexOf('/')) : path;
@@ -86,21 +86,21 @@ function typesOf(message: string): string {
   return message.replace(/^must be /, '').replaceAll(',', ' or ');
 }
 
-function explainAll(violations: readonly Violation[], forms: Forms): string {
+function describeAll(violations: readonly Violation[], forms: PatternMessages): string {
   return violations
     .slice(0, maxReported)
-    .map((violation) => tellOne(violation, forms))
+    .map((violation) => describeOne(violation, forms))
     .join('; ');
 }
 
-function tellOne(violation: Violation, forms: Forms): string {
+function describeOne(violation: Violation, forms: PatternMessages): string {
   const { path, message } = violation;
   const missingTag = /^tag "(.+)" must be string$/.exec(message);
   if (missingTag !== null) return `${fieldName(`${path}/${missingTag[1]}`)}: is required, as a string`;
   return `${fieldName(path)}: ${isMissing(violation) ? 'is required' : problemOf(violation, forms)}`;
 }
 
-function problemOf(violation: Violation, forms: Forms): string {
+function problemOf(violation: Violation, forms: PatternMessages): string {
   const { message } = violation;
   if (isOfWrongType(violation)) return `must be ${typesOf(message)}`;
   const [, choices] = /^must be equal to one of the allowed values: (.+)$/s.exec(message) ?? [];

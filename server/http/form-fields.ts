@@ -1,20 +1,22 @@
 import { invalid } from '../lib/failure.ts';
 import { fieldName } from './form-parts.ts';
 
-/** A value of a form: texts, and what file parts stand for, nested as their names say. */
+/** Value of a form: texts and converted files, nested as the part names describe. */
 export type FormValue = string | FormValue[] | { [key: string]: FormValue };
 
 const maxDepth = 8;
 const maxNameLength = 256;
 
 /**
- * The JSON object that the names of a form's parts describe: `video[url]` is a field of an object, `images[]` one
- * more item, `images[0]` an item by its place. `list[][a]` is a field of the last item, or of the next one when
- * that has it already. A plain name that comes again makes a list.
+ * Builds the JSON object that the part names describe: `video[url]` is a field of an object, `images[]` appends an item,
+ * `images[0]` is an item by index. `list[][a]` is a field of the last item, or of a new one if it has that field. A
+ * repeated plain name makes a list.
  *
  * @throws Failure 400 that names the part
  */
-export function nest(fields: Iterable<readonly [name: string, value: FormValue]>): Record<string, FormValue> {
+export function nestFields(
+  fields: Iterable<readonly [name: string, value: FormValue]>,
+): Record<string, FormValue> {
   const root: Record<string, FormValue> = {};
   for (const [name, value] of fields) {
     const [first = '', ...rest] = segments(name);
@@ -37,7 +39,7 @@ function segments(name: string): string[] {
   return [first, ...inner];
 }
 
-/** The value with one more leaf at the path. */
+/** Adds a leaf at the path. */
 function placed(
   present: FormValue | undefined,
   [segment, ...rest]: readonly string[],
@@ -48,7 +50,7 @@ function placed(
   if (segment === undefined) {
     if (present === undefined) return leaf;
     if (typeof present === 'string') return [present, leaf];
-    // Only a list of leaves can have come from a name that was repeated.
+    // A repeated name can only extend a list of texts.
     if (Array.isArray(present) && typeof leaf === 'string') return [...present, leaf];
     throw clash();
   }
@@ -66,7 +68,7 @@ function placed(
   return record;
 }
 
-/** The last item, when it is an object that has not yet what comes; else the next. */
+/** Index of the last item if it lacks the field, otherwise of a new item. */
 function nextPlace(list: readonly FormValue[], rest: readonly string[]): number {
   const last = list.at(-1);
   return last !== undefined && rest.length > 0 && !has(last, rest) ? list.length - 1 : list.length;
@@ -74,7 +76,6 @@ function nextPlace(list: readonly FormValue[], rest: readonly string[]): number 
 
 function has(value: FormValue, [segment, ...rest]: readonly string[]): boolean {
   if (segment === undefined) return true;
-  // One more item always fits.
   if (segment === '' || !isRecord(value) || !Object.hasOwn(value, segment)) return false;
   const inner = value[segment];
   return inner !== undefined && has(inner, rest);

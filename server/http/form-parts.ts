@@ -4,7 +4,7 @@ import { type Failure, invalid } from '../lib/failure.ts';
 import { quoted } from '../models/catalogue.ts';
 import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
 
-/** A part of a form in the order in which it came: text, or the bytes of a file. */
+/** A part of a form: text, or the bytes of a file. */
 export interface FormPart {
   name: string;
   value: string | Buffer;
@@ -44,7 +44,7 @@ export function readParts(body: Readable, contentType: string, limits: FormLimit
       parts.push({ name, value });
     });
     reader.on('file', (name = '', file) => {
-      // A form that breaks off in a file tells the file, too.
+      // A truncated form also emits an error on the file, which the reader reports.
       file.on('error', () => {});
       if (!limits.files.has(name)) return fail(invalid(fieldName(name), 'must not be a file.'));
       if (files.has(name)) return fail(invalid(name, 'must be one file only.'));
@@ -65,7 +65,7 @@ function openReader(contentType: string, { partBytes, fileBytes, parts }: FormLi
   try {
     return busboy({
       headers: { 'content-type': contentType },
-      // It speaks of a limit that is reached, not only of one that is passed.
+      // busboy reports a limit that is reached, not exceeded.
       limits: { fieldSize: partBytes + 1, fileSize: fileBytes + 1, parts: parts + 1 },
     });
   } catch {
@@ -73,12 +73,12 @@ function openReader(contentType: string, { partBytes, fileBytes, parts }: FormLi
   }
 }
 
-/** A part that is a data URL is inline media, whatever else stands in it. */
+/** Whether a text part is inline media. */
 export function isDataUrl(value: string): boolean {
   return /^data:/i.test(value);
 }
 
-/** The name of a part as a message may show it. */
+/** The name of a part for a message. */
 export function fieldName(name: string): string {
   return /^[\w.[\]-]{1,80}$/.test(name) ? name : quoted(name);
 }

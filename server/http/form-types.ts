@@ -1,28 +1,28 @@
 import type { FormValue } from './form-fields.ts';
 import { fieldName } from './form-parts.ts';
 import { JsonReader, parseJson } from './json-reader.ts';
-import { requirePlain } from './value-problem.ts';
+import { requirePlainValues } from './value-problem.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Schema = { [key: string]: Json };
 
-/** The size of all texts together is looked at where they are read. */
+/** The total size was checked when the form was read. */
 const unlimited = { bytes: Number.POSITIVE_INFINITY, textBytes: Number.POSITIVE_INFINITY };
 
 /**
- * Gives a form's texts the types that the JSON schema has at their places: numbers, booleans, lists of one, and
- * objects and lists that came as JSON text. A text that is none of these stays one, and the check that follows says
- * so. `root` is the document that references point into.
+ * Converts the texts of a form to the types of the JSON schema: numbers, booleans, lists of one item, and JSON text for
+ * objects and lists. A text that cannot be converted stays a text, which validation refuses. `root` is the document of
+ * the references.
  *
- * @throws Failure 400 naming the field whose JSON text is none
+ * @throws Failure 400 that names a field with invalid JSON text
  */
-export function typed(value: FormValue, schema: Json, root: Json): Json {
-  return convert(value, expand([schema], root), root, []);
+export function convertForm(value: FormValue, schema: Json, root: Json): Json {
+  return convert(value, expandSchemas([schema], root), root, []);
 }
 
 function convert(value: FormValue, schemas: readonly Schema[], root: Json, path: readonly string[]): Json {
   if (Array.isArray(value)) {
-    const items = expand(
+    const items = expandSchemas(
       schemas.flatMap(({ items: of }) => of ?? []),
       root,
     );
@@ -32,7 +32,7 @@ function convert(value: FormValue, schemas: readonly Schema[], root: Json, path:
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => {
         const below = schemas.map(({ properties }) => property(properties, key));
-        return [key, convert(inner, expand(below, root), root, [...path, key])];
+        return [key, convert(inner, expandSchemas(below, root), root, [...path, key])];
       }),
     );
   }
@@ -40,11 +40,11 @@ function convert(value: FormValue, schemas: readonly Schema[], root: Json, path:
   if (types.has('string')) return value;
   const opening = value.trimStart()[0];
   if ((types.has('object') && opening === '{') || (types.has('array') && opening === '[')) {
-    new JsonReader(unlimited).take(Buffer.from(value));
+    new JsonReader(unlimited).push(Buffer.from(value));
     const field = fieldName(path.join('.'));
     const parsed = parseJson(value, field) as Json;
-    // Escapes of JSON text can make characters that the form itself does not hold.
-    requirePlain(parsed, field);
+    // Escapes in JSON text can produce characters that the form does not contain.
+    requirePlainValues(parsed, field);
     return parsed;
   }
   if (types.has('array')) return convert([value], schemas, root, path);
@@ -53,8 +53,8 @@ function convert(value: FormValue, schemas: readonly Schema[], root: Json, path:
   return numeric ? Number(value) : value;
 }
 
-/** The schemas and all that they are made of: whatever one of them says about a place counts. */
-export function expand(schemas: readonly (Json | undefined)[], root: Json): Schema[] {
+/** The schemas with all of their `allOf`, `anyOf`, `oneOf`, `then` and `else` members and references. */
+export function expandSchemas(schemas: readonly (Json | undefined)[], root: Json): Schema[] {
   const found = new Set<Schema>();
   const visit = (node: Json | undefined): void => {
     if (!isSchema(node) || found.has(node)) return;
@@ -65,14 +65,14 @@ export function expand(schemas: readonly (Json | undefined)[], root: Json): Sche
     }
     visit(node.then);
     visit(node.else);
-    if (typeof node.$ref === 'string') visit(resolve(root, node.$ref));
+    if (typeof node.$ref === 'string') visit(resolveReference(root, node.$ref));
   };
   schemas.forEach(visit);
   return [...found];
 }
 
-/** What a reference of the form `#/components/schemas/Name` points to. */
-export function resolve(root: Json, pointer: string): Json | undefined {
+/** Resolves a reference such as `#/components/schemas/Name`. */
+export function resolveReference(root: Json, pointer: string): Json | undefined {
   return pointer
     .slice(2)
     .split('/')

@@ -3,24 +3,23 @@ import { within } from '../telemetry/work.ts';
 import { bodyLimits, megabyte } from './body-limits.ts';
 import { collectBody } from './collect-body.ts';
 import type { FormLimits } from './form-parts.ts';
-import { expand, type Json, property, typed } from './form-types.ts';
+import { convertForm, expandSchemas, type Json, property } from './form-types.ts';
 import { type BodySettings, parseCollected } from './read-body.ts';
 
-/** A file is a picture for a model, and these are the most that the contract allows. */
+/** Largest image file in the contract, in bytes. */
 const fileBytes = 20 * megabyte;
-/** A data URL of the largest image or audio that a model takes, 30 MB. */
+/** A data URL of the largest image or audio of any model, 30 MB. */
 const partBytes = 41 * megabyte;
 const maxParts = 500;
 
 /**
- * Turns a multipart form into the JSON body that it means, so that from here on there is one kind of request: one
- * contract, one handler.
+ * Converts a multipart form to the equivalent JSON body, so that validation and handlers know one kind of body.
  */
 export function readForm(contract: object, { maxMb, parser }: BodySettings) {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const { operation } = request.call;
+    const { operation } = request.context;
     const accepted = operation?.mediaTypes.request.includes('multipart/form-data');
-    // A body that came as JSON is here already.
+    // A JSON body was read before.
     if (operation === undefined || !accepted || request.body !== undefined) {
       next();
       return;
@@ -43,11 +42,11 @@ export function readForm(contract: object, { maxMb, parser }: BodySettings) {
     collectBody(request, limits.bytes, {
       push: (piece) => pieces.push(piece),
       end(size) {
-        within(request.call, () => {
+        within(request.context, () => {
           parseCollected(request, { kind: 'form', pieces, contentType, limits }, size, parser)
             .then(({ value }) => {
-              request.body = typed(value, schemaOf('application/json') ?? {}, root);
-              request.call.isBodyPlain = true;
+              request.body = convertForm(value, schemaOf('application/json') ?? {}, root);
+              request.context.isBodyPlain = true;
               next();
             })
             .catch(next);
@@ -58,8 +57,8 @@ export function readForm(contract: object, { maxMb, parser }: BodySettings) {
   };
 }
 
-/** The parts that the form's schema describes as bytes. */
+/** Names of the parts that are files in the form's schema. */
 function fileNames(schema: Json | undefined, root: Json): Set<string> {
-  const parts = expand([schema], root).flatMap((form) => Object.entries(form.properties ?? {}));
+  const parts = expandSchemas([schema], root).flatMap((form) => Object.entries(form.properties ?? {}));
   return new Set(parts.filter(([, part]) => property(part, 'format') === 'binary').map(([name]) => name));
 }

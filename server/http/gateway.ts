@@ -23,31 +23,31 @@ import type { Logger } from '../telemetry/logger.ts';
 
 import type { BodyParser } from './body-parser.ts';
 
-/** The other workers that share this one's port. */
+/** The other workers that share this worker's port. */
 export interface Siblings {
   isAnyReady(): Promise<boolean>;
-  /** Resolves when each has read its settings again, or could not: what came of it stands in the log. */
+  /** Resolves when each has reloaded its settings or failed to; the log has the result. */
   reload(): Promise<void>;
-  /** How the channels do on each of them. */
+  /** Reports of the channels on each of them. */
   channels(): Promise<readonly (readonly ChannelReport[])[]>;
 }
 
-/** What a worker is given by the process that started it. */
+/** Given to a worker by the process that started it. */
 export interface WorkerPlace {
-  /** Names the gateway. */
+  /** Id of the gateway. */
   id: string;
-  /** The port that all of them listen on. */
+  /** The shared port. */
   port: number;
-  /** Whether the system shares it among them. */
+  /** Whether the kernel distributes connections among the workers (SO_REUSEPORT). */
   reusePort: boolean;
-  /** The embedded upstream, if there is one. */
+  /** The embedded sandbox. Undefined: it is off. */
   sandbox: Readonly<Record<'url' | 'wsUrl' | 'key', string>> | undefined;
   siblings: Siblings;
 }
 
-/** Everything an operation works with. */
+/** The services that operations use. */
 export interface Gateway {
-  /** Those in force: a reload may change them at any time. */
+  /** Current settings. A reload replaces them at any time. */
   readonly settings: Settings;
   readonly liveSettings: LiveSettings;
   readonly store: Store;
@@ -61,29 +61,29 @@ export interface Gateway {
   readonly access: ModelAccess;
   readonly prices: Prices;
   readonly channels: Channels;
-  /** Which of them are disabled, on every gateway. */
+  /** Channels that are disabled on every gateway. */
   readonly channelStates: ChannelStates;
   readonly files: FileRelay;
   readonly tasks: Tasks;
-  /** Callbacks: to be woken when one may be due. */
+  /** Wakes callbacks when one may be due. */
   readonly deliveries: { wake(): void };
   readonly detachedCalls: DetachedCalls;
   /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
-  /** The same for verification sessions. */
+  /** Pending polls of verification sessions by id. */
   readonly verificationChecks: Map<string, Promise<VerificationSessionsTable>>;
-  /** Reports that are under way. */
+  /** Slots of concurrent reports. */
   readonly reports: Readonly<Record<ReportLane, Slots>>;
   readonly rateLimiter: RateLimiter;
   readonly socketLimiter: SocketLimiter;
   readonly logger: Logger;
-  /** Epoch milliseconds, for what clients see and what ends on a date. It may step: durations are of `timers`. */
+  /** Epoch milliseconds, for timestamps and expiry dates. It may step, so durations come from `timers`. */
   readonly clock: () => number;
   readonly timers: Timers;
-  /** Undefined: this process is alone. */
+  /** Undefined: a single process. */
   readonly siblings: Siblings | undefined;
-  /** True from the moment the process is told to stop: it takes calls as ever, and says that it is not ready. */
+  /** True after the stop signal: the gateway reports not ready, but still accepts requests. */
   leaving: boolean;
-  /** True from the moment it takes nothing new any more. */
+  /** True when new requests are refused. */
   draining: boolean;
 }

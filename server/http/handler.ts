@@ -26,13 +26,13 @@ export type ResponseBody<
   Status extends keyof Responses<Op>,
 > = Responses<Op>[Status] extends { content: { 'application/json': infer Body } } ? Body : never;
 
-/** A request that has passed the contract. */
+/** A validated request. */
 export interface OperationRequest<Op extends OperationId> {
   readonly gateway: Gateway;
   readonly requestId: string;
   /** By the monotonic clock. */
   readonly startedAt: number;
-  /** Undefined on an operation that needs no key. */
+  /** Undefined for an operation without security. */
   readonly caller: (typeof operations)[Op]['security'] extends 'none' ? undefined : Caller;
   readonly body: RequestBody<Op>;
   readonly path: PathParameters<Op>;
@@ -40,25 +40,25 @@ export interface OperationRequest<Op extends OperationId> {
   readonly headers: IncomingHttpHeaders;
   /** Template of the path that was called: the operation's own or one of its aliases. */
   readonly route: string;
-  /** The caller's IP address, as `Gateway.addressOf` knows it; empty once it has left. */
+  /** The caller's IP address, see `Gateway.addressOf`. Empty after the client disconnected. */
   readonly address: string;
-  /** Aborted when the client goes away before the answer is complete. */
+  /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
 }
 
-/** Looks at a body that is passed on. */
-export interface PassHooks {
-  /** What may go on of what has come. It keeps none of those bytes, which are overwritten later. */
-  take(piece: Buffer): readonly Buffer[];
-  /** What is left at the end. */
-  finish(): Promise<readonly Buffer[]>;
+/** Transforms a forwarded body. */
+export interface ForwardHooks {
+  /** Returns the chunks to send in place of this one. */
+  transform(chunk: Buffer): readonly Buffer[];
+  /** Runs after the last chunk. Returns what is still to be sent. */
+  end(): Promise<readonly Buffer[]>;
 }
 
-/** Ways to answer. Each may be used once. */
+/** Sends the response. Only one of its methods may be called, once. */
 export interface Reply<Op extends OperationId> {
-  /** Whether something waits for the client to read it. */
-  readonly behind: boolean;
-  /** Whether the client asks for the headers alone. */
+  /** Whether sent data waits for the client to read it. */
+  readonly hasUnsentOutput: boolean;
+  /** Whether the request is a HEAD. */
   readonly headersOnly: boolean;
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
   /** A status that has no body. */
@@ -71,20 +71,19 @@ export interface Reply<Op extends OperationId> {
     headers?: Readonly<Record<string, string>>,
   ): void;
   /**
-   * Passes an upstream's body on as it comes, no faster than the client reads. The answer begins with the first piece
-   * that goes on, and only then must its type be known. Resolves after the end; rejects when the body or a hook fails,
-   * or the client leaves.
+   * Forwards an upstream's body with backpressure. The response starts with the first chunk to send; only then must
+   * its content type be known. Resolves at the end. Rejects when the body or a hook fails, or the client disconnects.
    */
-  pass(
+  forward(
     status: number,
     contentType: string | (() => string),
     body: Pieces,
-    hooks: PassHooks,
+    hooks: ForwardHooks,
     headers?: Readonly<Record<string, string>>,
   ): Promise<void>;
   /**
-   * Passes a stream on piece by piece, no faster than the client reads. Resolves when all is written; rejects
-   * when the source fails or the client leaves.
+   * Sends a stream with backpressure. Resolves when everything is written. Rejects when the source fails or the client
+   * disconnects.
    */
   stream(
     status: number,
@@ -99,5 +98,5 @@ export type Handler<Op extends OperationId> = (
   reply: Reply<Op>,
 ) => Promise<void> | void;
 
-/** One handler for every operation of the contract: a missing or misspelt one does not compile. */
+/** One handler per operation of the contract. A missing or misspelled one does not compile. */
 export type Handlers = { readonly [Op in OperationId]: Handler<Op> };

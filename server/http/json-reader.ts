@@ -4,51 +4,51 @@ import { Failure, invalid } from '../lib/failure.ts';
 import { yieldToEventLoop } from '../lib/timers.ts';
 import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
 
-/** Names of fields included. Each costs far more than its bytes once it is parsed. */
+/** Values and field names of a body, at most. A parsed value needs much more memory than its text. */
 const maxValues = 50_000;
-/** So many bytes of outline take noticeable time. */
+/** A larger outline is parsed after a turn of the event loop, in bytes. */
 const large = 128 * 1024;
-/** A body of so many bytes is parsed as it is: it cannot hold too many values, nor media of noticeable size. */
+/** A body up to this size is parsed directly: it cannot contain too many values or large media, in bytes. */
 const small = 48 * 1024;
 
 const [space, quote, comma, slash, colon, backslash] = [0x20, 0x22, 0x2c, 0x2f, 0x3a, 0x5c];
 const [bracket, closingBracket, brace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Reads JSON while it comes. Values are counted before they are made. Inline media, which are data URLs and Base64, are
- * kept apart, so that neither parsing nor anything else takes many megabytes in one go.
+ * Parses JSON incrementally. Values are counted before they are created. Inline media (data URLs and Base64) are collected
+ * separately, so that no single step processes many megabytes.
  */
 export class JsonReader {
   readonly #limits: BodyLimits;
   readonly #whole: number;
-  /** All that has come, as long as it may be a small body; undefined: it is none. */
+  /** All bytes so far, while the body may be small. Undefined: it is not. */
   #unread: Buffer[] | undefined = [];
   #unreadBytes = 0;
-  /** All that is no inline medium; of each of those the beginning, with a mark behind it. */
+  /** Everything except inline media. Each medium is replaced by its head and a mark. */
   readonly #outline: Buffer[] = [];
   #outlineBytes = 0;
-  /** Nobody can guess it, so that no text of the client's is mistaken for it. Made when there is something to mark. */
+  /** A random mark, which no client can guess. Created with the first medium. */
   #mark = '';
   readonly #media: InlineMedium[] = [];
   #values = 1;
-  /** The byte before began a list or an object. */
+  /** The previous byte opened a list or an object. */
   #opened = false;
   #inText = false;
-  /** The piece before ended behind a backslash. */
+  /** The previous chunk ended with a backslash. */
   #escaped = false;
-  /** How the text at hand begins; undefined when it is known to be no medium. */
+  /** Start of the current text. Undefined: it is not a medium. */
   #head: string | undefined = '';
-  /** The text at hand, once it is known to be one. */
+  /** The current text, once it is known to be a medium. */
   #medium: InlineMedium | undefined;
 
-  /** Bodies of up to `whole` bytes are parsed as they are. */
+  /** Bodies of up to `whole` bytes are parsed directly. */
   constructor(limits: BodyLimits, whole: number = small) {
     this.#limits = limits;
     this.#whole = Math.min(whole, limits.textBytes);
   }
 
   /** @throws Failure 413 or 400 that names the limit, as soon as it is passed */
-  take(piece: Buffer): void {
+  push(piece: Buffer): void {
     if (this.#unread === undefined) {
       this.#read(piece);
       return;
@@ -89,7 +89,7 @@ export class JsonReader {
   /**
    * The value: at once where the body is small, else as a promise, and others have their turn in between.
    *
-   * @throws Failure 400 for what is no JSON
+   * @throws Failure 400 for invalid JSON
    */
   end(): { value: unknown } | Promise<{ value: unknown }> {
     if (this.#unread === undefined) return this.#endLarge();
@@ -102,7 +102,7 @@ export class JsonReader {
     const outline = Buffer.concat(this.#outline);
     const text = textOf([outline]);
     const value = this.#media.length === 0 ? parseJson(text, 'body') : await this.#join(text);
-    // Whoever reads on has much to look at.
+    // Parsing a large outline takes long.
     if (outline.length > large) await yieldToEventLoop();
     return { value };
   }
@@ -160,7 +160,7 @@ export class JsonReader {
     return end + 1;
   }
 
-  /** Adds to the beginning of a text, which tells what it is once it is long enough. */
+  /** Extends the head of a text. A long enough head decides whether it is a medium. */
   #grow(text: string): void {
     if (this.#head === undefined) return;
     this.#head += text;
@@ -171,7 +171,7 @@ export class JsonReader {
 
   /** Gives the place up to which all is read. */
   #readMedium(medium: InlineMedium, piece: Buffer, at: number, end: number): number {
-    if (medium.take(piece.subarray(at, end), end === piece.length)) {
+    if (medium.push(piece.subarray(at, end), end === piece.length)) {
       if (end === piece.length) return end;
       this.#mark ||= randomUUID();
       this.#keep(Buffer.from(`${this.#mark}${this.#media.length}`));
@@ -209,7 +209,7 @@ function mediumAsName(): Failure {
   return invalid('body', 'has a field whose name is an inline medium.');
 }
 
-/** Deeper values are refused by whoever reads them. */
+/** Deeper values are refused by `requirePlainValues`. */
 const maxDepth = 100;
 
 function hasMediumAsName(value: unknown, depth = 0): boolean {
@@ -222,7 +222,7 @@ function hasMediumAsName(value: unknown, depth = 0): boolean {
   return false;
 }
 
-/** Where a byte comes next, looked for once only: places are asked for in their order. */
+/** Finds the next occurrence of a byte. Positions must be requested in ascending order. */
 class Finder {
   readonly #piece: Buffer;
   readonly #byte: number;
@@ -233,7 +233,7 @@ class Finder {
     this.#byte = byte;
   }
 
-  /** The end of the piece when it comes no more. */
+  /** Returns the length of the chunk if there is none. */
   from(place: number): number {
     if (this.#next >= place) return this.#next;
     const found = this.#piece.indexOf(this.#byte, place);
@@ -243,9 +243,9 @@ class Finder {
 }
 
 /**
- * Reads JSON that a client sent. `field` is what messages call it; `revive` is that of `JSON.parse`.
+ * Parses a client's JSON. `field` is its name in messages; `revive` is the reviver of `JSON.parse`.
  *
- * @throws Failure 400 for what is no JSON
+ * @throws Failure 400 for invalid JSON
  */
 export function parseJson(
   text: string,
@@ -262,11 +262,11 @@ export function parseJson(
   }
 }
 
-/** So many characters of a text tell whether it is an inline medium. */
+/** Characters that decide whether a text is an inline medium. */
 export const mediaHead = 256;
 const base64 = /^[A-Za-z0-9+/]*=*$/;
 const notPrintable = /[^ -~]/;
-/** So many pieces are put together before others have a turn: a few megabytes. */
+/** Chunks that are joined in one turn of the event loop: a few megabytes. */
 const turn = 64;
 
 /** Whether a text that begins so is a data URL or Base64. */
@@ -274,20 +274,20 @@ export function isMediaHead(head: string): boolean {
   return (/^data:/i.test(head) || base64.test(head)) && !notPrintable.test(head);
 }
 
-/** A text of a JSON body that is a data URL or Base64, kept in the pieces in which it came. */
+/** A text of a JSON body that is a data URL or Base64, kept in its chunks. */
 export class InlineMedium {
   readonly #head: string;
-  /** What came behind the head, as it may stand in JSON. */
+  /** Chunks after the head. */
   readonly pieces: Buffer[] = [];
-  /** The last piece ended behind a backslash, which stands at the end of `pieces` only when this is a medium no more. */
+  /** The last chunk ended with a backslash, which is in `pieces` only if this is no medium after all. */
   escaped = false;
 
   constructor(head: string) {
     this.#head = head;
   }
 
-  /** Takes the next piece, which is not the last one when `open`. False: this is no medium, and the piece is not taken. */
-  take(piece: Buffer, open: boolean): boolean {
+  /** Adds a chunk, which is not the last one if `open`. Returns false and ignores the chunk if this is no medium. */
+  push(piece: Buffer, open: boolean): boolean {
     let text = (this.escaped ? '\\' : '') + piece.toString('latin1');
     const isEscaped = text.includes('\\');
     if (isEscaped) text = text.replaceAll('\\/', '/');
@@ -302,14 +302,14 @@ export class InlineMedium {
     return true;
   }
 
-  /** The text. Others have their turn in between. */
+  /** The text. It is joined over several turns of the event loop. */
   async text(): Promise<string> {
     let text = this.#head;
     for (let from = 0; from < this.pieces.length; from += turn) {
       text += Buffer.concat(this.pieces.slice(from, from + turn)).toString('latin1');
       await yieldToEventLoop();
     }
-    // Whoever looks at it first makes one text of what was put together.
+    // The first access flattens the joined string, which takes long.
     text.charCodeAt(0);
     await yieldToEventLoop();
     return text;

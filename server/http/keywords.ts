@@ -1,29 +1,28 @@
 import { type Ajv, type Format, str } from 'ajv';
-import { isSchema, type Json, property, resolve, type Schema } from './form-types.ts';
+import { isSchema, type Json, property, resolveReference, type Schema } from './form-types.ts';
 
 /**
- * What the contract's formats mean, where the validator's own idea of them lets too much pass. Every address that the
- * contract takes is of the format `uri`.
+ * Formats that are stricter than those of ajv-formats. Every URL in the contract has the format `uri`.
  */
 export const formats: Readonly<Record<string, Format>> = {
   uri: { type: 'string', validate: isAddress },
 };
 
-/** Begins every data URL that a provider can read. */
+/** Start of a data URL. */
 const dataHead = /^data:[^,\s]{0,300},/i;
 
-/** Whether a text is an address that all who read it understand alike. */
+/** Whether every URL parser reads the same address in this text. */
 function isAddress(text: string): boolean {
   if (/^data:/i.test(text)) return dataHead.test(text.slice(0, 400));
-  // A URL parser leaves out blanks and control characters, so that others may see another address than we do.
+  // URL parsers drop blanks and control characters, so another parser could see a different address.
   return !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text);
 }
 
 /**
- * Gives the lengths of texts a meaning that costs nothing for megabytes: characters, of which each is one or two units
- * of a text, are only counted where the number of units leaves a doubt.
+ * Replaces `minLength` and `maxLength` with versions that are fast for megabytes: a character is one or two UTF-16 code
+ * units, so code points are counted only when the number of code units is not decisive.
  */
-export function countLess(ajv: Ajv): void {
+export function useFastLengths(ajv: Ajv): void {
   define(ajv, 'maxLength', 'more', (most, text) => {
     if (text.length <= most || text.length > 2 * most) return text.length <= most;
     return characters(text) <= most;
@@ -53,16 +52,15 @@ function characters(text: string): number {
 }
 
 /**
- * Adds `discriminator` to every `oneOf` whose members share a required `const` property, so that an error speaks
- * of the member that was meant, and the values of that property, so that an error tells them. The contract itself
- * leaves both out, because other tools trip over them.
+ * Adds `discriminator` to every `oneOf` whose members share a required `const` property, so that errors concern the
+ * chosen member and list the allowed values. The contract omits it because other tools do not support it.
  */
 export function tagUnions(document: object): object {
   const root = document as Json;
   const visit = (node: Json): void => {
     if (Array.isArray(node)) node.forEach(visit);
     if (!isSchema(node)) return;
-    if (Array.isArray(node.oneOf)) setRestApart(root, node, node.oneOf);
+    if (Array.isArray(node.oneOf)) separateFallback(root, node, node.oneOf);
     if (Array.isArray(node.oneOf) && node.discriminator === undefined) {
       const tag = sharedTag(root, node.oneOf);
       if (tag !== undefined) {
@@ -71,7 +69,7 @@ export function tagUnions(document: object): object {
           [tag.name]: { enum: tag.values },
           ...(isSchema(node.properties) ? node.properties : {}),
         };
-        // Ajv wants the keyword beside a type.
+        // Ajv requires `type` beside `discriminator`.
         node.type ??= 'object';
       }
     }
@@ -81,8 +79,8 @@ export function tagUnions(document: object): object {
   return document;
 }
 
-/** Sets the last member of a union apart where it takes all tags but those of the others: it has no tag to tell it by. */
-function setRestApart(root: Json, node: Schema, members: readonly Json[]): void {
+/** Rewrites a union whose last member accepts every other tag, because a discriminator cannot select that member. */
+function separateFallback(root: Json, node: Schema, members: readonly Json[]): void {
   const known = members.slice(0, -1);
   const rest = members.at(-1);
   const tag = sharedTag(root, known);
@@ -97,7 +95,7 @@ function setRestApart(root: Json, node: Schema, members: readonly Json[]): void 
   ];
 }
 
-/** The property and, in the order of the members, its values. */
+/** The discriminating property with its values, in the order of the members. */
 function sharedTag(root: Json, members: readonly Json[]): { name: string; values: string[] } | undefined {
   const schemas = members.map((member) => resolved(root, member));
   const properties = schemas[0]?.properties;
@@ -115,11 +113,11 @@ function sharedTag(root: Json, members: readonly Json[]): { name: string; values
 
 function resolved(root: Json, node: Json | undefined): Schema {
   if (!isSchema(node)) return {};
-  return typeof node.$ref === 'string' ? resolved(root, resolve(root, node.$ref)) : node;
+  return typeof node.$ref === 'string' ? resolved(root, resolveReference(root, node.$ref)) : node;
 }
 
-/** Takes the messages of some keywords from the contract: `x-form` beside the keyword. */
-export function useContractWords(ajv: Ajv): void {
+/** Takes the error messages of some keywords from `x-form` beside the keyword. */
+export function useContractMessages(ajv: Ajv): void {
   for (const keyword of ['not', 'required', 'minimum']) {
     const definition = ajv.getKeyword(keyword);
     if (typeof definition === 'boolean') continue;

@@ -3,9 +3,9 @@ import type { FormValue } from './form-fields.ts';
 import type { FormLimits } from './form-parts.ts';
 import { JsonReader } from './json-reader.ts';
 import { parseForm } from './parse-form.ts';
-import { requirePlain } from './value-problem.ts';
+import { requirePlainValues } from './value-problem.ts';
 
-/** A whole body, and how to parse it. It can be sent to a thread. */
+/** A complete body and its format. It can be sent to a thread. */
 export type BodyJob =
   | { readonly kind: 'json'; readonly pieces: readonly Uint8Array[]; readonly limits: BodyLimits }
   | {
@@ -22,7 +22,7 @@ export interface ParsedBody<Kind extends BodyJob['kind'] = BodyJob['kind']> {
 }
 
 /**
- * Parses a body and refuses what no field may hold, see `requirePlain`.
+ * Parses a body and checks its values, see `requirePlainValues`.
  *
  * @throws Failure 400 or 413 that names the field and the limit
  */
@@ -30,9 +30,9 @@ export async function parseBody(job: BodyJob): Promise<ParsedBody> {
   const pieces = job.pieces.map(asBuffer);
   if (job.kind === 'form') return { value: await parseForm(pieces, job.contentType, job.limits) };
   const reader = new JsonReader(job.limits);
-  for (const piece of pieces) reader.take(piece);
+  for (const piece of pieces) reader.push(piece);
   const { value } = await reader.end();
-  requirePlain(value, 'body', job.limits.textBytes);
+  requirePlainValues(value, 'body', job.limits.textBytes);
   return { value };
 }
 

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { imageSize } from 'image-size';
 import { invalid } from '../lib/failure.ts';
-import { type FormValue, nest } from './form-fields.ts';
+import { type FormValue, nestFields } from './form-fields.ts';
 import { type FormLimits, type FormPart, readParts } from './form-parts.ts';
-import { requirePlain } from './value-problem.ts';
+import { requirePlainValues } from './value-problem.ts';
 
 const pictures: ReadonlyMap<string, string> = new Map([
   ['jpg', 'image/jpeg'],
@@ -24,9 +24,9 @@ export async function parseForm(
   limits: FormLimits,
 ): Promise<Record<string, FormValue>> {
   const parts = await readParts(Readable.from(pieces), contentType, limits);
-  const form = nest(parts.map(field));
+  const form = nestFields(parts.map(field));
   // Unlike a JSON body, a form can hold any control character.
-  requirePlain(form, 'body');
+  requirePlainValues(form, 'body');
   return form;
 }
 

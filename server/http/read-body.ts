@@ -10,18 +10,18 @@ import type { BodyJob, ParsedBody } from './parse-body.ts';
 import { parseBody } from './parse-body.ts';
 
 export interface BodySettings {
-  /** Megabytes that no body may exceed, whatever its operation accepts. */
+  /** Limit of every body in megabytes. An operation may have a lower one. */
   maxMb: () => number;
   parser: BodyParser;
 }
 
 /**
- * Reads a JSON body into `request.body`. Only after the key check, so that nobody without a key can make the gateway
- * hold anything. A form is read by `readForm`.
+ * Reads a JSON body into `request.body`. It follows authentication, so that a client without a key cannot make the
+ * gateway allocate memory. Forms are read by `readForm`.
  */
 export function readBody({ maxMb, parser }: BodySettings) {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const { operation } = request.call;
+    const { operation } = request.context;
     if (operation === undefined) {
       next();
       return;
@@ -77,7 +77,7 @@ function requireReadable(request: IncomingMessage, accepted: readonly string[], 
 
 /** Reads up to 1 MB of a body that the operation does not have. */
 function dropBody(request: Request, next: NextFunction): void {
-  const end = () => within(request.call, () => next());
+  const end = () => within(request.context, () => next());
   collectBody(request, megabyte, { push: () => {}, end, fail: next });
 }
 
@@ -90,11 +90,11 @@ function readSmall(
 ): void {
   const reader = new JsonReader(limits);
   collectBody(request, limits.bytes, {
-    push: (piece) => reader.take(piece),
+    push: (piece) => reader.push(piece),
     end(size) {
-      request.call.bodyReservation?.shrink(size);
+      request.context.bodyReservation?.shrink(size);
       // The HTTP parser, which reports the end, works for every request of the connection.
-      within(request.call, () => {
+      within(request.context, () => {
         const read = reader.end();
         if (read instanceof Promise) read.then(setBody).catch(fail);
         else setBody(read);
@@ -116,10 +116,10 @@ function readLarge(
   collectBody(request, limits.bytes, {
     push: (piece) => pieces.push(piece),
     end(size) {
-      within(request.call, () => {
+      within(request.context, () => {
         parseCollected(request, { kind: 'json', pieces, limits }, size, parser)
           .then((body) => {
-            request.call.isBodyPlain = true;
+            request.context.isBodyPlain = true;
             setBody(body);
           })
           .catch(fail);
@@ -131,11 +131,11 @@ function readLarge(
 
 /** Parses a collected body: in a thread when it is large. */
 export function parseCollected<Job extends BodyJob>(
-  { call }: Request,
+  { context }: Request,
   job: Job,
   size: number,
   parser: BodyParser,
 ): Promise<ParsedBody<Job['kind']>> {
-  call.bodyReservation?.shrink(size);
-  return size > maxInlineBytes ? parser.parse(job, call.caller?.userId, call.signal) : parseBody(job);
+  context.bodyReservation?.shrink(size);
+  return size > maxInlineBytes ? parser.parse(job, context.caller?.userId, context.signal) : parseBody(job);
 }

@@ -1,6 +1,6 @@
 const defaultSize = 20;
 
-/** Where a page begins and how long it is. */
+/** Converts page parameters to an offset and a limit. */
 export function readPage({ p = 1, page_size: limit = defaultSize }: { p?: number; page_size?: number }): {
   offset: number;
   limit: number;

@@ -4,29 +4,31 @@ import { firstByteDuration, serverActiveRequests, serverRequestDuration } from '
 import type { Trace } from '../telemetry/trace.ts';
 import type { Operation } from './routes.ts';
 
-/** Made once each: by operation, or by method where there is none, then by what came of it. */
+/** Attribute sets by operation (or method, if there is none) and outcome. */
 const known = new Map<string, Map<number, Labels>>();
 const operations = new Map<string, Labels>();
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
-/** What is known of a request at its end. */
+/** The part of a finished request that is recorded. */
 interface Recorded {
   readonly operation: Operation | undefined;
   readonly trace: Trace | undefined;
 }
 
-/** Counts a request, and once more when the function that it gives is called with what is known by then. */
-export function beginRequest(began: number): (method: string, about: Recorded, end: ServerResponse) => void {
+/** Counts an active request. The returned function records its end. */
+export function startRequestMetrics(
+  began: number,
+): (method: string, about: Recorded, end: ServerResponse) => void {
   serverActiveRequests.add(1);
   return (method, about, { headersSent, statusCode, writableFinished }) => {
     serverActiveRequests.add(-1);
-    // Who leaves before the answer gets none.
+    // The client disconnected before the response.
     const status = headersSent ? statusCode : 499;
     recordRequest(began, method, about, status, headersSent && !writableFinished);
   };
 }
 
-/** The first byte of an answer has come from upstream and goes out. `began`: by `performance.now()`. */
+/** Records the time to the first byte of a forwarded response. `began`: by `performance.now()`. */
 export function recordFirstByte(began: number, { id }: Operation): void {
   if (!firstByteDuration.read) return;
   const attributes = operations.get(id) ?? { 'unigate.operation': id };
@@ -34,7 +36,7 @@ export function recordFirstByte(began: number, { id }: Operation): void {
   firstByteDuration.record((performance.now() - began) / 1e3, attributes);
 }
 
-/** `began`: by `performance.now()`. `broken`: the answer began and did not come to its end. */
+/** `began`: by `performance.now()`. `broken`: the response started but did not complete. */
 export function recordRequest(
   began: number,
   method: string,
@@ -68,7 +70,7 @@ function attributesOf(
     'http.response.status_code': status,
     ...(broken ? { 'error.type': 'broken' } : status >= 500 && { 'error.type': String(status) }),
   };
-  // Node's parser lets only its own list of methods in, so this cannot grow without end.
+  // Bounded: Node's parser accepts a fixed list of methods.
   known.set(subject, outcomes.set(outcome, attributes));
   return attributes;
 }

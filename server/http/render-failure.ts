@@ -26,15 +26,15 @@ const messagesTypes: Readonly<Record<number, string>> = {
 /** Longest time for which the rest of a refused request is read and dropped, in milliseconds. */
 const lingerMs = 2_000;
 
-/** The last handler: turns whatever was thrown into the error body of the operation's family. */
+/** Error middleware: sends the error body of the operation's family. */
 export function renderFailure(logger: Logger) {
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
-    const { call } = request;
-    const { requestId, operation, signal } = call;
+    const { context } = request;
+    const { requestId, operation, signal } = context;
     if (signal.aborted) return;
     const failure = asFailure(error);
     const about = {
-      ...logFields(call),
+      ...logFields(context),
       operation: operation?.id,
       status: failure.status,
       code: failure.code,
@@ -42,7 +42,7 @@ export function renderFailure(logger: Logger) {
     if (failure.status === 500) logger.error({ ...about, err: failure.cause ?? error }, failure.message);
     else logger.debug(about, failure.message);
     if (response.headersSent) {
-      // The status is out already: breaking the connection is the only honest end.
+      // The status is sent already, so only a broken connection can report the failure.
       response.destroy();
       return;
     }

@@ -4,16 +4,15 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Pieces } from '../outbound/answer-body.ts';
 import type { Gateway } from './gateway.ts';
-import type { Handler, Handlers, OperationRequest, PassHooks, Reply } from './handler.ts';
-import { merged } from './merged.ts';
+import type { ForwardHooks, Handler, Handlers, OperationRequest, Reply } from './handler.ts';
 import { recordFirstByte } from './record-request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Bytes of a body that are worth copying, so that they leave together with the headers. */
-const small = 16 * 1024;
+/** Bodies up to this size are copied so that they are sent in one packet with the headers, in bytes. */
+const maxCopiedBytes = 16 * 1024;
 
-/** Proxies on the way must neither store nor collect events. */
+/** Keeps proxies from caching or buffering an event stream. */
 function streamHeaders(contentType: string): Headers {
   return contentType.startsWith('text/event-stream')
     ? { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
@@ -21,20 +20,20 @@ function streamHeaders(contentType: string): Headers {
 }
 
 /**
- * The ways to answer over an HTTP response. A class, since an object literal with getters gets a hidden class of its own, which lives,
- * with all of its request, until the next full collection.
+ * Answers over an HTTP response. A class, because V8 keeps the hidden class of an object literal with getters, and the
+ * request that it refers to, until the next full garbage collection.
  */
 export class HttpReply implements Reply<OperationId> {
   readonly #response: Response;
   readonly #firstByte: () => void;
 
-  /** `firstByte`: the first piece of a passed-on body goes out. */
+  /** `firstByte` is called when the first chunk of a forwarded body is sent. */
   constructor(response: Response, firstByte: () => void = () => {}) {
     this.#response = response;
     this.#firstByte = firstByte;
   }
 
-  get behind(): boolean {
+  get hasUnsentOutput(): boolean {
     return this.#response.writableLength > 0;
   }
 
@@ -53,16 +52,16 @@ export class HttpReply implements Reply<OperationId> {
 
   bytes(status: number, contentType: string, body: Buffer | string, headers?: Headers): void {
     this.#start(status, contentType, headers);
-    // A text leaves in one piece with the headers; of Latin 1 each character is a byte.
-    if (typeof body === 'string' || body.length > small) this.#response.end(body);
+    // Node sends a string in one packet with the headers. In Latin-1 each character is a byte.
+    if (typeof body === 'string' || body.length > maxCopiedBytes) this.#response.end(body);
     else this.#response.end(body.toString('latin1'), 'latin1');
   }
 
-  pass(
+  forward(
     status: number,
     contentType: string | (() => string),
     body: Pieces,
-    { take, finish }: PassHooks,
+    { transform, end: finish }: ForwardHooks,
     headers?: Headers,
   ): Promise<void> {
     const response = this.#response;
@@ -73,46 +72,47 @@ export class HttpReply implements Reply<OperationId> {
       this.#start(status, type, { ...headers, ...streamHeaders(type) });
       begun = true;
     };
-    // Listeners and not an iterator: a stream of small pieces would spend its time between promises.
+    // Listeners instead of an iterator: promises would dominate the cost of a stream of small chunks.
     return new Promise((resolve, reject) => {
-      /** What came in this tick. */
-      let pieces: Buffer[] = [];
-      let over = false;
-      const send = (parts: readonly Buffer[], sent: () => void = () => {}): boolean => {
-        if (parts.length > 0 && !begun) this.#firstByte();
-        if (parts.length > 0) begin();
-        else sent();
-        let more = true;
-        for (const [index, part] of parts.entries())
-          more = index === parts.length - 1 ? response.write(part, sent) : response.write(part);
-        return more;
+      /** Chunks of this tick. */
+      let chunks: Buffer[] = [];
+      let isOver = false;
+      const send = (parts: readonly Buffer[]): boolean => {
+        if (parts.length > 0) {
+          if (!begun) this.#firstByte();
+          begin();
+        }
+        let hasRoom = true;
+        for (const part of parts) hasRoom = response.write(part);
+        return hasRoom;
       };
       const flush = (): boolean => {
-        if (pieces.length === 0) return true;
-        const { bytes, release } = merged(pieces);
-        pieces = [];
-        return send(take(bytes), release);
+        const [first] = chunks;
+        if (first === undefined) return true;
+        const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
+        chunks = [];
+        return send(transform(bytes));
       };
-      const leave = () => fail(new Error('the client left'));
+      const onClose = () => fail(new Error('the client disconnected'));
       const fail = (error: unknown) => {
-        over = true;
-        response.off('close', leave);
+        isOver = true;
+        response.off('close', onClose);
         body.destroy();
         reject(error);
       };
       const flushTick = () => {
         try {
-          if (!over && !flush()) body.pause();
+          if (!isOver && !flush()) body.pause();
         } catch (error) {
           fail(error);
         }
       };
-      response.on('close', leave);
+      response.on('close', onClose);
       response.on('drain', () => body.resume());
       body.flow({
         take(piece) {
-          // An upstream's events come one by one, but many in a tick, and to look at them together costs far less.
-          if (pieces.push(piece) === 1) process.nextTick(flushTick);
+          // Many small events arrive in one tick. Processing them together is much cheaper.
+          if (chunks.push(piece) === 1) process.nextTick(flushTick);
         },
         fail(error) {
           flushTick();
@@ -120,9 +120,9 @@ export class HttpReply implements Reply<OperationId> {
         },
         end() {
           flushTick();
-          if (over) return;
+          if (isOver) return;
           finish().then((rest) => {
-            response.off('close', leave);
+            response.off('close', onClose);
             begin();
             send(rest);
             response.end();
@@ -144,8 +144,7 @@ export class HttpReply implements Reply<OperationId> {
     if (contentType.startsWith('text/event-stream')) response.flushHeaders();
     let begun = false;
     for await (const chunk of body) {
-      if (response.destroyed) throw new Error('the client left');
-      // The headers are all that a HEAD is after.
+      if (response.destroyed) throw new Error('the client disconnected');
       if (this.headersOnly) break;
       if (!begun) this.#firstByte();
       begun = true;
@@ -161,23 +160,23 @@ export class HttpReply implements Reply<OperationId> {
   }
 }
 
-/** Resolves when the response takes more; rejects when it is gone, so that nobody waits for a client that left. */
+/** Resolves when the response accepts more data. Rejects when the client disconnects. */
 async function drained(response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  const leave = () => gone.abort(new Error('the client left'));
-  response.once('close', leave);
+  const closed = new AbortController();
+  const onClose = () => closed.abort(new Error('the client disconnected'));
+  response.once('close', onClose);
   try {
-    await once(response, 'drain', { signal: gone.signal });
+    await once(response, 'drain', { signal: closed.signal });
   } finally {
-    response.off('close', leave);
+    response.off('close', onClose);
   }
 }
 
-/** Hands a request that has passed the contract to its operation. */
+/** Calls the handler of the operation. */
 export function dispatch(gateway: Gateway, handlers: Handlers) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const { call } = request;
-    const { operation, began } = call;
+    const { context } = request;
+    const { operation, began } = context;
     if (operation === undefined) {
       next();
       return;
@@ -186,16 +185,16 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
     const handler = handlers[operation.id] as Handler<OperationId>;
     const operationRequest = {
       gateway,
-      requestId: call.requestId,
-      startedAt: call.startedAt,
-      caller: call.caller,
+      requestId: context.requestId,
+      startedAt: context.startedAt,
+      caller: context.caller,
       body: request.body,
-      path: call.params,
-      query: call.query,
+      path: context.params,
+      query: context.query,
       headers: request.headers,
-      route: call.route,
+      route: context.route,
       address: gateway.addressOf(request),
-      signal: call.signal,
+      signal: context.signal,
     } as unknown as OperationRequest<OperationId>;
     try {
       const reply = new HttpReply(response, () => recordFirstByte(began, operation));

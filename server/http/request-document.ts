@@ -1,20 +1,20 @@
-import { isSchema, type Json, property, resolve, type Schema } from './form-types.ts';
+import { isSchema, type Json, property, resolveReference, type Schema } from './form-types.ts';
 
-/** Where an operation stands in a document. */
+/** Path and method of an operation. */
 interface Place {
   path: string;
   method: string;
 }
 
-/** The operation as the document describes it; undefined: it lacks it. */
+/** The operation in the document. Undefined: the document lacks it. */
 export function operationIn(document: object, { path, method }: Place): Schema | undefined {
   const found = ['paths', path, method].reduce<Json | undefined>(property, document as Json);
   return isSchema(found) ? found : undefined;
 }
 
 /**
- * The part of an OpenAPI document that says what a request of one operation must look like: the operation without its
- * answers, with the parameters of its path, and the components that these refer to. A copy, which may be changed.
+ * Extracts the part of an OpenAPI document that describes the requests of one operation, with all referenced components.
+ * The result is a copy.
  *
  * @throws Error where the document lacks the operation, or a component that it names
  */
@@ -40,7 +40,7 @@ function listOf(node: Json | undefined): Json[] {
   return Array.isArray(node) ? node : [];
 }
 
-/** Takes over every component that the document refers to, and what these refer to. */
+/** Copies every component that the document refers to, directly or through other components. */
 function copyReferred(root: Json, document: Schema): void {
   const taken = new Set<string>();
   const visit = (node: Json): void => {
@@ -52,7 +52,7 @@ function copyReferred(root: Json, document: Schema): void {
     if (taken.has(reference)) return;
     taken.add(reference);
     const [, , kind = '', name = ''] = reference.split('/');
-    const component = resolve(root, reference);
+    const component = resolveReference(root, reference);
     const kept = property(document.components, kind);
     if (component === undefined || !isSchema(kept)) throw new Error(`the bundle has no ${reference}`);
     kept[name] = component;

@@ -60,8 +60,8 @@ for (const route of routes) {
 }
 
 /**
- * Finds a path in one walk over its segments, so the number of paths does not matter. Literal segments win over
- * parameters; a slash at the end makes no difference. The parameter of a multi-segment route takes the rest of the path.
+ * Finds the operations of a path in one walk over its segments. Literal segments win over parameters, and a trailing
+ * slash is ignored. The parameter of a multi-segment route matches the rest of the path.
  */
 export function findRoute(path: string): Match | undefined {
   const values: string[] = [];
@@ -106,7 +106,7 @@ function parameterNames(path: string): string[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? '');
 }
 
-/** Finds the operation once; everything after it reads `request.call.operation`. */
+/** Routes the request: sets `context.operation`, `route` and `params`. */
 export function route(request: Request, response: Response, next: NextFunction): void {
   requireOneHost(request);
   const match = findRoute(request.path);
@@ -125,19 +125,19 @@ export function route(request: Request, response: Response, next: NextFunction):
   }
   const { operation } = found;
   takeAliases(request.headers, operation.headerAliases);
-  request.call.operation = operation;
-  request.call.route = found.path;
+  request.context.operation = operation;
+  request.context.route = found.path;
   // Where messages clients look for it.
-  if (operation.errorFamily === 'messages') response.setHeader('request-id', request.call.requestId);
+  if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
   if (found.names.length > 0)
-    request.call.params = Object.fromEntries(
+    request.context.params = Object.fromEntries(
       found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
     );
   next();
 }
 
 /**
- * Whoever stands between client and gateway may believe another one of two hosts.
+ * Refuses two `Host` headers: proxies could disagree on which one counts (request smuggling).
  *
  * @throws Failure 400
  */
@@ -148,7 +148,7 @@ export function requireOneHost({ rawHeaders }: IncomingMessage): void {
   if (hosts > 1) throw invalid('host', 'must be sent once.');
 }
 
-/** Gives headers that came under another name the name that the contract has for them. */
+/** Copies headers with an alternative name to the name in the contract. */
 export function takeAliases(headers: IncomingHttpHeaders, aliases: Operation['headerAliases'] = {}): void {
   for (const [alias, name] of Object.entries(aliases)) {
     if (headers[name] === undefined && headers[alias] !== undefined) headers[name] = headers[alias];

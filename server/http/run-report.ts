@@ -5,8 +5,9 @@ import { laneOf, type ReportArgs, type ReportName, type ReportResult } from '../
 import type { OperationRequest } from './handler.ts';
 
 /**
- * Runs a report for a caller in one of the places that its kind has. Once begun, it keeps the place to its end, also when
- * the client has left. @throws Failure 503 when all are taken
+ * Runs a report in a slot of its kind. A started report keeps its slot until it ends, also when the client disconnects.
+ *
+ * @throws Failure 503 when no slot becomes free in time
  */
 export async function runReport<Name extends ReportName>(
   { gateway, caller, signal }: Pick<OperationRequest<OperationId>, 'gateway' | 'caller' | 'signal'>,

@@ -5,16 +5,22 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import { Failure } from '../lib/failure.ts';
 import { bodyLimits } from './body-limits.ts';
-import { explain, type Forms, formsOf, type Violation } from './explain.ts';
-import { isSchema, type Json, property, resolve, type Schema } from './form-types.ts';
-import { countLess, formats, tagUnions, useContractWords } from './keywords.ts';
-import { modelFailure } from './model-failure.ts';
+import { describeViolations, type PatternMessages, patternMessagesIn, type Violation } from './explain.ts';
+import { isSchema, type Json, property, resolveReference, type Schema } from './form-types.ts';
+import { formats, tagUnions, useContractMessages, useFastLengths } from './keywords.ts';
 import { operationIn, requestDocument } from './request-document.ts';
 import { type Operation, routes } from './routes.ts';
-import { requirePlain } from './value-problem.ts';
+import { requirePlainValues } from './value-problem.ts';
 
 /** Values reach the handlers as they were sent: no defaults, nothing removed. */
 const options: Options = { strict: false, validateSchema: false, discriminator: true };
+
+/** A failure with more specific words for a violation than the schema has. Undefined: the schema's words are used. */
+export type ViolationExplainer = (
+  operation: OperationId,
+  body: unknown,
+  violation: Violation,
+) => Failure | undefined;
 
 /** Compiled checks by bundle: every application of the process shares them. */
 const checksByBundle = new WeakMap<object, Map<OperationId, RequestCheck>>();
@@ -25,7 +31,7 @@ const checksByBundle = new WeakMap<object, Map<OperationId, RequestCheck>>();
  *
  * @throws Error when the bundle lacks an operation. The middleware fails with Failure 400, which names the field.
  */
-export function validateRequest(bundle: object) {
+export function validateRequest(bundle: object, explainer: ViolationExplainer = () => undefined) {
   const checks = checksByBundle.get(bundle) ?? new Map<OperationId, RequestCheck>();
   checksByBundle.set(bundle, checks);
   for (const { operation, path } of routes) {
@@ -33,28 +39,35 @@ export function validateRequest(bundle: object) {
       throw new Error(`the bundle has no ${operation.method} ${path}`);
   }
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const { call, headers, body } = request;
-    const { operation, params, query } = call;
+    const { context, headers, body } = request;
+    const { operation, params, query } = context;
     if (operation === undefined) {
       next();
       return;
     }
     // A longer text is inline media, which is checked while the body is read.
     const maxTextBytes = bodyLimits(operation, Number.POSITIVE_INFINITY).textBytes;
-    requirePlain(params, 'path', maxTextBytes);
-    requirePlain(query, 'query', maxTextBytes);
-    if (!call.isBodyPlain) requirePlain(body, 'body', maxTextBytes);
+    requirePlainValues(params, 'path', maxTextBytes);
+    requirePlainValues(query, 'query', maxTextBytes);
+    if (!context.isBodyPlain) requirePlainValues(body, 'body', maxTextBytes);
     let check = checks.get(operation.id);
     if (check === undefined) {
       check = compileCheck(bundle, operation);
       checks.set(operation.id, check);
     }
     for (const name of check.lists)
-      if (typeof query[name] === 'string') call.query = { ...call.query, [name]: [query[name]] };
+      if (typeof query[name] === 'string') context.query = { ...context.query, [name]: [query[name]] };
     const { parametersPass, bodyPasses, forms } = check;
-    const isValid = parametersPass({ params, query: call.query, headers });
+    const isValid = parametersPass({ params, query: context.query, headers });
     if (bodyPasses({ body }) && isValid) next();
-    else next(failureOf(operation.id, body, [...errorsOf(parametersPass), ...errorsOf(bodyPasses)], forms));
+    else {
+      const violations = [...errorsOf(parametersPass), ...errorsOf(bodyPasses)].map(violationOf);
+      const explained = violations
+        .values()
+        .map((violation) => explainer(operation.id, body, violation))
+        .find((failure) => failure !== undefined);
+      next(explained ?? new Failure(400, 'invalid_request', `${describeViolations(violations, forms)}.`));
+    }
   };
 }
 
@@ -64,7 +77,7 @@ interface RequestCheck {
   bodyPasses: ValidateFunction;
   /** Query parameters that are lists: repeated, or sent once. */
   lists: readonly string[];
-  forms: Forms;
+  forms: PatternMessages;
 }
 
 function compileCheck(bundle: object, operation: Operation): RequestCheck {
@@ -72,7 +85,7 @@ function compileCheck(bundle: object, operation: Operation): RequestCheck {
   const { parameters, requestBody } = operationIn(document, operation) ?? {};
   const resolved = (node: Json | undefined): Schema => {
     if (!isSchema(node)) return {};
-    return typeof node.$ref === 'string' ? resolved(resolve(document, node.$ref)) : node;
+    return typeof node.$ref === 'string' ? resolved(resolveReference(document, node.$ref)) : node;
   };
   const all = (Array.isArray(parameters) ? parameters : []).map(resolved);
   const schemaAt = (place: string): Schema => {
@@ -98,7 +111,7 @@ function compileCheck(bundle: object, operation: Operation): RequestCheck {
       required: required === true ? ['body'] : [],
     }),
     lists: all.filter((one) => one.in === 'query' && resolved(one.schema).type === 'array').map(nameIn),
-    forms: formsOf(document),
+    forms: patternMessagesIn(document),
   };
 }
 
@@ -109,27 +122,13 @@ function nameIn({ name }: Schema): string {
 function compiler(settings: Options): Ajv2020 {
   const ajv = addFormats.default(new Ajv2020(settings), { mode: 'fast' });
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format);
-  countLess(ajv);
-  useContractWords(ajv);
+  useFastLengths(ajv);
+  useContractMessages(ajv);
   return ajv;
 }
 
 function errorsOf({ errors }: ValidateFunction): ErrorObject[] {
   return errors ?? [];
-}
-
-function failureOf(
-  operation: OperationId,
-  body: unknown,
-  errors: readonly ErrorObject[],
-  forms: Forms,
-): Failure {
-  const violations = errors.map(violationOf);
-  for (const violation of violations) {
-    const failure = modelFailure(operation, body, violation);
-    if (failure !== undefined) return failure;
-  }
-  return new Failure(400, 'invalid_request', `${explain(violations, forms)}.`);
 }
 
 function violationOf({ keyword, instancePath, message = 'is invalid', params }: ErrorObject): Violation {

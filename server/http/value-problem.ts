@@ -1,24 +1,27 @@
 import { invalid } from '../lib/failure.ts';
 
-/** Far more than any request has, and far less than what those who walk or write it could stumble over. */
+/** Much deeper than any valid request, and shallow enough for recursive code. */
 const maxDepth = 100;
 
-/** PostgreSQL keeps no NUL, and nobody speaks, shows or searches the others. */
+/** PostgreSQL cannot store NUL. The others have no meaning in speech, search or display. */
 const control = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
 
 /**
- * Refuses what no field of a request may hold, whatever it is for: control characters and halves of characters, in
- * names too, numbers that are infinite, and objects and lists nested too deep. `whole` is the name of the value; texts
- * of more than `longest` characters are known to be plain.
+ * Refuses control characters and lone surrogates in texts and names, infinite numbers, and too deep nesting. `whole` is
+ * the name of the value in messages. Texts longer than `maxLength` were checked before.
  *
  * @throws Failure 400 that names the field
  */
-export function requirePlain(value: unknown, whole: string, maxLength = Number.POSITIVE_INFINITY): void {
+export function requirePlainValues(
+  value: unknown,
+  whole: string,
+  maxLength = Number.POSITIVE_INFINITY,
+): void {
   const problem = valueProblem(value, maxLength);
   if (problem !== undefined) throw invalid(problem.field === '' ? whole : problem.field, problem.message);
 }
 
-/** What `requirePlain` has against a value; `field` is empty where it is about the whole. */
+/** The first problem that `requirePlainValues` reports. `field` is empty when it concerns the whole value. */
 export function valueProblem(
   value: unknown,
   maxLength = Number.POSITIVE_INFINITY,
@@ -27,17 +30,17 @@ export function valueProblem(
   return found && { field: (found.path ?? []).toReversed().join('.'), message: found.message };
 }
 
-/** What no text may hold. */
+/** Why a text is refused. Undefined: it is valid. */
 export function textProblem(text: string): string | undefined {
   const [found] = control.exec(text) ?? [];
   if (found !== undefined) {
     const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return `must hold no control character, here U+${code}, but tab and line breaks.`;
+    return `must not contain control characters except tab and line breaks; found U+${code}.`;
   }
-  return text.isWellFormed() ? undefined : 'must hold no half of a character (a lone surrogate).';
+  return text.isWellFormed() ? undefined : 'must not contain a lone surrogate (half of a character).';
 }
 
-/** The path is built on the way back, innermost name first; without one it is about the whole value. */
+/** `path` has the innermost name first. Without it, the problem concerns the whole value. */
 type Found = { path?: string[]; message: string };
 
 function find(value: unknown, depth: number, maxLength: number): Found | undefined {
@@ -46,11 +49,10 @@ function find(value: unknown, depth: number, maxLength: number): Found | undefin
     return foundOf(Number.isFinite(value) ? undefined : 'must be a finite number.');
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > maxDepth) return { message: `is nested deeper than ${maxDepth} levels.` };
-  // A list has no names to look at.
   const list = Array.isArray(value);
   for (const name in value) {
     if (!list && textProblem(name) !== undefined)
-      return foundOf('has a field whose name holds a control character or half of a character.');
+      return foundOf('has a field whose name contains a control character or a lone surrogate.');
     const found = find(Reflect.get(value, name), depth + 1, maxLength);
     if (found === undefined) continue;
     found.path?.push(name);

@@ -7,7 +7,7 @@ import type { Gateway } from '../http/gateway.ts';
 import { gatewayStopping } from '../http/readiness.ts';
 import { asFailure, failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
-import { requirePlain } from '../http/value-problem.ts';
+import { requirePlainValues } from '../http/value-problem.ts';
 import { Failure, notServed } from '../lib/failure.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
 import type { Connection } from './connection.ts';
@@ -103,7 +103,7 @@ function readModel(url: string): string {
   const [model = ''] = named;
   if (model === '') throw new Failure(400, 'invalid_request', 'model: is required.');
   if (named.length > 1) throw new Failure(400, 'invalid_request', 'model: send it once.');
-  requirePlain({ model }, 'query');
+  requirePlainValues({ model }, 'query');
   if (model.length > 200)
     throw new Failure(400, 'invalid_request', 'model: must have at most 200 characters.');
   return model;

@@ -215,7 +215,7 @@ function cancelNative({ request, params, response, tasks }: Exchange): void {
   if (task === undefined) throw unknown('task_id', id);
   if (!tasks.cancel(task))
     throw new Failure(400, 'UnsupportedOperation', 'task_id: only a task that is PENDING can be canceled.');
-  response.json({ request_id: request.call.requestId });
+  response.json({ request_id: request.context.requestId });
 }
 
 /** @throws Failure 404 for a task that was not made here, 400 for one that goes on */

@@ -27,7 +27,7 @@ export function noteRequests(
 /** Waits before the answer and breaks it, as the request or the control page wants it. */
 export function behave(behaviours: Behaviours, timers: Timers): RequestHandler {
   return (request, response, next) => {
-    const { operation } = request.call;
+    const { operation } = request.context;
     if (operation === undefined) return next();
     const behaviour = behaviours.next(operation.id, wishesOf(operation.id, request.headers));
     const delay = behaviours.latency(behaviour);

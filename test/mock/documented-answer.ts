@@ -23,7 +23,7 @@ export async function answerAsDocumented(
   response: Response,
   { base, preference, madeUp }: Wanted,
 ): Promise<void> {
-  const { operation } = request.call;
+  const { operation } = request.context;
   if (operation === undefined) return;
   const { responses } = documented(operation.id);
   const status = preference?.status ?? usualStatus(responses.map((one) => one.status));

@@ -3,13 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { isObject } from '../../openapi/tools/document.ts';
+import { modelFailure } from '../../server/calls/model-failure.ts';
 import { authenticate } from '../../server/http/authenticate.ts';
 import { BodyParser } from '../../server/http/body-parser.ts';
-import { startCall } from '../../server/http/call.ts';
 import { cors } from '../../server/http/cors.ts';
 import { readForm } from '../../server/http/form.ts';
 import { readBody } from '../../server/http/read-body.ts';
 import { renderFailure } from '../../server/http/render-failure.ts';
+import { startRequest } from '../../server/http/request-context.ts';
 import { route } from '../../server/http/routes.ts';
 import { validateRequest } from '../../server/http/validate-request.ts';
 import { systemTimers, type Timers } from '../../server/lib/timers.ts';
@@ -79,7 +80,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     record,
   } = options;
   const contract = structuredClone(bundle);
-  const validate = validateRequest(contract);
+  const validate = validateRequest(contract, modelFailure);
   const madeUp = new MadeUpAnswers(seed);
   if (dynamic) void madeUp.warm().catch(() => {});
   const tasks = new MockTasks({ now, taskMs });
@@ -103,7 +104,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.set('query parser', 'simple');
   const behaviours = new Behaviours();
   const requests = new RecentRequests();
-  app.use(startCall({ clock: now, timers }));
+  app.use(startRequest({ clock: now, timers }));
   app.use(controlPath, control(behaviours, requests));
   app.use(noteRequests(requests, { now, timers }));
   app.use(allowWishes, cors);
@@ -136,9 +137,9 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.use(renderFailure(createLogger('silent')));
 
   async function answer(request: Request, response: Response): Promise<void> {
-    const { operation, params } = request.call;
+    const { operation, params } = request.context;
     if (operation === undefined) return;
-    if (operation.errorFamily === 'messages') response.setHeader('request-id', request.call.requestId);
+    if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
     const preference = readPreference(request.headers.prefer?.toString(), documented(operation.id));
     const base = `http://${request.headers.host ?? 'localhost'}`;
     const body = isObject(request.body) ? request.body : {};

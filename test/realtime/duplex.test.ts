@@ -265,7 +265,7 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
     [
       'a voice with a NUL',
       (id: string) => runFrame(id, { parameters: { voice: 'v\u00001' } }),
-      /^payload.parameters.voice: must hold no control character/,
+      /^payload.parameters.voice: must not contain control characters/,
     ],
     [
       'an unknown voice',

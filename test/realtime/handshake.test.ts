@@ -213,7 +213,7 @@ test('a model with a control character and a second host are refused', async () 
   const model = await refused('/api-ws/v1/realtime?model=alpha%003', { key: target.key });
   expect([model.status, model.body.error.message]).toEqual([
     400,
-    expect.stringMatching(/^model: must hold no control character/),
+    expect.stringMatching(/^model: must not contain control characters/),
   ]);
   const hosts = await rawHandshake({ Host: 'y' });
   expect([hosts.status, hosts.text]).toEqual([400, expect.stringContaining('host: must be sent once.')]);

@@ -247,8 +247,14 @@ describe('a bad event is answered and the session stays open', () => {
 
   test.each([
     [flash, { mode: 'commit' }, 'session.voice', 'invalid_event', /is required/],
-    [flash, { voice: 'Ar\0ia' }, 'session.voice', 'invalid_value', /control character, here U\+0000/],
-    [flash, { voice: 'Aria', extra: ['\ud800'] }, 'session.extra.0', 'invalid_value', /half of a character/],
+    [
+      flash,
+      { voice: 'Ar\0ia' },
+      'session.voice',
+      'invalid_value',
+      /control characters except tab and line breaks; found U\+0000/,
+    ],
+    [flash, { voice: 'Aria', extra: ['\ud800'] }, 'session.extra.0', 'invalid_value', /lone surrogate/],
     [flash, { voice: '' }, 'session.voice', 'invalid_value', /fewer than 1/],
     [flash, { voice: 'Aria', mode: 'x' }, 'session.mode', 'invalid_value', /server_commit, commit/],
     [

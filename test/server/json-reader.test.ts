@@ -19,7 +19,7 @@ async function read(
   let index = 0;
   for (let from = 0; from < bytes.length; index += 1) {
     const size = sizes[index % sizes.length] ?? 1;
-    reader.take(bytes.subarray(from, from + size));
+    reader.push(bytes.subarray(from, from + size));
     from += size;
   }
   return (await reader.end()).value;
@@ -71,7 +71,7 @@ describe('a body in pieces', () => {
     await fc.assert(
       fc.asyncProperty(value, sizes, fc.boolean(), async (one, cut, escaped) => {
         const json = escaped ? JSON.stringify(one).replaceAll('/', '\\/') : JSON.stringify(one);
-        // A lone half of a character is no UTF-8.
+        // A lone surrogate is not valid UTF-8.
         fc.pre(json.isWellFormed());
         expect(await read(json, cut)).toEqual(JSON.parse(json));
       }),
@@ -123,7 +123,7 @@ describe('limits of a body', () => {
 
   test('they are refused before their end, whatever follows', () => {
     const reader = new JsonReader(limits);
-    expect(() => reader.take(Buffer.from(`[${'[],'.repeat(60_000)}`))).toThrow('more than 50000 values');
+    expect(() => reader.push(Buffer.from(`[${'[],'.repeat(60_000)}`))).toThrow('more than 50000 values');
   });
 
   test('media do not count as text, whatever else does', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formsOf } from '../../server/http/explain.ts';
+import { patternMessagesIn } from '../../server/http/explain.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
 import { post } from './books.ts';
@@ -239,7 +239,7 @@ describe('two lengths that disagree are a conflict, whichever is the longer', ()
 
 test('every pattern of a request has words, so that no refusal shows an expression', () => {
   const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as object;
-  const forms = formsOf(bundle);
+  const forms = patternMessagesIn(bundle);
   const wordless = new Set<string>();
   const visit = (node: unknown, name: string): void => {
     if (typeof node !== 'object' || node === null) return;

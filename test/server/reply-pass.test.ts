@@ -7,7 +7,7 @@ import { HttpReply } from '../../server/http/reply.ts';
 import { AnswerBody } from '../../server/outbound/answer-body.ts';
 import { FakeSender } from '../outbound/fake-sender.ts';
 
-type Hooks = Parameters<HttpReply['pass']>[3];
+type Hooks = Parameters<HttpReply['forward']>[3];
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -18,9 +18,9 @@ afterEach(() => {
 async function passing(body: AnswerBody, hooks: Partial<Hooks>) {
   const passed = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
-    const whole = { take: (piece: Buffer) => [piece], finish: async () => [], ...hooks };
+    const whole = { transform: (chunk: Buffer) => [chunk], end: async () => [], ...hooks };
     new HttpReply(response as Response)
-      .pass(200, 'text/event-stream', body, whole)
+      .forward(200, 'text/event-stream', body, whole)
       .then(passed.resolve, (error: unknown) => {
         passed.reject(error);
         response.destroy();
@@ -40,11 +40,11 @@ test('pieces of one tick are taken together, and all arrive in their order', asy
   const body = new AnswerBody(new FakeSender());
   const taken: number[] = [];
   const { answer } = await passing(body, {
-    take(piece) {
+    transform(piece) {
       taken.push(piece.length);
       return [piece];
     },
-    finish: async () => [Buffer.from('end')],
+    end: async () => [Buffer.from('end')],
   });
   let sent = '';
   for (let tick = 0; tick < 40; tick += 1) {
@@ -76,7 +76,7 @@ test('a hook that fails ends it, and is asked no more', async () => {
   const body = new AnswerBody(new FakeSender());
   let asked = 0;
   const { passed, answer } = await passing(body, {
-    take() {
+    transform() {
       asked += 1;
       throw new Error('no');
     },

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { afterEach, expect, test } from 'vitest';
-import { startCall } from '../../server/http/call.ts';
+import { startRequest } from '../../server/http/request-context.ts';
 import { systemTimers } from '../../server/lib/timers.ts';
 
 let server: Server | undefined;
@@ -19,7 +19,7 @@ const connection = async (
   sent: string,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ) => {
-  const begin = startCall({ clock: Date.now, timers: systemTimers });
+  const begin = startRequest({ clock: Date.now, timers: systemTimers });
   server = createServer((request, response) => {
     // Only now, since a connection without any request may be cut off at once.
     request.socket.setTimeout(30);

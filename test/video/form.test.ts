@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type FormValue, nest } from '../../server/http/form-fields.ts';
+import { type FormValue, nestFields } from '../../server/http/form-fields.ts';
 import { readParts } from '../../server/http/form-parts.ts';
-import { typed } from '../../server/http/form-types.ts';
+import { convertForm } from '../../server/http/form-types.ts';
 import { Failure } from '../../server/lib/failure.ts';
 import { dataUrl, padded, pictures } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -112,7 +112,7 @@ describe('names with brackets', () => {
       { constructor: { prototype: { x: '1' } }, toString: 's' },
     ],
   ])('%s', (_, fields, expected) => {
-    expect(JSON.parse(JSON.stringify(nest(fields)))).toEqual(JSON.parse(JSON.stringify(expected)));
+    expect(JSON.parse(JSON.stringify(nestFields(fields)))).toEqual(JSON.parse(JSON.stringify(expected)));
     expect({}).not.toHaveProperty('x');
   });
 
@@ -156,7 +156,7 @@ describe('names with brackets', () => {
       ],
     ],
   ])('400 for %s', (_, fields) => {
-    expect(() => nest(fields)).toThrow(Failure);
+    expect(() => nestFields(fields)).toThrow(Failure);
     expect({}).not.toHaveProperty('x');
   });
 });
@@ -184,7 +184,7 @@ test('texts become what the schema has at their places', () => {
     same: { whole: '1' },
     other: '3',
   };
-  expect(typed(form, root.body, root)).toEqual({
+  expect(convertForm(form, root.body, root)).toEqual({
     whole: -7,
     either: '5',
     flag: true,
@@ -193,7 +193,7 @@ test('texts become what the schema has at their places', () => {
     same: { whole: 1 },
     other: '3',
   });
-  expect(typed({ whole: '1e3', flag: 'yes' }, root.body, root)).toEqual({ whole: '1e3', flag: 'yes' });
+  expect(convertForm({ whole: '1e3', flag: 'yes' }, root.body, root)).toEqual({ whole: '1e3', flag: 'yes' });
 });
 
 describe('a generic request as a form', () => {

@@ -1,6 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
-import type { OperationRequest, PassHooks, Reply } from '../../http/handler.ts';
+import type { ForwardHooks, OperationRequest, Reply } from '../../http/handler.ts';
 import type { Failure } from '../../lib/failure.ts';
 import type { HttpAnswer } from '../../outbound/ask.ts';
 import { AudioPassage, EventAudio, openAudio } from '../../providers/native/audio.ts';
@@ -122,13 +122,13 @@ function passAudio(
   const passage = new AudioPassage(format, headers);
   const meter = new PassageMeter(usage, passage);
   let last: readonly Buffer[] = [];
-  const hooks: PassHooks = {
-    take(piece) {
+  const hooks: ForwardHooks = {
+    transform(piece) {
       const taken = passage.take(piece);
       if (taken.last !== undefined) last = [taken.last];
       return taken.parts;
     },
-    async finish() {
+    async end() {
       const rest = passage.end();
       await settle(meter);
       return [...rest, ...last];
@@ -136,5 +136,5 @@ function passAudio(
   };
   const { 'content-length': size } = headers;
   const length = size === undefined ? undefined : { 'content-length': size };
-  return { meter, send: () => reply.pass(200, () => passage.mediaType ?? '', body, hooks, length) };
+  return { meter, send: () => reply.forward(200, () => passage.mediaType ?? '', body, hooks, length) };
 }

@@ -89,12 +89,12 @@ function passed(
   const linked = (parts: readonly Buffer[]) =>
     links === undefined ? parts : parts.flatMap((part) => links.take(part));
   const hooks = {
-    take: (piece: Buffer) => linked(meter.take(piece)),
-    async finish() {
+    transform: (chunk: Buffer) => linked(meter.take(chunk)),
+    async end() {
       const rest = meter.end();
       await settle(meter);
       return [...linked(rest), ...(links?.end() ?? [])];
     },
   };
-  return { meter, send: () => reply.pass(200, contentType, body, hooks) };
+  return { meter, send: () => reply.forward(200, contentType, body, hooks) };
 }

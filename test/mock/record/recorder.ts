@@ -32,7 +32,7 @@ export function recorder(options: RecorderOptions) {
 }
 
 async function forward(options: RecorderOptions, request: Request, response: Response): Promise<void> {
-  const { operation, signal } = request.call;
+  const { operation, signal } = request.context;
   if (operation === undefined) return;
   const body = Buffer.concat(await request.toArray());
   const headers = new Headers();

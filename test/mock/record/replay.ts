@@ -13,7 +13,7 @@ export async function replay(
   response: Response,
   { base, pause }: { base: string; pause: () => Promise<void> },
 ): Promise<boolean> {
-  const { operation } = request.call;
+  const { operation } = request.context;
   if (operation === undefined) return false;
   // A form was read into an object, and cannot be told from JSON any more; it was recorded without its body.
   const isForm = (request.headers['content-type'] ?? '').startsWith('multipart/');

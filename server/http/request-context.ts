@@ -7,29 +7,29 @@ import { beginTrace } from '../telemetry/trace.ts';
 import { logFields, type Work, within } from '../telemetry/work.ts';
 import type { BodyReservation } from './body-budget.ts';
 import type { Gateway } from './gateway.ts';
-import { beginRequest } from './record-request.ts';
+import { startRequestMetrics } from './record-request.ts';
 import type { Operation } from './routes.ts';
 
-/** What the gateway knows about a request beside what the client sent. */
-export interface Call extends Work {
+/** State of a request while it passes through the middleware. */
+export interface RequestContext extends Work {
   /** By the monotonic clock. */
   readonly startedAt: number;
-  /** The same by `performance.now()`, which is finer: for what is measured. */
+  /** The same by `performance.now()`, which is more precise, for metrics. */
   readonly began: number;
-  /** Undefined until the route is known, and for a path that no operation has. */
+  /** Undefined before routing, and for an unknown path. */
   operation: (Operation & { id: OperationId }) | undefined;
-  /** Template of the path that the operation was called at; empty until the route is known. */
+  /** Template of the requested path. Empty before routing. */
   route: string;
   params: Readonly<Record<string, string>>;
   /** Query parameters, typed as in the contract once it is validated. A parameter that is repeated is a list. */
   query: Readonly<Record<string, unknown>>;
-  /** Undefined until the key is checked, and on operations that need none. */
+  /** Undefined before authentication, and for an operation without security. */
   caller: Caller | undefined;
-  /** Aborted when the client goes away before the answer is complete. */
+  /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
-  /** Memory that the body holds. Undefined where there is no body, or no key to count it for. */
+  /** Memory reserved for the body. Undefined without a body or a key. */
   bodyReservation: BodyReservation | undefined;
-  /** Whether `requirePlain` accepted the body already. */
+  /** Whether `requirePlainValues` accepted the body already. */
   isBodyPlain: boolean;
 }
 
@@ -37,14 +37,14 @@ declare global {
   // Express types are extended by merging into its global namespace.
   namespace Express {
     interface Request {
-      call: Call;
+      context: RequestContext;
     }
   }
 }
 
 /**
- * `req_` and 32 hexadecimal digits: the time first, so that the books' index grows at its end, then 74 random bits.
- * `at` is in epoch milliseconds.
+ * `req_` and 32 hexadecimal digits: first the time, so that the index of the ledger grows at its end, then 74 random
+ * bits. `at` is in epoch milliseconds.
  */
 export function newRequestId(at: number): string {
   const uuid = randomUUID();
@@ -52,28 +52,27 @@ export function newRequestId(at: number): string {
   return `req_${at.toString(16).padStart(12, '0')}${random}`;
 }
 
-/** Gives every request its id. Always our own, never the client's: the books are keyed by it. */
-export function startCall({
+/** Creates the context of a request. Its id is never the client's, because the ledger is keyed by it. */
+export function startRequest({
   clock,
   timers,
   logger,
 }: Pick<Gateway, 'clock' | 'timers'> & Partial<Pick<Gateway, 'logger'>>) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const left = new AbortController();
+    const disconnected = new AbortController();
     const began = performance.now();
-    const recordEnd = beginRequest(began);
+    const recordEnd = startRequestMetrics(began);
     response.once('close', () => {
-      if (!response.writableFinished) left.abort();
-      recordEnd(request.method, request.call, response);
-      if (logger?.isLevelEnabled('debug')) logger.debug(aboutEnd(request.call, response), 'answered');
+      if (!response.writableFinished) disconnected.abort();
+      recordEnd(request.method, request.context, response);
+      if (logger?.isLevelEnabled('debug')) logger.debug(aboutEnd(request.context, response), 'answered');
     });
-    // Nothing has come or gone for long. That ends the connection of a client that neither sends nor reads; one that
-    // waits for us does so as long as our own time limits let it.
+    // The connection was idle. Close it if the client neither sends nor reads, but not while it waits for the response.
     response.on('timeout', (socket: Socket) => {
       if (!request.complete || response.writableLength > 0) socket.destroy();
     });
     const requestId = newRequestId(clock());
-    request.call = {
+    request.context = {
       requestId,
       trace: beginTrace(request.headers.traceparent, requestId),
       startedAt: timers.monotonic(),
@@ -83,16 +82,16 @@ export function startCall({
       params: {},
       query: request.url.includes('?') ? request.query : {},
       caller: undefined,
-      signal: left.signal,
+      signal: disconnected.signal,
       bodyReservation: undefined,
       isBodyPlain: false,
     };
     response.setHeader('x-request-id', requestId);
-    within(request.call, next);
+    within(request.context, next);
   };
 }
 
-function aboutEnd(call: Call, { statusCode, writableFinished }: Response): object {
+function aboutEnd(call: RequestContext, { statusCode, writableFinished }: Response): object {
   const ms = Math.round(performance.now() - call.began);
   return {
     ...logFields(call),

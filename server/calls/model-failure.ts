@@ -1,3 +1,4 @@
+import type { Violation } from '../http/explain.ts';
 import { type Failure, invalid } from '../lib/failure.ts';
 import {
   besideFrame,
@@ -11,9 +12,8 @@ import {
   videoSeconds,
 } from '../models/media-rules.ts';
 import { unsupportedOption, videoFamily } from '../models/video-options.ts';
-import type { Violation } from './explain.ts';
 
-/** What is wrong with a body, in the words of the models' rules, where they know more than the schema that was violated. */
+/** A failure that names the model's own rule. Undefined: the violated schema says it as well. */
 export function modelFailure(operation: string, body: unknown, violation: Violation): Failure | undefined {
   return (
     optionFailure(operation, body, violation) ??
