@@ -17,7 +17,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'openapi/workflows');
 
-/** What the runner writes down of each request. */
+/** The part of a HAR entry that the tests read. */
 interface Entry {
   request: { url: string; method: string };
   response: { status: number; content: { mimeType: string; text?: string } };
@@ -52,17 +52,17 @@ afterAll(async () => {
   await rm(files, { recursive: true });
 });
 
-/** Carries a workflow out; gives every exchange with the gateway. */
-async function carryOut(
+/** Runs a workflow and returns its exchanges with the gateway. */
+async function runWorkflow(
   name: string,
   key: string,
 ): Promise<{ code: number; output: string; entries: Entry[] }> {
   const har = join(files, `${name}.har`);
-  const inputs = { key, name: 'journey-1', receiver: `${receiverUrl}/deliveries` };
+  const inputs = { key, name: 'workflow-1', receiver: `${receiverUrl}/deliveries` };
   const { code, output } = await promisify(execFile)(
     join(root, 'node_modules/.bin/redocly'),
     [
-      // Its own schema check reads conditional schemas wrongly and refuses bytes.
+      // The runner's schema check misreads conditional schemas and rejects binary bodies.
       'respect',
       join(folder, name),
       '--severity=SCHEMA_CHECK=off',
@@ -85,24 +85,24 @@ async function carryOut(
 
 const workflows = (await readdir(folder)).filter((name) => name.endsWith('.arazzo.yaml')).sort();
 
-test('the main journeys are there', () => {
-  expect(workflows).toEqual(['key', 'song', 'speak', 'video'].map((name) => `${name}.arazzo.yaml`));
+test('the folder contains the main workflows', () => {
+  expect(workflows).toEqual(['key', 'music', 'speech', 'video'].map((name) => `${name}.arazzo.yaml`));
 });
 
 test.each(workflows)(
-  '%s comes to its end, and every answer is as documented',
+  '%s succeeds, and every response matches the contract',
   { timeout: 180_000 },
   async (name) => {
-    const { code, output, entries } = await carryOut(name, target.key);
+    const { code, output, entries } = await runWorkflow(name, target.key);
     expect(code, output).toBe(0);
     expect(entries.length).toBeGreaterThan(0);
     for (const { request, response } of entries) {
       const { pathname } = new URL(request.url);
       const id = findRoute(pathname)?.methods.get(request.method.toLowerCase())?.operation.id;
-      if (id === undefined) throw new Error(`${request.method} ${pathname} is no operation`);
-      const answers = documented(id).responses.find(({ status }) => status === response.status);
+      if (id === undefined) throw new Error(`${request.method} ${pathname} is not an operation`);
+      const expected = documented(id).responses.find(({ status }) => status === response.status);
       const mediaType = response.content.mimeType.split(';')[0];
-      const media = answers?.content.find((one) => one.mediaType === mediaType);
+      const media = expected?.content.find((one) => one.mediaType === mediaType);
       expect(media, `${id} ${response.status} ${mediaType}`).toBeDefined();
       if (media === undefined || mediaType !== 'application/json') continue;
       expect(schemaProblems(media, JSON.parse(response.content.text ?? '')), id).toEqual([]);
@@ -110,8 +110,8 @@ test.each(workflows)(
   },
 );
 
-test('a journey that goes wrong is told by the exit code', { timeout: 180_000 }, async () => {
-  const { code, output } = await carryOut('speak.arazzo.yaml', 'sk-nobody');
+test('exits with 1 when a step fails', { timeout: 180_000 }, async () => {
+  const { code, output } = await runWorkflow('speech.arazzo.yaml', 'sk-unknown');
   expect(code).toBe(1);
   expect(output).toContain('$statusCode == 200');
 });
