@@ -4,8 +4,8 @@ const area = '/api/admin/';
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /**
- * Every operation below /api/admin/ is for the role `admin`, an extension, and has the tag `admin` alone; no other
- * operation asks for a role or has that tag.
+ * Operations below /api/admin/ require the role `admin`, are extensions, and have only the tag `admin`. Other operations
+ * have neither a role nor this tag.
  */
 export function adminArea() {
   return {
@@ -16,7 +16,7 @@ export function adminArea() {
         for (const method of methods) {
           const operation = item[method];
           if (!isNode(operation)) continue;
-          const problem = path.startsWith(area) ? lacking(operation) : claimed(operation);
+          const problem = path.startsWith(area) ? adminProblem(operation) : otherProblem(operation);
           if (problem === undefined) continue;
           ctx.report({
             message: `${text(operation.operationId)} at ${path} ${problem}.`,
@@ -30,16 +30,16 @@ export function adminArea() {
 
 const tagsOf = ({ tags }: Node): unknown[] => [tags ?? []].flat();
 
-function lacking(operation: Node): string | undefined {
+function adminProblem(operation: Node): string | undefined {
   if (operation['x-role'] !== 'admin') return 'must have x-role: admin';
   if (operation['x-extension'] !== true) return 'must have x-extension: true';
-  if (operation.security !== undefined) return 'must ask for a key as all others do';
-  return tagsOf(operation).join() === 'admin' ? undefined : 'must have the tag admin, and no other';
+  if (operation.security !== undefined) return 'must not override security';
+  return tagsOf(operation).join() === 'admin' ? undefined : 'must have only the tag admin';
 }
 
-function claimed(operation: Node): string | undefined {
-  if (operation['x-role'] !== undefined) return `must not ask for a role: it is not below ${area}`;
+function otherProblem(operation: Node): string | undefined {
+  if (operation['x-role'] !== undefined) return `must not have x-role, because it is not below ${area}`;
   return tagsOf(operation).includes('admin')
-    ? `must not have the tag admin: it is not below ${area}`
+    ? `must not have the tag admin, because it is not below ${area}`
     : undefined;
 }

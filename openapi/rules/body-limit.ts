@@ -1,8 +1,8 @@
 import { type Context, inCallback, type Node } from './visit.ts';
 
 /**
- * An operation that takes a body says how large it may be: `x-body-limit-mb`, and where media stand in it,
- * `x-text-limit-mb`, how large all the rest may be.
+ * An operation with a body has `x-body-limit-mb`, the maximum size of the body. If the body can contain media,
+ * `x-text-limit-mb` limits the rest of it.
  */
 export function bodyLimit() {
   return {
@@ -12,12 +12,13 @@ export function bodyLimit() {
       const report = (message: string) => ctx.report({ message, location: ctx.location.key() });
       if (operation.requestBody === undefined) {
         if (body !== undefined || text !== undefined)
-          report('An operation without a body must have no limit for it.');
+          report('An operation without a body must not have a body limit.');
         return;
       }
-      if (!isSize(body)) report('An operation with a body must have x-body-limit-mb, a number above 0.');
+      if (!isSize(body))
+        report('An operation with a body must have x-body-limit-mb, a number greater than 0.');
       else if (text !== undefined && !(isSize(text) && text < body))
-        report('x-text-limit-mb must be a number above 0 and below x-body-limit-mb.');
+        report('x-text-limit-mb must be greater than 0 and less than x-body-limit-mb.');
     },
   };
 }

@@ -2,14 +2,14 @@ import { type Context, isNode, type Node } from './visit.ts';
 
 const nameless = /\bpublic (\w+ )?(protocols?|ones?|records?|relays?|SDK|API)\b/i;
 
-/** A decision that rests on a public protocol says on which: the public one is none that a reader can look up. */
+/** A decision that follows a public protocol names it, so that a reader can look it up. */
 export function decisionNamesProtocol() {
   const check = (node: Node, ctx: Context) => {
     const decision = node['x-decision'];
     const found = typeof decision === 'string' ? nameless.exec(decision) : null;
     if (found === null) return;
     ctx.report({
-      message: `Name the protocol that this decision rests on, in place of "${found[0]}".`,
+      message: `Name the protocol that this decision follows instead of "${found[0]}".`,
       location: ctx.location.child('x-decision'),
     });
   };

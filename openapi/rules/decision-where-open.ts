@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { type Context, isNode, type Location, type Node } from './visit.ts';
 
-/** Place -> why it is open. A place is an operationId, a file below the spec's folder, or `file#property`. */
+/** Place -> unspecified point. A place is an operationId, a file below the spec's folder, or `file#property`. */
 export type OpenPlaces = Record<string, string>;
 
 const listed = (api: 'gateway' | 'events'): OpenPlaces =>
@@ -12,14 +12,14 @@ const listed = (api: 'gateway' | 'events'): OpenPlaces =>
   ] ?? {};
 
 /**
- * Every place that the interface leaves open says what we decided there, in `x-decision`; it is reported where it
- * stands. A place that the spec no longer has is reported as stale.
+ * Every place that the interface leaves open has an `x-decision`. A missing decision is reported at its place, and a
+ * place that is no longer in the spec is reported as stale.
  */
 export const decisionWhereOpen =
   (api: 'gateway' | 'events') =>
   ({ places = listed(api) }: { places?: OpenPlaces } = {}) => {
     const decisions: Location[] = [];
-    /** By file: there are many more places than files. */
+    /** Locations by file, because there are many more locations than files. */
     const visited = new Map<string, Location[]>();
     const operations = new Map<string, Location>();
     const note = (node: Node, { location }: Context) => {
@@ -38,15 +38,15 @@ export const decisionWhereOpen =
           const folder = dirname(ctx.location.source.absoluteRef);
           for (const [place, reason] of Object.entries(places)) {
             const { file, isThere } = placeAt(place, operations.get(place), folder);
-            // What is nearest to the root of its file is the place itself, and not something inside it.
+            // The location nearest to the root of the file is the place itself.
             const [location] = (visited.get(file) ?? [])
               .filter(isThere)
               .sort((a, b) => a.pointer.length - b.pointer.length);
             if (location === undefined)
-              ctx.report({ message: `Stale in open-places.yaml: ${place} is not in the spec.` });
+              ctx.report({ message: `Remove ${place} from open-places.yaml: it is not in the spec.` });
             else if (!decisions.some((one) => one.source.absoluteRef === file && isThere(one)))
               ctx.report({
-                message: `${place} must carry x-decision: the interface leaves open ${reason}.`,
+                message: `${place} must have x-decision, because the interface leaves open ${reason}.`,
                 location: location.key(),
               });
           }
@@ -55,7 +55,7 @@ export const decisionWhereOpen =
     };
   };
 
-/** The file of a place, and which locations in it are the place or inside it. */
+/** The file of a place, and a test for locations at or inside the place. */
 function placeAt(place: string, operation: Location | undefined, folder: string) {
   if (operation) {
     const inside = `${operation.pointer}/`;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type ErrorEntry, readErrors, statusesOf } from '../tools/errors.ts';
 import { type Context, child, children, isNode, type Node, text } from './visit.ts';
 
-/** Each example of an error that the gateway raises has a code of errors.yaml, at its status and in its family. */
+/** Each example of a gateway error has a code of errors.yaml with the same status and family. */
 export function errorCode() {
   const entries = readErrors(readFileSync(new URL('../errors.yaml', import.meta.url), 'utf8'));
   return {
@@ -13,12 +13,12 @@ export function errorCode() {
         if (!/^[45]/.test(status)) continue;
         for (const [, media] of children(ctx, response, 'content')) {
           for (const [name, example] of children(ctx, media, 'examples')) {
-            // A provider's refusal is flat, and a management error names no code.
+            // A provider error is flat, and a management error has no code.
             const error = child(ctx, example, 'value')?.node.error;
             const code = isNode(error) ? text(error.code) : '';
-            if (code === '' || isRaised(entries, code, Number(status), family)) continue;
+            if (code === '' || isDeclared(entries, code, Number(status), family)) continue;
             ctx.report({
-              message: `errors.yaml has no ${code} of ${status} in family ${family}, as example ${name} says.`,
+              message: `errors.yaml has no code ${code} with status ${status} in family ${family} for example ${name}.`,
               location: example.location,
             });
           }
@@ -28,7 +28,7 @@ export function errorCode() {
   };
 }
 
-const isRaised = (entries: readonly ErrorEntry[], code: string, status: number, family: string): boolean =>
+const isDeclared = (entries: readonly ErrorEntry[], code: string, status: number, family: string): boolean =>
   entries.some(
     (one) => one.code === code && statusesOf(one).includes(status) && one.families.includes(family),
   );

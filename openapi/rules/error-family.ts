@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Context, child, children, inCallback, type Node, text } from './visit.ts';
 
-/** x-error-family and the schema file that every 4xx and 5xx body of the operation must be. */
+/** Schema file of the 4xx and 5xx bodies by `x-error-family`. */
 export const errorFamilies: Record<string, string> = {
   generic: 'GenericError',
   native: 'NativeRouteError',
@@ -9,7 +9,7 @@ export const errorFamilies: Record<string, string> = {
   messages: 'MessagesError',
 };
 
-/** Each 4xx and 5xx response carries the error body of the operation's family. */
+/** Each 4xx and 5xx response has the error body of the operation's family. */
 export function errorFamily() {
   return {
     Operation(node: Node, ctx: Context) {
@@ -28,7 +28,7 @@ export function errorFamily() {
         const found = schema && basename(schema.location.source.absoluteRef).replace(/\.\w+$/, '');
         if (found === expected) continue;
         ctx.report({
-          message: `${status} of ${text(node.operationId)} must be JSON of ${expected}, not ${found ?? 'nothing'}.`,
+          message: `The ${status} body of ${text(node.operationId)} must be ${expected}, not ${found ?? 'empty'}.`,
           location: ctx.location.child(['responses', status]),
         });
       }

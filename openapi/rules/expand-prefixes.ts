@@ -1,8 +1,8 @@
 import { isNode, type Node, text } from './visit.ts';
 
 /**
- * Writes a path out under every prefix of its `x-prefixes: { '': /base, Suffix: /other }`. The `''` entry is
- * the prefix the path is written with and keeps its operationIds; a copy's operationId gets the suffix.
+ * Copies a path to every prefix of its `x-prefixes: { '': /base, Suffix: /other }`. The entry `''` is the prefix of the
+ * original path, which keeps its operationIds. The operationIds of a copy get the suffix.
  */
 export function expandPrefixes() {
   return {
@@ -12,7 +12,7 @@ export function expandPrefixes() {
         for (const path of Object.keys(paths)) delete paths[path];
         for (const [path, item] of items) {
           for (const [copyPath, copy] of copies(path, item)) {
-            if (copyPath in paths) throw new Error(`x-prefixes of ${path}: ${copyPath} exists already`);
+            if (copyPath in paths) throw new Error(`x-prefixes of ${path}: ${copyPath} already exists`);
             paths[copyPath] = copy;
           }
         }

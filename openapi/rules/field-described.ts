@@ -2,7 +2,7 @@ import { type Context, conditional, follow, isNode, type Node, text } from './vi
 
 const branch = /\/(all|any|one)Of\/\d+$/;
 
-/** Pointers of the schemas that the schema at a pointer is a branch of, from the inside out. */
+/** Pointers of the schemas of which the schema at a pointer is a branch, innermost first. */
 function* parentsOf(pointer: string): Generator<string> {
   for (let at = pointer; branch.test(at); ) {
     at = at.replace(branch, '');
@@ -11,9 +11,8 @@ function* parentsOf(pointer: string): Generator<string> {
 }
 
 /**
- * Every schema property, every item of a list and every parameter says what it is, itself or through its `$ref`.
- * Schemas that only limit fields described elsewhere need not repeat it: conditionals, and branches that restate a
- * field of their parent.
+ * Every property, array item and parameter has a description, directly or through its `$ref`. Conditionals, and branches
+ * that restate a field of their parent, need none.
  */
 export function fieldDescribed() {
   const properties = new Map<string, Node>();
@@ -24,7 +23,7 @@ export function fieldDescribed() {
       if (schema.type === 'array' && isNode(schema.items) && !limitsOnly) {
         const location = ctx.location.child('items');
         const described = schema.items.description || follow(ctx, schema.items, location)?.node.description;
-        if (!described) ctx.report({ message: 'The items of a list must have a description.', location });
+        if (!described) ctx.report({ message: 'The items of an array must have a description.', location });
       }
       if (!isNode(schema.properties)) return;
       properties.set(source.absoluteRef + pointer, schema.properties);

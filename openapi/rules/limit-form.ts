@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { readYaml } from '../tools/problem.ts';
 import { type Context, isNode, type Node, text } from './visit.ts';
 
-/** The ids of the catalogue, of which a note must mean some. */
-function catalogueIds(): string[] {
+/** The model ids of the catalog. */
+function catalogIds(): string[] {
   const file = readFileSync(new URL('../models.yaml', import.meta.url), 'utf8');
   const { models } = readYaml('openapi/models.yaml', file) as { models: { id: string }[] };
   return models.map(({ id }) => id);
 }
 
 /**
- * `x-limit` notes a limit that a schema cannot say and the server checks: a list of `{ limit, models? }`, `limit` a
- * sentence, `models` an expression that the ids of the models match.
+ * `x-limit` documents limits that a schema cannot express and the server checks. It is a list of `{ limit, models? }`:
+ * `limit` is a sentence, `models` a regular expression for model ids.
  */
 export function limitForm() {
-  const ids = catalogueIds();
+  const ids = catalogIds();
   return {
     Schema(schema: Node, ctx: Context) {
       const notes = schema['x-limit'];
@@ -36,12 +36,12 @@ function problemOf(note: unknown, ids: readonly string[]): string | undefined {
   if (!isNode(note)) return 'each note must be an object.';
   const { limit, models, ...others } = note;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return `there is no ${unknown}, only limit and models.`;
+  if (unknown !== undefined) return `${unknown} is unknown; use limit and models.`;
   if (!/^[A-Z].*\.$/.test(text(limit))) return 'limit must be a sentence.';
   if (models === undefined) return undefined;
   return ids.some((id) => matches(text(models), id))
     ? undefined
-    : 'models must match a model of the catalogue.';
+    : 'models must match a model of the catalog.';
 }
 
 function matches(pattern: string, id: string): boolean {

@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { parse } from 'yaml';
 import { type Context, isNode, type Location, type Node, text } from './visit.ts';
 
-/** Each example of a message is what the schemas of its payload and its headers say, and is reported where it stands. */
+/** Each example of a message matches the schemas of its payload and headers. A mismatch is reported at its value. */
 export function messageExamples() {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
@@ -41,7 +41,7 @@ export function messageExamples() {
 
 const isReference = (value: unknown): value is Node => isNode(value) && typeof value.$ref === 'string';
 
-/** The validator of a schema; the files that it refers to are read as they are met. */
+/** Compiles a schema and loads the files that it references. */
 function compiled(ajv: Ajv2020, schema: AnySchemaObject): ValidateFunction {
   try {
     return ajv.compile(schema);

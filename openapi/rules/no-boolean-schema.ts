@@ -3,7 +3,7 @@ import { type Context, isNode, type Location, type Node } from './visit.ts';
 const single = ['items', 'not', 'schema', 'payload', 'contains', 'propertyNames', 'if', 'then', 'else'];
 const many = ['properties', 'patternProperties', '$defs', 'allOf', 'anyOf', 'oneOf', 'prefixItems'];
 
-/** No schema is `true` or `false` and no status is a range: client generators break on both. */
+/** Forbids boolean schemas and status ranges, because client generators support neither. */
 export function noBooleanSchema() {
   const check = (node: Node, ctx: Context) => {
     const report = (location: Location) =>
@@ -27,7 +27,7 @@ export function noBooleanSchema() {
       if (!isNode(responses)) return;
       for (const status of Object.keys(responses).filter((key) => /x$/i.test(key))) {
         ctx.report({
-          message: `Name each status: ${status} is a range.`,
+          message: `${status} is a range of statuses. List each status instead.`,
           location: ctx.location.child([status]).key(),
         });
       }

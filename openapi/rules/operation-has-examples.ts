@@ -4,7 +4,7 @@ const bodiless = new Set(['101', '204', '302', '304']);
 const isJson = (mediaType: string) => /^application\/([\w.-]+\+)?json\b/.test(mediaType);
 const isBinary = (mediaType: string) => /^(audio|image|model|video)\/|octet-stream/.test(mediaType);
 
-/** JSON requests and all readable responses show at least one named example. */
+/** JSON requests and all text responses have at least one named example. */
 export function operationHasExamples() {
   return {
     Operation(node: Node, ctx: Context) {

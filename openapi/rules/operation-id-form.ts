@@ -1,6 +1,6 @@
 import { type Context, inCallback, type Node } from './visit.ts';
 
-/** The verbs an operationId may begin with. */
+/** Allowed first verbs of an operationId. */
 export const verbs = [
   'audit',
   'cancel',
@@ -34,10 +34,10 @@ export const verbs = [
   'upload',
 ];
 
-/** What an operationId looks like. */
+/** Pattern of an operationId. */
 export const form = new RegExp(`^(${verbs.join('|')})([A-Z0-9][a-z0-9]*)+$`);
 
-/** operationId is a verb of the list and a noun, in lowerCamelCase. */
+/** An operationId consists of a listed verb and a noun, in lowerCamelCase. */
 export function operationIdForm() {
   return {
     Operation(operation: Node, ctx: Context) {
@@ -45,7 +45,7 @@ export function operationIdForm() {
       const id = operation.operationId;
       if (typeof id === 'string' && form.test(id)) return;
       ctx.report({
-        message: `operationId ${JSON.stringify(id)} must be verbNoun in lowerCamelCase, the verb one of: ${verbs.join(', ')}.`,
+        message: `operationId ${JSON.stringify(id)} must be verbNoun in lowerCamelCase, with one of these verbs: ${verbs.join(', ')}.`,
         location: ctx.location.child(['operationId']),
       });
     },

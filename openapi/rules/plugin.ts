@@ -20,10 +20,10 @@ import { schemaTitle } from './schema-title.ts';
 import { schemaTyped } from './schema-typed.ts';
 import { standardErrors } from './standard-errors.ts';
 
-/** The house rules, as a Redocly plugin. */
-export default function housePlugin() {
+/** Redocly plugin with the lint rules of this project. */
+export default function unigatePlugin() {
   return {
-    id: 'house',
+    id: 'unigate',
     rules: {
       oas3: {
         'admin-area': adminArea,

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { type Context, children, isNode, type Node, text } from './visit.ts';
 
-/** Bodies that are a thing itself, which other schemas hold too, and not a reply made for one operation. */
-export const things = [
+/** Response bodies that are resources, which other schemas also contain. */
+export const resourceSchemas = [
   'ContractDocument',
   'ImageJob',
   'Message',
@@ -12,7 +12,7 @@ export const things = [
   'VideoTask',
 ];
 
-/** A schema that is the JSON of a success ends in Reply, unless it is a thing itself; no other name for it is used. */
+/** The schema of a successful JSON response has a name that ends in Reply, unless it is a resource. */
 export function replySuffix() {
   return {
     Operation(node: Node, ctx: Context) {
@@ -22,9 +22,9 @@ export function replySuffix() {
         for (const [type, { node: media }] of children(ctx, response, 'content')) {
           if (type !== 'application/json' || !isNode(media.schema)) continue;
           const name = basename(text(media.schema.$ref)).replace(/\.\w+$/, '');
-          if (name === '' || name.endsWith('Reply') || things.includes(name)) continue;
+          if (name === '' || name.endsWith('Reply') || resourceSchemas.includes(name)) continue;
           ctx.report({
-            message: `${name} answers ${text(node.operationId)}, so its name must end in Reply.`,
+            message: `${name} is the response of ${text(node.operationId)}, so its name must end in Reply.`,
             location: ctx.location.child(['responses', status]),
           });
         }

@@ -1,14 +1,13 @@
 import { type Context, child, children, follow, inCallback, type Node, type Resolved } from './visit.ts';
 
-/** Where the schemas inside a schema stand: alone, in a map or in a list; `allOf` apart, whose lists are bounded already. */
-const alone = ['items', 'additionalProperties'];
+/** Keywords with one subschema, a map of subschemas, and a list of subschemas. `allOf` is handled separately. */
+const single = ['items', 'additionalProperties'];
 const maps = ['properties', 'patternProperties'];
 const lists = ['prefixItems', 'anyOf', 'oneOf'];
 
 /**
- * Lists and whole numbers that a client sends have bounds: each list `maxItems`, each integer a smallest and a largest
- * value or an `enum`. Conditionals, branches that only restate a field described elsewhere, and `allOf` in a bounded
- * list need not repeat them.
+ * Arrays and integers in requests have limits: each array has `maxItems`, each integer a minimum and a maximum or an
+ * `enum`. Conditionals, branches that restate a field, and `allOf` in a limited array need not repeat them.
  */
 export function requestBounded() {
   const seen = new Set<string>();
@@ -22,7 +21,7 @@ export function requestBounded() {
     const listed = (key: string) =>
       [node[key] ?? []].flat().map((one, index) => follow(ctx, one, location.child([key, index])));
     const inner = [
-      ...alone.map((key) => child(ctx, schema, key)),
+      ...single.map((key) => child(ctx, schema, key)),
       ...maps.flatMap((key) => children(ctx, schema, key).map(([, one]) => one)),
       ...lists.flatMap(listed),
     ];
@@ -49,10 +48,10 @@ export function requestBounded() {
 
 function* problems(schema: Node, bounded: boolean): Generator<string> {
   const types = [schema.type].flat();
-  const isList = types.includes('array') && (schema.items ?? schema.prefixItems ?? schema.description);
-  if (isList && !bounded) yield 'A list in a request must have maxItems.';
-  const isWhole = types.includes('integer') && schema.description;
-  if (!isWhole || schema.enum !== undefined || schema.const !== undefined) return;
+  const isArray = types.includes('array') && (schema.items ?? schema.prefixItems ?? schema.description);
+  if (isArray && !bounded) yield 'An array in a request must have maxItems.';
+  const isInteger = types.includes('integer') && schema.description;
+  if (!isInteger || schema.enum !== undefined || schema.const !== undefined) return;
   for (const [bound, exclusive] of [
     ['minimum', 'exclusiveMinimum'],
     ['maximum', 'exclusiveMaximum'],

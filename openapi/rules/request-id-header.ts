@@ -1,8 +1,8 @@
-import { type Context, children, type Node, ofTheGateway, text } from './visit.ts';
+import { type Context, children, gatewayOperations, type Node, text } from './visit.ts';
 
-/** Every answer of the gateway carries `x-request-id`; the switch of protocols of a handshake cannot. */
+/** Every response has the header `x-request-id`, except the 101 of a WebSocket handshake. */
 export function requestIdHeader() {
-  return ofTheGateway((node: Node, ctx: Context) => {
+  return gatewayOperations((node: Node, ctx: Context) => {
     for (const [status, response] of children(ctx, { node, location: ctx.location }, 'responses')) {
       if (status === '101') continue;
       const names = children(ctx, response, 'headers').map(([name]) => name.toLowerCase());

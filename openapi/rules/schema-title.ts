@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Context, Node } from './visit.ts';
 
-/** The title of a schema file is the schema's name, so that documents, types and code call it the same. */
+/** The title of a schema file is the schema's name, so that documents, types and code use the same name. */
 export function schemaTitle() {
   return {
     Schema(schema: Node, ctx: Context) {

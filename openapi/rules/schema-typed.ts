@@ -1,9 +1,8 @@
 import { type Context, conditional, isNode, type Node } from './visit.ts';
 
 /**
- * Every schema says what type it is of, and every list what its items are, also a schema that only limits fields
- * described elsewhere: client generators make `any` or `unknown` of the others, and of an object without fields one
- * that cannot have any. Conditionals are left alone.
+ * Every schema has a type, every array has items, and every object has fields or `additionalProperties`. Client
+ * generators otherwise produce `any`, `unknown` or an empty object. Conditionals are exempt.
  */
 export function schemaTyped() {
   return {
@@ -11,17 +10,17 @@ export function schemaTyped() {
       const { pointer } = ctx.location;
       if (conditional.test(`${pointer}/${ctx.key}`)) return;
       const inlineConditional = schema.if !== undefined && /\/allOf\/\d+$/.test(pointer);
-      if (!inlineConditional && !isTyped(schema)) ctx.report({ message: 'A schema must say its type.' });
-      const isList = [schema.type].flat().includes('array');
-      if (isList && !isNode(schema.items) && schema.prefixItems === undefined)
-        ctx.report({ message: 'A list must say what its items are.' });
+      if (!inlineConditional && !isTyped(schema)) ctx.report({ message: 'A schema must have a type.' });
+      const isArray = [schema.type].flat().includes('array');
+      if (isArray && !isNode(schema.items) && schema.prefixItems === undefined)
+        ctx.report({ message: 'An array must have items.' });
       if (schema.type === 'object' && shapes.every((key) => schema[key] === undefined))
-        ctx.report({ message: 'An object that names no fields must say additionalProperties.' });
+        ctx.report({ message: 'An object without fields must have additionalProperties.' });
     },
   };
 }
 
-/** What says which fields an object has, or that it has none. */
+/** Keywords that define the fields of an object. */
 const shapes = [
   'properties',
   'patternProperties',

@@ -1,25 +1,25 @@
-import { type Context, isNode, type Node, ofTheGateway, text } from './visit.ts';
+import { type Context, gatewayOperations, isNode, type Node, text } from './visit.ts';
 
-/** What any call can end with, what one with a key can, one that says something, and one with a body. */
+/** Standard statuses of all operations, and of those with an API key, with input and with a body. */
 const always = [500];
-const keyed = [401, 429, 503];
-const saying = [400];
+const withKey = [401, 429, 503];
+const withInput = [400];
 const withBody = [413, 415];
 
-/** Every operation documents the errors that do not depend on what it does. */
+/** Every operation documents the errors that are common to all operations of its kind. */
 export function standardErrors() {
   let security: unknown;
   return {
     Root: (root: Node) => {
       security = root.security;
     },
-    ...ofTheGateway((operation: Node, ctx: Context) => {
+    ...gatewayOperations((operation: Node, ctx: Context) => {
       const needsKey = [operation.security ?? security ?? []].flat().length > 0;
       const hasBody = operation.requestBody !== undefined;
       const expected = [
         ...always,
-        ...(needsKey ? keyed : []),
-        ...(needsKey && (hasBody || operation.parameters !== undefined) ? saying : []),
+        ...(needsKey ? withKey : []),
+        ...(needsKey && (hasBody || operation.parameters !== undefined) ? withInput : []),
         ...(hasBody ? withBody : []),
       ];
       const documented = isNode(operation.responses) ? operation.responses : {};

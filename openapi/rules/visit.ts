@@ -1,10 +1,10 @@
-/** The part of Redocly's visitor API that the rules use: the bundled CLI publishes no types. */
+/** The part of Redocly's visitor API that the rules use. The bundled CLI publishes no types. */
 
 export type Node = Record<string, unknown>;
 
 export interface Location {
   source: { absoluteRef: string };
-  /** JSON pointer inside the file, beginning with `#/`. */
+  /** JSON pointer in the file, starting with `#/`. */
   pointer: string;
   child(path: string | (string | number)[]): Location;
   key(): Location;
@@ -14,11 +14,11 @@ export interface Context {
   location: Location;
   key: string | number;
   report(problem: { message: string; location?: Location | undefined }): void;
-  /** Follows a `$ref`; a node without one comes back as it is. */
+  /** Resolves a `$ref`. Returns a node without one unchanged. */
   resolve(node: unknown, from?: string): { node: unknown; location: Location | undefined };
 }
 
-/** A node and the place it was written in, after its `$ref` was followed. */
+/** A node and its location after its `$ref` is resolved. */
 export interface Resolved {
   node: Node;
   location: Location;
@@ -27,16 +27,16 @@ export interface Resolved {
 export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Matches the pointer of a schema inside a conditional, which limits only what is described elsewhere. */
+/** Matches the pointer of a schema in a conditional, which only limits fields described elsewhere. */
 export const conditional = /\/(if|then|else|not|contains)(\/|$)/;
 
-/** What the gateway calls: no operation of its own, with other rules. */
+/** True in a callback, which is an operation of the client's server. */
 export const inCallback = ({ location }: Context) => location.source.absoluteRef.includes('/callbacks/');
 
-/** A string as it is; anything else is no text. */
+/** Returns a string unchanged, and an empty string for any other value. */
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Follows `$ref`s from a known place to an object; undefined when there is none. */
+/** Resolves `$ref`s from a known location to an object. Undefined without an object. */
 export function follow(ctx: Context, node: unknown, at: Location): Resolved | undefined {
   if (!isNode(node)) return undefined;
   if (typeof node.$ref !== 'string') return { node, location: at };
@@ -44,11 +44,11 @@ export function follow(ctx: Context, node: unknown, at: Location): Resolved | un
   return found.location && follow(ctx, found.node, found.location);
 }
 
-/** The object below `key`, its `$ref` followed. */
+/** The object at `key`, with its `$ref` resolved. */
 export const child = (ctx: Context, { node, location }: Resolved, key: string): Resolved | undefined =>
   follow(ctx, node[key], location.child([key]));
 
-/** The objects of the map below `key`, each with its name, `$ref`s followed. */
+/** The named objects of the map at `key`, with their `$ref`s resolved. */
 export function children(ctx: Context, parent: Resolved, key: string): [string, Resolved][] {
   const map = child(ctx, parent, key);
   if (!map) return [];
@@ -58,8 +58,8 @@ export function children(ctx: Context, parent: Resolved, key: string): [string, 
   });
 }
 
-/** Visits the operations that the gateway answers, and not those that a caller's own server does: its callbacks. */
-export function ofTheGateway(visit: (operation: Node, ctx: Context) => void) {
+/** Visits the operations of the gateway, without callbacks, which are operations of the client's server. */
+export function gatewayOperations(visit: (operation: Node, ctx: Context) => void) {
   let callbacks = 0;
   return {
     Callback: { enter: () => void callbacks++, leave: () => void callbacks-- },

@@ -58,8 +58,8 @@ beforeAll(() => {
 telemetry: "off"
 plugins: [${join(repository, 'openapi/rules/plugin.ts')}]
 apis: { gateway: { root: openapi/openapi.yaml }, events: { root: asyncapi/asyncapi.yaml } }
-rules: { house/operation-id-form: error }
-decorators: { house/expand-prefixes: on }
+rules: { unigate/operation-id-form: error }
+decorators: { unigate/expand-prefixes: on }
 `,
   );
   write('openapi/models.yaml', models);
@@ -307,7 +307,7 @@ test('a spec that fails lint is not generated from', async () => {
     'get: { operationId: makeMusic, responses: { "200": { description: ok } } }',
   );
   await expect(outputs(root)).rejects.toThrow(
-    /openapi\/paths\/submit\.yaml:1:\d+ error house\/operation-id-form/,
+    /openapi\/paths\/submit\.yaml:1:\d+ error unigate\/operation-id-form/,
   );
 });
 

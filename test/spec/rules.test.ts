@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 interface Fixture {
   rule: string;
   name: string;
-  /** What the rule must say, in order; nothing when the fixture passes. */
-  says: RegExp[];
-  /** Where it must say it: file and pointer of each problem. */
+  /** Expected messages, in order. Empty if the fixture passes. */
+  messages: RegExp[];
+  /** Expected file and pointer of each problem. */
   at?: string[];
   document: object;
   options?: object;
@@ -73,49 +73,49 @@ const atPath = (path: string, operation: object) => ({
   ...openapi({}),
   paths: { [path]: { post: { operationId: 'createThing', responses: ok, ...operation } } },
 });
-const forAdmins = { tags: ['admin'], 'x-role': 'admin', 'x-extension': true };
+const adminOnly = { tags: ['admin'], 'x-role': 'admin', 'x-extension': true };
 
 const fixtures: Fixture[] = [
   {
     rule: 'admin-area',
-    name: 'takes an operation of the area, and one outside of it for everyone',
-    says: [],
+    name: 'accepts an operation of the area, and one outside the area without a role',
+    messages: [],
     document: {
       ...openapi({ operationId: 'getThing', tags: ['things'], responses: ok }),
-      ...atPath('/api/admin/things', forAdmins),
+      ...atPath('/api/admin/things', adminOnly),
     },
   },
   ...(
     [
       ['no role', { 'x-role': undefined }, /createThing at \/api\/admin\/things must have x-role: admin/],
       ['another role', { 'x-role': 'user' }, /must have x-role: admin/],
-      ['no mark as an extension', { 'x-extension': undefined }, /must have x-extension: true/],
-      ['another tag', { tags: ['things'] }, /must have the tag admin, and no other/],
-      ['a second tag', { tags: ['admin', 'things'] }, /must have the tag admin, and no other/],
-      ['no key', { security: [] }, /must ask for a key/],
+      ['no x-extension', { 'x-extension': undefined }, /must have x-extension: true/],
+      ['another tag', { tags: ['things'] }, /must have only the tag admin/],
+      ['a second tag', { tags: ['admin', 'things'] }, /must have only the tag admin/],
+      ['no key', { security: [] }, /must not override security/],
     ] as const
-  ).map(([what, change, says]) => ({
+  ).map(([what, change, message]) => ({
     rule: 'admin-area',
-    name: `refuses an operation of the area with ${what}`,
-    says: [says],
+    name: `rejects an operation of the area with ${what}`,
+    messages: [message],
     at: ['openapi.yaml#/paths/~1api~1admin~1things'],
-    document: atPath('/api/admin/things', { ...forAdmins, ...change }),
+    document: atPath('/api/admin/things', { ...adminOnly, ...change }),
   })),
   ...(
     [
-      ['asks for a role', { 'x-role': 'admin' }, /createThing at \/things must not ask for a role/],
+      ['has a role', { 'x-role': 'admin' }, /createThing at \/things must not have x-role/],
       ['has its tag', { tags: ['admin'] }, /must not have the tag admin/],
     ] as const
-  ).map(([what, change, says]) => ({
+  ).map(([what, change, message]) => ({
     rule: 'admin-area',
-    name: `refuses an operation outside of the area that ${what}`,
-    says: [says],
+    name: `rejects an operation outside the area that ${what}`,
+    messages: [message],
     document: atPath('/things', { tags: ['things'], ...change }),
   })),
   {
     rule: 'limit-form',
-    name: 'takes notes with and without models',
-    says: [],
+    name: 'accepts notes with and without models',
+    messages: [],
     document: withSchema({
       type: 'string',
       'x-limit': [{ limit: 'At most 3 in all.' }, { models: '^voxa-', limit: 'At most 2.' }],
@@ -123,14 +123,14 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'limit-form',
-    name: 'refuses what is no list',
-    says: [/must be a list/],
+    name: 'rejects a value that is not a list',
+    messages: [/must be a list/],
     document: withSchema({ type: 'string', 'x-limit': 'At most 3.' }),
   },
   {
     rule: 'limit-form',
-    name: 'refuses notes that say nothing, of no model, or something else',
-    says: [/limit must be a sentence/, /models must match/, /models must match/, /there is no max/],
+    name: 'rejects notes without a sentence, without a matching model, or with unknown keys',
+    messages: [/limit must be a sentence/, /models must match/, /models must match/, /max is unknown/],
     document: withSchema({
       type: 'string',
       'x-limit': [
@@ -143,56 +143,56 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'operation-id-form',
-    name: 'takes a verb and a noun',
-    says: [],
+    name: 'accepts a verb and a noun',
+    messages: [],
     document: openapi({ operationId: 'createThing3D', responses: ok }),
   },
   {
     rule: 'operation-id-form',
-    name: 'refuses a verb that is not on the list',
-    says: [/"makeThing" must be verbNoun/],
+    name: 'rejects a verb that is not on the list',
+    messages: [/"makeThing" must be verbNoun/],
     document: openapi({ operationId: 'makeThing', responses: ok }),
   },
   {
     rule: 'operation-id-form',
-    name: 'refuses a verb alone and other cases',
-    says: [/"create_thing" must be verbNoun/],
+    name: 'rejects an id in another case',
+    messages: [/"create_thing" must be verbNoun/],
     document: openapi({ operationId: 'create_thing', responses: ok }),
   },
   {
     rule: 'operation-id-form',
-    name: 'refuses a missing id',
-    says: [/undefined must be verbNoun/],
+    name: 'rejects a missing id',
+    messages: [/undefined must be verbNoun/],
     document: openapi({ responses: ok }),
   },
   {
     rule: 'operation-has-examples',
-    name: 'takes a named example',
-    says: [],
+    name: 'accepts a named example',
+    messages: [],
     document: withBody('application/json', { schema: json, examples: { one: { value: {} } } }),
   },
   {
     rule: 'operation-has-examples',
-    name: 'refuses a response without one',
-    says: [/application\/json must have/],
+    name: 'rejects a response without one',
+    messages: [/application\/json must have/],
     document: withBody('application/json', { schema: json }),
   },
   {
     rule: 'operation-has-examples',
-    name: 'refuses an event stream without one',
-    says: [/text\/event-stream must have/],
+    name: 'rejects an event stream without one',
+    messages: [/text\/event-stream must have/],
     document: withBody('text/event-stream', { schema: { type: 'string' } }),
   },
   {
     rule: 'operation-has-examples',
-    name: 'asks none of bytes',
-    says: [],
+    name: 'ignores binary bodies',
+    messages: [],
     document: withBody('audio/wav', { schema: { type: 'string', format: 'binary' } }),
   },
   {
     rule: 'operation-has-examples',
-    name: 'refuses a JSON request without one',
-    says: [/application\/json must have/],
+    name: 'rejects a JSON request without one',
+    messages: [/application\/json must have/],
     document: openapi({
       operationId: 'getThing',
       requestBody: { content: { 'application/json': { schema: json } } },
@@ -201,26 +201,26 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'error-family',
-    name: 'takes the body of the family',
-    says: [],
+    name: 'accepts the body of the family',
+    messages: [],
     document: withError('generic', { $ref: 'errors/GenericError.yaml' }),
   },
   {
     rule: 'error-family',
-    name: "refuses another family's body",
-    says: [/404 of getThing must be JSON of ManagementError, not GenericError/],
+    name: "rejects another family's body",
+    messages: [/The 404 body of getThing must be ManagementError, not GenericError/],
     document: withError('management', { $ref: 'errors/GenericError.yaml' }),
   },
   {
     rule: 'error-family',
-    name: 'refuses an operation without a family',
-    says: [/x-error-family must be one of/],
+    name: 'rejects an operation without a family',
+    messages: [/x-error-family must be one of/],
     document: withError(undefined, { $ref: 'errors/GenericError.yaml' }),
   },
   {
     rule: 'error-family',
-    name: 'refuses an error without a body',
-    says: [/500 of getThing must be JSON of GenericError, not nothing/],
+    name: 'rejects an error without a body',
+    messages: [/The 500 body of getThing must be GenericError, not empty/],
     document: openapi({
       operationId: 'getThing',
       'x-error-family': 'generic',
@@ -229,17 +229,21 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'error-code',
-    name: 'takes a code of the status and the family, and what a provider says',
-    says: [],
+    name: 'accepts a code of the status and family, and a provider error',
+    messages: [],
     document: withErrorExamples('native', {
-      ours: { value: { error: { code: 'resource_not_found' } } },
-      theirs: { value: { code: 'ModelNotFound' } },
+      gateway: { value: { error: { code: 'resource_not_found' } } },
+      provider: { value: { code: 'ModelNotFound' } },
     }),
   },
   {
     rule: 'error-code',
-    name: 'refuses an unknown code, and a code of another status or family',
-    says: [/no task_gone of 404/, /no access_denied of 404/, /no path_not_found of 404 in family native/],
+    name: 'rejects an unknown code, and a code of another status or family',
+    messages: [
+      /no code task_gone with status 404/,
+      /no code access_denied with status 404/,
+      /no code path_not_found with status 404 in family native/,
+    ],
     document: withErrorExamples('native', {
       unknown: { value: { error: { code: 'task_gone' } } },
       otherStatus: { value: { error: { code: 'access_denied' } } },
@@ -248,8 +252,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'body-limit',
-    name: 'takes a body with limits, and none without',
-    says: [],
+    name: 'accepts a body with limits',
+    messages: [],
     document: openapi({
       operationId: 'createThing',
       'x-body-limit-mb': 2,
@@ -262,19 +266,22 @@ const fixtures: Fixture[] = [
     [
       [{ requestBody: jsonBody(json) }, /must have x-body-limit-mb/],
       [{ requestBody: jsonBody(json), 'x-body-limit-mb': 0 }, /must have x-body-limit-mb/],
-      [{ requestBody: jsonBody(json), 'x-body-limit-mb': 2, 'x-text-limit-mb': 2 }, /below x-body-limit-mb/],
-      [{ 'x-body-limit-mb': 1 }, /must have no limit/],
+      [
+        { requestBody: jsonBody(json), 'x-body-limit-mb': 2, 'x-text-limit-mb': 2 },
+        /less than x-body-limit-mb/,
+      ],
+      [{ 'x-body-limit-mb': 1 }, /must not have a body limit/],
     ] as const
-  ).map(([operation, says], index) => ({
+  ).map(([operation, message], index) => ({
     rule: 'body-limit',
-    name: `refuses a missing, senseless or idle limit ${index}`,
-    says: [says],
+    name: `rejects a missing, invalid or superfluous limit ${index}`,
+    messages: [message],
     document: openapi({ operationId: 'createThing', responses: ok, ...operation }),
   })),
   {
     rule: 'request-bounded',
-    name: 'takes lists and integers with bounds, in bodies and parameters',
-    says: [],
+    name: 'accepts lists and integers with bounds, in bodies and parameters',
+    messages: [],
     document: openapi({
       operationId: 'getThing',
       parameters: [query({ type: 'integer', description: 'x', minimum: 1, exclusiveMaximum: 9 })],
@@ -285,7 +292,7 @@ const fixtures: Fixture[] = [
           choice: { type: 'integer', description: 'x', enum: [1, 2] },
           plain: { type: 'number', description: 'x' },
         },
-        // Only restated.
+        // Restates fields without limits.
         if: { properties: { list: { type: 'array', minItems: 1 }, whole: { type: 'integer', minimum: 0 } } },
       }),
       responses: ok,
@@ -293,11 +300,11 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'request-bounded',
-    name: 'refuses a list without maxItems and an integer without a bound, also behind a $ref',
-    says: [
+    name: 'rejects a list without maxItems and an integer without a bound, also through a $ref',
+    messages: [
       /An integer in a request must have a minimum/,
       /An integer in a request must have a maximum/,
-      /A list in a request must have maxItems/,
+      /An array in a request must have maxItems/,
       /An integer in a request must have a maximum/,
     ],
     document: openapi(
@@ -319,26 +326,26 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'request-bounded',
-    name: 'asks nothing of answers',
-    says: [],
+    name: 'ignores responses',
+    messages: [],
     document: withBody('application/json', { schema: { type: 'array', items: { type: 'integer' } } }),
   },
   {
     rule: 'field-described',
-    name: 'takes a description beside the type or behind a $ref',
-    says: [],
+    name: 'accepts a description, directly or through a $ref',
+    messages: [],
     document: withSchema({ properties: { a: json, b: { $ref: 'errors/GenericError.yaml' } } }),
   },
   {
     rule: 'field-described',
-    name: 'refuses a bare property',
-    says: [/Property a must/],
+    name: 'rejects a property without a description',
+    messages: [/Property a must/],
     document: withSchema({ properties: { a: { type: 'string' } } }),
   },
   {
     rule: 'field-described',
-    name: 'refuses a bare parameter',
-    says: [/Parameter q must/],
+    name: 'rejects a parameter without a description',
+    messages: [/Parameter q must/],
     document: openapi({
       operationId: 'getThing',
       parameters: [{ name: 'q', in: 'query', schema: { type: 'string' } }],
@@ -347,26 +354,26 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'field-described',
-    name: 'asks nothing of the branches of a conditional',
-    says: [],
+    name: 'ignores the branches of a conditional',
+    messages: [],
     document: withSchema({ properties: { a: json }, if: { properties: { a: { required: ['b'] } } } }),
   },
   {
     rule: 'field-described',
-    name: 'asks nothing of a branch that restates a field',
-    says: [],
+    name: 'ignores a branch that restates a field',
+    messages: [],
     document: withSchema({ properties: { a: json }, anyOf: [{ properties: { a: { minProperties: 1 } } }] }),
   },
   {
     rule: 'field-described',
-    name: 'refuses a bare field of a branch that the parent lacks',
-    says: [/Property b must/],
+    name: 'rejects a field without a description that only a branch has',
+    messages: [/Property b must/],
     document: withSchema({ properties: { a: json }, anyOf: [{ properties: { b: { type: 'string' } } }] }),
   },
   {
     rule: 'field-described',
-    name: 'refuses a bare item of a list, and a bare field of one',
-    says: [/items of a list must/, /Property a must/, /items of a list must/],
+    name: 'rejects array items and their fields without a description',
+    messages: [/items of an array must/, /Property a must/, /items of an array must/],
     document: withSchema({
       type: 'array',
       items: {
@@ -377,8 +384,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'field-described',
-    name: 'takes items that are described, or only limited',
-    says: [],
+    name: 'accepts items with a description, or in a conditional',
+    messages: [],
     document: withSchema({
       type: 'array',
       items: { $ref: 'errors/GenericError.yaml' },
@@ -387,14 +394,14 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'field-described',
-    name: 'reads event payloads too',
-    says: [/Property a must/],
+    name: 'checks event payloads',
+    messages: [/Property a must/],
     document: events({ type: 'object', properties: { a: { type: 'string' } } }),
   },
   {
     rule: 'request-bounded',
-    name: 'asks nothing more of what narrows a bounded list',
-    says: [],
+    name: 'ignores allOf in a limited array',
+    messages: [],
     document: openapi({
       operationId: 'getThing',
       requestBody: jsonBody({ ...list, maxItems: 3, allOf: [{ ...list, contains: json, maxContains: 1 }] }),
@@ -403,8 +410,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'schema-typed',
-    name: 'takes types, unions of types, and conditionals without one',
-    says: [],
+    name: 'accepts types, unions of types, and conditionals without one',
+    messages: [],
     document: withSchema({
       type: 'object',
       properties: {
@@ -419,8 +426,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'schema-typed',
-    name: 'refuses an object that names no fields and says nothing of others',
-    says: [/must say additionalProperties/],
+    name: 'rejects an object without fields and additionalProperties',
+    messages: [/must have additionalProperties/],
     document: withSchema({
       anyOf: [
         { type: 'object', required: ['a'] },
@@ -430,8 +437,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'schema-typed',
-    name: 'refuses a schema that only limits, alone or in a union, and a list without items',
-    says: [/must say its type/, /must say its type/, /must say what its items are/],
+    name: 'rejects a schema without a type and an array without items',
+    messages: [/must have a type/, /must have a type/, /must have items/],
     document: withSchema({
       type: 'object',
       properties: { limits: { allOf: [{ if: json }] }, list: { type: 'array', contains: json } },
@@ -440,8 +447,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'schema-title',
-    name: 'takes a file whose title is its name, and any title inside a file',
-    says: [],
+    name: 'accepts a file with its name as title, and any title in a file',
+    messages: [],
     document: withSchema({
       type: 'object',
       properties: { own: { title: 'Other', type: 'string' }, file: { $ref: 'Titled.yaml' } },
@@ -449,14 +456,14 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'schema-title',
-    name: 'refuses a file with another title or none',
-    says: [/must be its name, GenericError/],
+    name: 'rejects a file with another title or none',
+    messages: [/must be its name, GenericError/],
     document: withSchema({ type: 'object', properties: { file: { $ref: 'errors/GenericError.yaml' } } }),
   },
   {
     rule: 'reply-suffix',
-    name: 'takes a reply, a thing itself, and a body without a name',
-    says: [],
+    name: 'accepts a reply, a resource, and a body without a name',
+    messages: [],
     document: openapi(
       {
         operationId: 'getThing',
@@ -477,8 +484,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'reply-suffix',
-    name: 'refuses another name',
-    says: [/ThingResponse answers getThing, so its name must end in Reply/],
+    name: 'rejects another name',
+    messages: [/ThingResponse is the response of getThing, so its name must end in Reply/],
     document: openapi(
       {
         operationId: 'getThing',
@@ -494,41 +501,41 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'no-boolean-schema',
-    name: 'takes additionalProperties: true',
-    says: [],
+    name: 'accepts additionalProperties: true',
+    messages: [],
     document: withSchema({ type: 'object', additionalProperties: true }),
   },
   {
     rule: 'no-boolean-schema',
-    name: 'refuses true in place of a schema',
-    says: [/must be an object/, /must be an object/],
+    name: 'rejects true instead of a schema',
+    messages: [/must be an object/, /must be an object/],
     document: withSchema({ properties: { a: true }, anyOf: [json, false] }),
   },
   {
     rule: 'no-boolean-schema',
-    name: 'refuses a range of statuses',
-    says: [/4XX is a range/],
+    name: 'rejects a range of statuses',
+    messages: [/4XX is a range of statuses/],
     document: withBody('application/json', { schema: json }, '4XX'),
   },
   {
-    name: 'takes a decision on the operation',
-    says: [],
-    ...withPlaces({ getThing: 'the body' }, { 'x-decision': 'Chosen so.' }),
+    name: 'accepts a decision on the operation',
+    messages: [],
+    ...withPlaces({ getThing: 'the body' }, { 'x-decision': 'Chosen by the gateway.' }),
   },
   {
-    name: 'refuses an operation without one',
-    says: [/getThing must carry x-decision: the interface leaves open the body/],
+    name: 'rejects an operation without one',
+    messages: [/getThing must have x-decision, because the interface leaves open the body/],
     at: ['openapi.yaml#/paths/~1things/get'],
     ...withPlaces({ getThing: 'the body' }, {}),
   },
   {
-    name: 'refuses an empty decision',
-    says: [/getThing must carry/],
+    name: 'rejects an empty decision',
+    messages: [/getThing must have/],
     ...withPlaces({ getThing: 'the body' }, { 'x-decision': ' ' }),
   },
   {
-    name: 'takes a decision on the named field of a file',
-    says: [],
+    name: 'accepts a decision on the named field of a file',
+    messages: [],
     ...withPlaces(
       { 'openapi.yaml#size': 'its values' },
       {},
@@ -536,8 +543,8 @@ const fixtures: Fixture[] = [
     ),
   },
   {
-    name: 'refuses a decision on another field',
-    says: [/openapi\.yaml#size must carry/],
+    name: 'rejects a decision on another field',
+    messages: [/openapi\.yaml#size must have/],
     at: ['openapi.yaml#/components/schemas/Thing/properties/size'],
     ...withPlaces(
       { 'openapi.yaml#size': 'its values' },
@@ -546,8 +553,8 @@ const fixtures: Fixture[] = [
     ),
   },
   {
-    name: 'says in which file a decision is missing',
-    says: [/errors\/GenericError\.yaml must carry/],
+    name: 'reports the file of a missing decision',
+    messages: [/errors\/GenericError\.yaml must have/],
     at: ['errors/GenericError.yaml#/'],
     ...withPlaces(
       { 'errors/GenericError.yaml': 'its fields' },
@@ -556,11 +563,11 @@ const fixtures: Fixture[] = [
     ),
   },
   {
-    name: 'tells of places that are no more',
-    says: [
-      /^Stale in open-places\.yaml: getOther is not/,
-      /^Stale.*: openapi\.yaml#size is not/,
-      /^Stale.*: Other\.yaml is not/,
+    name: 'reports places that are not in the spec',
+    messages: [
+      /^Remove getOther from open-places\.yaml/,
+      /^Remove openapi\.yaml#size from/,
+      /^Remove Other\.yaml from/,
     ],
     ...withPlaces(
       { getOther: 'the body', 'openapi.yaml#size': 'its values', 'Other.yaml': 'its fields' },
@@ -569,17 +576,17 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'decision-names-protocol',
-    name: 'takes a decision that names its protocol, or rests on none',
-    says: [],
+    name: 'accepts a decision that names its protocol, or follows none',
+    messages: [],
     document: withSchema({
       'x-decision': 'The range of the OpenAI Speech API; the ids are public.',
-      properties: { a: { 'x-decision': 'The limit is ours.' } },
+      properties: { a: { 'x-decision': 'The gateway sets the limit.' } },
     }),
   },
   {
     rule: 'decision-names-protocol',
-    name: 'refuses one that rests on a protocol without a name, also beside a $ref',
-    says: [/in place of "public protocol"/, /in place of "public native protocol"/],
+    name: 'rejects a protocol without a name, also next to a $ref',
+    messages: [/instead of "public protocol"/, /instead of "public native protocol"/],
     document: withSchema({
       'x-decision': 'As in the public protocol.',
       properties: { a: { $ref: 'Titled.yaml', 'x-decision': 'Taken from the public native protocol.' } },
@@ -587,26 +594,26 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'events-named',
-    name: 'takes an event stream that names its channel, and no name beside other bodies',
-    says: [],
+    name: 'accepts an event stream that names its channel',
+    messages: [],
     document: withBody('text/event-stream', { schema: json, 'x-events': 'asyncapi.json#/channels/things' }),
   },
   ...[undefined, '#/channels/things', 'asyncapi.json#/components/messages/Thing'].map((name) => ({
     rule: 'events-named',
-    name: `refuses ${name} as the name of what a stream carries`,
-    says: [/must say in x-events what it carries/],
+    name: `rejects ${name} as the channel of a stream`,
+    messages: [/must name its channel in x-events/],
     document: withBody('text/event-stream', { schema: json, 'x-events': name }),
   })),
   {
     rule: 'message-examples',
-    name: 'takes an example that is what the schemas say',
-    says: [],
+    name: 'accepts an example that matches the schemas',
+    messages: [],
     document: events({ $ref: 'Titled.yaml' }, { name: 'empty', payload: {} }),
   },
   {
     rule: 'message-examples',
-    name: 'refuses another, at its value',
-    says: [/The example must be object/, /The example at \/size must be >= 1/],
+    name: 'rejects a mismatch at its value',
+    messages: [/The example must be object/, /The example at \/size must be >= 1/],
     at: [
       'openapi.yaml#/channels/socket/messages/hello/examples/0/payload',
       'openapi.yaml#/channels/socket/messages/hello/examples/1/payload/size',
@@ -619,8 +626,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'message-examples',
-    name: 'names the files of examples and schemas',
-    says: [/The example must be object/],
+    name: 'reports the files of examples and schemas',
+    messages: [/The example must be object/],
     at: ['parts/examples.yaml#/0/payload'],
     document: {
       ...events({}),
@@ -636,14 +643,17 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'no-orphan-file',
-    name: 'refuses a file that nothing leads to',
-    says: [/Nothing in openapi\.yaml leads to errors\/GenericError\.yaml/, /leads to parts\/examples\.yaml/],
+    name: 'rejects a file without a reference',
+    messages: [
+      /openapi\.yaml does not reference errors\/GenericError\.yaml/,
+      /reference parts\/examples\.yaml/,
+    ],
     document: withSchema({ $ref: 'schemas/Thing.yaml' }),
   },
   {
     rule: 'no-orphan-file',
-    name: 'takes files that are part of the spec, lists too',
-    says: [],
+    name: 'accepts referenced files, including lists',
+    messages: [],
     document: {
       ...events({}),
       channels: {
@@ -661,8 +671,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'request-id-header',
-    name: 'takes answers with the header, a handshake, and the answers of callbacks without it',
-    says: [],
+    name: 'accepts responses with the header, and handshakes and callbacks without it',
+    messages: [],
     document: openapi({
       operationId: 'getThing',
       responses: { '101': { description: 'x' }, '200': { description: 'x', headers: requestId } },
@@ -671,8 +681,8 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'request-id-header',
-    name: 'refuses a success or an error without it',
-    says: [/200 of getThing must have the header/, /404 of getThing must have the header/],
+    name: 'rejects a success or an error without the header',
+    messages: [/200 of getThing must have the header/, /404 of getThing must have the header/],
     document: openapi({
       operationId: 'getThing',
       responses: { ...ok, '404': { description: 'x', headers: { other: requestId['x-request-id'] } } },
@@ -680,26 +690,26 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'standard-errors',
-    name: 'takes what each kind of call can end with',
-    says: [],
+    name: 'accepts the standard statuses',
+    messages: [],
     document: withStatuses([200, 401, 429, 500, 503]),
   },
   {
     rule: 'standard-errors',
-    name: 'asks less without a key',
-    says: [],
+    name: 'requires fewer statuses without a key',
+    messages: [],
     document: withStatuses([200, 500], { security: [] }),
   },
   {
     rule: 'standard-errors',
-    name: 'refuses an operation that lacks some',
-    says: [/getThing must document 401, 503/],
+    name: 'rejects an operation without some statuses',
+    messages: [/getThing must document 401, 503/],
     document: withStatuses([200, 429, 500]),
   },
   {
     rule: 'standard-errors',
-    name: 'asks more of parameters and bodies',
-    says: [/getThing must document 400, 413, 415/],
+    name: 'requires more statuses for parameters and bodies',
+    messages: [/getThing must document 400, 413, 415/],
     document: withStatuses([200, 401, 429, 500, 503], {
       parameters: [query({ type: 'string' })],
       requestBody: jsonBody(json),
@@ -724,7 +734,7 @@ interface Problem {
 
 let problems: Problem[] = [];
 
-// One run of the linter over all fixtures, each an API with its one rule, instead of a process a fixture.
+// One linter run covers all fixtures: each is an API with one rule.
 beforeAll(() => {
   const apis = fixtures.map(({ rule, document, options }, index) => {
     write(`f${index}/openapi.yaml`, document);
@@ -732,7 +742,7 @@ beforeAll(() => {
     write(`f${index}/schemas/Thing.yaml`, json);
     write(`f${index}/parts/examples.yaml`, [{ payload: 1 }]);
     write(`f${index}/Titled.yaml`, { ...json, title: 'Titled' });
-    const rules = { [`house/${rule}`]: { severity: 'error', ...options } };
+    const rules = { [`unigate/${rule}`]: { severity: 'error', ...options } };
     return [`f${index}`, { root: `f${index}/openapi.yaml`, rules }];
   });
   write('redocly.yaml', { telemetry: 'off', plugins: [plugin], apis: Object.fromEntries(apis) });
@@ -750,7 +760,7 @@ function lintReport(): Problem[] {
       stdio: 'pipe',
     });
   } catch (error) {
-    // Exit status 1 is what a lint with problems gives.
+    // The linter exits with status 1 if it finds problems.
     text = (error as { stdout: string }).stdout;
   }
   const reports = JSON.parse(`[${text.trim().replace(/^\}\{$/gm, '},{')}]`) as { problems: Problem[] }[];
@@ -759,13 +769,14 @@ function lintReport(): Problem[] {
 }
 
 describe.each(fixtures.map((fixture, index) => ({ ...fixture, index })))(
-  'house/$rule',
-  ({ rule, name, says, at, index }) => {
+  'unigate/$rule',
+  ({ rule, name, messages, at, index }) => {
     test(name, () => {
       const found = problems.filter((problem) => problem.location[0]?.source.ref.startsWith(`f${index}/`));
-      for (const { ruleId } of found) expect(ruleId).toBe(`house/${rule}`);
-      const messages = found.map(({ message }) => message);
-      expect(messages).toEqual(says.map((pattern) => expect.stringMatching(pattern)));
+      for (const { ruleId } of found) expect(ruleId).toBe(`unigate/${rule}`);
+      expect(found.map(({ message }) => message)).toEqual(
+        messages.map((pattern) => expect.stringMatching(pattern)),
+      );
       const places = found.map(
         ({ location: [place] }) => `${place?.source.ref.replace(`f${index}/`, '')}${place?.pointer}`,
       );

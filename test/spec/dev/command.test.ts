@@ -59,7 +59,7 @@ test('--once ends with 0 when all holds, and with 1 and the place when it does n
   await contract.write('openapi/paths/song.yaml', operation('A song.', 'Song'));
   const broken = start('--once');
   expect(await broken.ended).toBe(1);
-  expect(broken.output()).toMatch(/openapi\/paths\/song\.yaml:3:16 error house\/operation-id-form/);
+  expect(broken.output()).toMatch(/openapi\/paths\/song\.yaml:3:16 error unigate\/operation-id-form/);
   await contract.write('openapi/paths/song.yaml', operation('A song.'));
 });
 

@@ -73,7 +73,7 @@ test('half a line of YAML is told with its place and keeps what was generated', 
 test('a rule of the house is told with its place', async () => {
   const { lines } = await save('openapi/paths/song.yaml', operation('A song.', 'Song'));
   expect(lines).toEqual([
-    expect.stringMatching(/^openapi\/paths\/song\.yaml:3:16 error house\/operation-id-form: /),
+    expect.stringMatching(/^openapi\/paths\/song\.yaml:3:16 error unigate\/operation-id-form: /),
   ]);
   await save('openapi/paths/song.yaml', operation('Another song.'));
 });

@@ -35,7 +35,7 @@ const files: Readonly<Record<string, string>> = {
 telemetry: "off"
 plugins: [${rules}]
 apis: { gateway: { root: ./openapi/openapi.yaml }, events: { root: ./asyncapi/asyncapi.yaml } }
-rules: { no-unresolved-refs: error, house/operation-id-form: error, house/no-orphan-file: error }
+rules: { no-unresolved-refs: error, unigate/operation-id-form: error, unigate/no-orphan-file: error }
 `,
   'tsconfig.json': JSON.stringify({
     compilerOptions: {
