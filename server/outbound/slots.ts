@@ -1,3 +1,4 @@
+import { SlotAllocator } from '../lib/slot-allocator.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 
 export interface SlotOptions {
@@ -19,28 +20,24 @@ export class BusyError extends Error {
 /** Gives a slot back; more than once does no harm. */
 export type Release = () => void;
 
-/**
- * So much at a time, and nobody all of it: a user may have no more slots than are left free, so whoever comes next
- * always finds some. Who finds none waits.
- */
+/** Limits concurrent requests, and shares the slots among users: see `SlotAllocator`. A request without a slot waits for one. */
 export class Slots {
   readonly #options: SlotOptions;
-  readonly #taken = new Map<SlotUser, number>();
-  /** By user, in the order in which they came. */
+  readonly #allocator: SlotAllocator<SlotUser>;
+  /** By user, in the order of arrival. */
   readonly #waiting = new Map<SlotUser, Set<() => void>>();
-  #free: number;
 
   constructor(options: SlotOptions) {
     this.#options = options;
-    this.#free = options.count;
+    this.#allocator = new SlotAllocator({ free: options.count });
   }
 
-  /** Whether nobody has or wants one. */
+  /** True if no request holds a slot or waits for one. */
   get isIdle(): boolean {
-    return this.#free === this.#options.count && this.#waiting.size === 0;
+    return this.#allocator.free === this.#options.count && this.#waiting.size === 0;
   }
 
-  /** How many wait for one. */
+  /** Number of waiting requests. */
   get waiting(): number {
     let waiting = 0;
     for (const own of this.#waiting.values()) waiting += own.size;
@@ -55,12 +52,12 @@ export class Slots {
   acquire(user: SlotUser, signal: AbortSignal): Promise<Release> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      if (this.#mayTake(user)) {
+      if (this.#allocator.available(user) > 0) {
         resolve(this.#enter(user));
         return;
       }
       const { waitMs, timers = systemTimers } = this.#options;
-      const give = () => {
+      const enter = () => {
         stop();
         resolve(this.#enter(user));
       };
@@ -68,57 +65,49 @@ export class Slots {
         stop();
         reject(new BusyError(`no slot became free within ${waitMs} ms`));
       });
-      const leave = () => {
+      const abort = () => {
         stop();
         reject(signal.reason);
       };
       const stop = () => {
         late.cancel();
-        signal.removeEventListener('abort', leave);
-        this.#forget(user, give);
+        signal.removeEventListener('abort', abort);
+        this.#dequeue(user, enter);
       };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#queue(user, give);
+      signal.addEventListener('abort', abort, { once: true });
+      this.#enqueue(user, enter);
     });
   }
 
-  #mayTake(user: SlotUser): boolean {
-    return (this.#taken.get(user) ?? 0) < this.#free;
-  }
-
   #enter(user: SlotUser): Release {
-    let left = false;
-    this.#free -= 1;
-    this.#taken.set(user, (this.#taken.get(user) ?? 0) + 1);
+    let isReleased = false;
+    this.#allocator.acquire(user);
     return () => {
-      if (left) return;
-      left = true;
-      this.#free += 1;
-      const taken = (this.#taken.get(user) ?? 1) - 1;
-      if (taken > 0) this.#taken.set(user, taken);
-      else this.#taken.delete(user);
-      this.#callNext();
+      if (isReleased) return;
+      isReleased = true;
+      this.#allocator.release(user);
+      this.#admitWaiting();
     };
   }
 
-  #callNext(): void {
+  #admitWaiting(): void {
     for (const [user, own] of this.#waiting) {
-      for (const give of own) {
-        if (!this.#mayTake(user)) break;
-        give();
+      for (const enter of own) {
+        if (this.#allocator.available(user) === 0) break;
+        enter();
       }
     }
   }
 
-  #queue(user: SlotUser, give: () => void): void {
+  #enqueue(user: SlotUser, enter: () => void): void {
     const own = this.#waiting.get(user) ?? new Set();
-    own.add(give);
+    own.add(enter);
     this.#waiting.set(user, own);
   }
 
-  #forget(user: SlotUser, give: () => void): void {
+  #dequeue(user: SlotUser, enter: () => void): void {
     const own = this.#waiting.get(user);
-    own?.delete(give);
+    own?.delete(enter);
     if (own?.size === 0) this.#waiting.delete(user);
   }
 }

@@ -1,4 +1,4 @@
-import { type HeldSlots, SlotAllocator } from '../store/slot-allocator.ts';
+import { type HeldSlots, SlotAllocator } from '../lib/slot-allocator.ts';
 import type { TaskEnvironment } from './environment.ts';
 
 interface ChannelSlots {
@@ -26,10 +26,10 @@ export class PollSlots {
 
   /** What may be claimed of each channel, and when a paused one may be asked again. */
   open(): {
-    shares: { channel: string; free: number; users: HeldSlots[] }[];
+    channels: { channel: string; free: number; users: HeldSlots[] }[];
     nextFreeAt: number;
   } {
-    const shares = [];
+    const channels = [];
     let nextFreeAt = Number.POSITIVE_INFINITY;
     for (const channel of this.#env.channels.names) {
       const slots = this.#slots(channel);
@@ -38,9 +38,9 @@ export class PollSlots {
       if (this.#paused(slots)) nextFreeAt = Math.min(nextFreeAt, slots.pausedUntil);
       const free = this.#free(slots);
       if (free === 0) continue;
-      shares.push({ channel, free, users: slots.allocator.held });
+      channels.push({ channel, free, users: slots.allocator.held });
     }
-    return { shares, nextFreeAt };
+    return { channels, nextFreeAt };
   }
 
   /** Whether one more of the user's tasks may be worked on now. */

@@ -80,10 +80,10 @@ export class Poller {
   async #claim(): Promise<{ steps: Promise<void>[]; nextDueAt: number }> {
     const { owner, store, timers } = this.#env;
     const now = timers.monotonic();
-    const { shares, nextFreeAt } = this.#slots.open();
-    if (shares.length === 0) return { steps: [], nextDueAt: nextFreeAt };
+    const { channels, nextFreeAt } = this.#slots.open();
+    if (channels.length === 0) return { steps: [], nextDueAt: nextFreeAt };
     const { tasks, emptied, nextDueAt } = await store.run('claimTasks', {
-      shares,
+      channels,
       except: this.#submitting(),
       owner,
       now,

@@ -16,8 +16,8 @@ describe.each(engines)('claims of tasks on %s', (engine) => {
   });
 
   const claim = async (owner: string, at: number, except: string[] = []) => {
-    const shares = [{ channel: 'one', free: 9, users: [] }];
-    const { tasks } = await rig.store.run('claimTasks', { owner, now: at, until: at + 9, except, shares });
+    const channels = [{ channel: 'one', free: 9, users: [] }];
+    const { tasks } = await rig.store.run('claimTasks', { owner, now: at, until: at + 9, except, channels });
     return tasks.map(({ attempt }) => attempt);
   };
   const record = (attempt: number) => {

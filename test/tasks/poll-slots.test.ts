@@ -14,13 +14,13 @@ describe('the places for polls of a channel', () => {
     const env = { channels: { names: ['one', 'two'] }, timers: { monotonic: () => now }, pollsPerChannel: 4 };
     slots = new PollSlots(env as unknown as TaskEnvironment);
   });
-  const one = () => slots.open().shares.find(({ channel }) => channel === 'one');
+  const one = () => slots.open().channels.find(({ channel }) => channel === 'one');
   const never = Number.POSITIVE_INFINITY;
 
   test('are free until they are taken, each user’s counted', () => {
     const none = { free: 4, users: [] };
     expect(slots.open()).toEqual({
-      shares: [
+      channels: [
         { channel: 'one', ...none },
         { channel: 'two', ...none },
       ],
@@ -46,7 +46,7 @@ describe('the places for polls of a channel', () => {
     expect(one()).toEqual({ channel: 'one', free: 3, users: [{ userId: 8, running: 1 }] });
     for (let count = 0; count < 4; count += 1) slots.enter('one', 9);
     // One more than there are: somebody has asked about a task ahead of its time.
-    expect(slots.open().shares.map(({ channel }) => channel)).toEqual(['two']);
+    expect(slots.open().channels.map(({ channel }) => channel)).toEqual(['two']);
   });
 
   test('a user has no more than are left free', () => {
@@ -76,7 +76,7 @@ describe('the places for polls of a channel', () => {
     expect(one()).toBeDefined();
     slots.throttled('one', 'c', 5_000);
     expect(slots.open()).toEqual({
-      shares: [{ channel: 'two', free: 4, users: [] }],
+      channels: [{ channel: 'two', free: 4, users: [] }],
       nextFreeAt: now + 3_000,
     });
     expect(slots.hasFree('one', 7)).toBe(false);

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import { SlotAllocator } from '../../lib/slot-allocator.ts';
 import type { Database } from '../schema.ts';
-import { SlotAllocator } from '../slot-allocator.ts';
 import { isPostgres, statement } from '../statement.ts';
 import type { Command } from './command.ts';
 import type { DeliveryRecord } from './deliveries.ts';

@@ -1,76 +1,78 @@
-import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type HeldSlots, SlotAllocator } from '../../lib/slot-allocator.ts';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { type ColumnType, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
-import { type HeldSlots, SlotAllocator } from '../slot-allocator.ts';
-import { isPostgres, type SqlValue } from '../statement.ts';
+import { isPostgres } from '../statement.ts';
 import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
 import { addDeliveries, type DeliveredTask } from './deliveries.ts';
 
 /**
- * A lease lasts until its gateway ends it or is gone, whatever any clock says; only to that gateway itself does
- * `until` mean something: what it has not done by then, it takes up again.
+ * A claim on tasks. It lasts until its gateway releases it or is lost, whatever the clocks are. `until` matters to that gateway only:
+ * it claims unfinished tasks again then.
  */
-interface Lease {
+interface Claim {
   owner: string;
   now: number;
   until: number;
-  /** Tasks that the gateway is still at work on although the time is over. */
+  /** Tasks that the gateway still works on after `until`. */
   except?: readonly string[];
 }
 
-export interface TaskClaim extends Lease {
-  shares: readonly ChannelShare[];
+export interface TaskClaim extends Claim {
+  channels: readonly ChannelCapacity[];
 }
 
-/** The places of one channel. */
-export interface ChannelShare {
+/** Free slots of a channel. */
+export interface ChannelCapacity {
   channel: string;
   free: number;
-  /** Users with steps under way. */
+  /** Users that hold slots. */
   users: readonly HeldSlots[];
 }
 
 /**
- * Takes due tasks of all channels, the longest due first; two processes never get the same one. A user gets no more places than
- * are left free. `emptied` are the channels of which all that was due was taken; `nextDueAt` is when the next task is
- * due that there is a place for.
+ * Claims due tasks of all channels, the longest due first. Two processes never get the same task. A user gets no more slots than
+ * remain free. `emptied` lists the channels without further due tasks. `nextDueAt` is when the next task is due for which a slot is free.
  */
 export const claimTasks: Command<
   TaskClaim,
   { tasks: TaskRecord[]; emptied: string[]; nextDueAt: number | null }
-> = async (trx, { shares, ...lease }) => {
-  const places = new Map(shares.map((share) => [share.channel, new Places(share)]));
+> = async (trx, { channels, ...claim }) => {
+  const all = new Map(channels.map((capacity) => [capacity.channel, new ChannelSlots(capacity)]));
   const tasks: TaskRecord[] = [];
-  for (let wanting = [...places.values()]; wanting.length > 0; ) {
-    const wishes = wanting.flatMap((one) => one.wish() ?? []);
-    const taken = await takeDue(trx, lease, wishes);
-    for (const task of taken) places.get(task.channel)?.take(task);
-    tasks.push(...taken);
-    wanting = wanting.filter((one) => one.goesOn());
+  for (let open = [...all.values()]; open.length > 0; open = open.filter((slots) => slots.hasMore)) {
+    const requests = open.flatMap((slots) => slots.request() ?? []);
+    const claimed = await claimDue(trx, claim, requests);
+    for (const task of claimed) all.get(task.channel)?.acquire(task);
+    tasks.push(...claimed);
   }
-  const open = [...places.values()].filter(({ free }) => free > 0);
-  const nextDueAt = open.length === 0 ? null : await nextDue(trx, lease, open);
-  return { tasks, emptied: open.flatMap(({ channel, full }) => (full.length > 0 ? [] : channel)), nextDueAt };
+  const free = [...all.values()].filter((slots) => slots.free > 0);
+  const nextDueAt = free.length === 0 ? null : await nextDue(trx, claim, free);
+  const emptied = free.flatMap(({ channel, excludedUsers }) => (excludedUsers.length > 0 ? [] : channel));
+  return { tasks, emptied, nextDueAt };
 };
 
-/** What is to be taken of a channel in one go. */
-interface Wish extends Record<string, SqlValue> {
+/** A request for due tasks of a channel. */
+type ClaimRequest = {
   channel: string;
-  most: number;
-  /** JSON array of users of whom nothing is taken. */
-  barred: string;
-}
+  /** Largest number of tasks. */
+  slots: number;
+  /** JSON array of user ids. */
+  excluded_users: string;
+};
+
+const requestColumns = { channel: 'text', slots: 'integer', excluded_users: 'text' } as const;
 
 /** The slots of a channel while a claim assigns them. */
-class Places {
+class ChannelSlots {
   readonly channel: string;
   readonly #slots: SlotAllocator;
-  #limit = 0;
-  #taken = 0;
+  #requested = 0;
+  #claimed = 0;
 
-  constructor({ channel, free, users }: ChannelShare) {
+  constructor({ channel, free, users }: ChannelCapacity) {
     this.channel = channel;
     this.#slots = new SlotAllocator({ free, held: users });
   }
@@ -79,120 +81,122 @@ class Places {
     return this.#slots.free;
   }
 
-  /** The users of whom there may be more due than they have slots for. */
-  get full(): number[] {
+  /** Users that can acquire no more slots, and may have more due tasks. */
+  get excludedUsers(): number[] {
     return this.#slots.exhaustedUsers;
   }
 
-  wish(): Wish | undefined {
-    this.#limit = this.#slots.availableToAny;
-    this.#taken = 0;
-    if (this.#limit === 0) return undefined;
-    return { channel: this.channel, most: this.#limit, barred: JSON.stringify(this.full) };
+  /** Whether more tasks may be due than the latest request asked for. */
+  get hasMore(): boolean {
+    return this.#requested > 0 && this.#claimed === this.#requested;
   }
 
-  take({ userId }: TaskRecord): void {
+  /** Requests as many tasks as any user can have. Undefined without a slot for any user. */
+  request(): ClaimRequest | undefined {
+    this.#requested = this.#slots.availableToAny;
+    this.#claimed = 0;
+    if (this.#requested === 0) return undefined;
+    return {
+      channel: this.channel,
+      slots: this.#requested,
+      excluded_users: JSON.stringify(this.excludedUsers),
+    };
+  }
+
+  acquire({ userId }: TaskRecord): void {
     this.#slots.acquire(userId);
-    this.#taken += 1;
-  }
-
-  /** Whether there may be more to take after the latest wish. */
-  goesOn(): boolean {
-    return this.#limit > 0 && this.#taken === this.#limit;
+    this.#claimed += 1;
   }
 }
 
-const wishColumns = { channel: 'text', most: 'integer', barred: 'text' } as const;
-
-/** In one statement on PostgreSQL, where each is a round trip; SQLite, which has no lateral join, takes one for each channel. */
-async function takeDue(trx: Kysely<Database>, lease: Lease, wishes: readonly Wish[]): Promise<TaskRecord[]> {
-  if (wishes.length === 0) return [];
+/** On PostgreSQL in one statement, since each is a round trip. SQLite has no lateral join and gets a statement for each channel. */
+async function claimDue(
+  trx: Kysely<Database>,
+  claim: Claim,
+  requests: readonly ClaimRequest[],
+): Promise<TaskRecord[]> {
+  if (requests.length === 0) return [];
   if (isPostgres(trx)) {
-    return take(trx, lease, (due) => {
-      const own = due
-        .where(sql<SqlBool>`channel = w.channel`)
-        .where(sql<SqlBool>`user_id not in (select json_array_elements_text(w.barred::json)::bigint)`)
-        .orderBy('next_poll_at')
-        .limit(sql<number>`w.most`)
-        .forUpdate()
-        .skipLocked();
-      return sql<{ due_id: string }>`
-        (select d.due_id from ${rowsOf(trx, wishColumns, wishes)} as w cross join lateral (${own}) as d)`;
-    });
+    const due = dueTasks(trx, claim)
+      .where(sql<SqlBool>`channel = r.channel`)
+      .where(sql<SqlBool>`user_id not in (select json_array_elements_text(r.excluded_users::json)::bigint)`)
+      .orderBy('next_poll_at')
+      .limit(sql<number>`r.slots`)
+      .forUpdate()
+      .skipLocked();
+    const rows = rowsOf(trx, requestColumns, requests);
+    return claimThese(trx, claim, sql`(select d.due_id from ${rows} as r cross join lateral (${due}) as d)`);
   }
-  const taken: TaskRecord[] = [];
-  for (const { channel, most, barred } of wishes) {
-    const users = JSON.parse(barred) as number[];
-    taken.push(
-      ...(await take(trx, lease, (due) => {
-        const own = due.where('channel', '=', channel).orderBy('next_poll_at').limit(most);
-        return sql`${users.length === 0 ? own : own.where('user_id', 'not in', users)}`;
-      })),
-    );
+  const claimed: TaskRecord[] = [];
+  for (const { channel, slots, excluded_users: excluded } of requests) {
+    const users = JSON.parse(excluded) as number[];
+    const due = dueTasks(trx, claim)
+      .where('channel', '=', channel)
+      .$if(users.length > 0, (query) => query.where('user_id', 'not in', users))
+      .orderBy('next_poll_at')
+      .limit(slots);
+    claimed.push(...(await claimThese(trx, claim, sql`${due}`)));
   }
-  return taken;
+  return claimed;
 }
 
-/** When the next task of some channels is due, without those of users who are full there. */
+/** When the next task of some channels is due, without those of excluded users. */
 async function nextDue(
   trx: Kysely<Database>,
-  { owner, except = [] }: Lease,
-  open: readonly Places[],
+  { owner, except = [] }: Claim,
+  channels: readonly ChannelSlots[],
 ): Promise<number | null> {
-  const rows = open.map(({ channel, full }) => ({ channel, most: 0, barred: JSON.stringify(full) }));
+  const rows = channels.map(({ channel, excludedUsers }) => ({
+    channel,
+    slots: 0,
+    excluded_users: JSON.stringify(excludedUsers),
+  }));
   const users = isPostgres(trx)
-    ? sql`select json_array_elements_text(w.barred::json)::bigint`
-    : sql`select value from json_each(w.barred)`;
-  const busy = except.length === 0 ? sql`` : sql`and id not in (${sql.join(except)})`;
+    ? sql`select json_array_elements_text(r.excluded_users::json)::bigint`
+    : sql`select value from json_each(r.excluded_users)`;
+  const others = except.length === 0 ? sql`` : sql`and id not in (${sql.join(except)})`;
   const result = await sql<{ due: number | null }>`
     select min(due) as due from (
       select (
         select min(next_poll_at) from tasks
-        where channel = w.channel and next_poll_at is not null and (lease_owner is null or lease_owner = ${owner})
-          and user_id not in (${users}) ${busy}
-      ) as due from ${rowsOf(trx, wishColumns, rows)} as w
+        where channel = r.channel and next_poll_at is not null and (lease_owner is null or lease_owner = ${owner})
+          and user_id not in (${users}) ${others}
+      ) as due from ${rowsOf(trx, requestColumns, rows)} as r
     ) as next`.execute(trx);
   return result.rows[0]?.due ?? null;
 }
 
-/** Nobody is at work on it. */
-function freeFor({ owner, except = [] }: Lease) {
-  return (eb: ExpressionBuilder<Database, 'tasks'>) => {
-    const free = eb.or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]);
-    return except.length === 0 ? free : eb.and([free, eb('id', 'not in', except)]);
-  };
-}
-
-/** Takes tasks that are past their deadline and belong to none of these channels: nobody else will end them. */
+/** Claims tasks past their deadline whose channels do not exist any more, so that no other claim finds them. */
 export const claimStrandedTasks: Command<
-  Lease & { channels: readonly string[]; limit: number },
+  Claim & { channels: readonly string[]; limit: number },
   TaskRecord[]
-> = (trx, { channels, limit, ...lease }) =>
-  take(trx, lease, (due) => {
-    const late = due
-      .where('deadline_at', '<=', lease.now)
-      .$if(channels.length > 0, (query) => query.where('channel', 'not in', channels))
-      .orderBy('next_poll_at')
-      .limit(limit)
-      .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
-    return sql`${late}`;
-  });
+> = (trx, { channels, limit, ...claim }) => {
+  const due = dueTasks(trx, claim)
+    .where('deadline_at', '<=', claim.now)
+    .$if(channels.length > 0, (query) => query.where('channel', 'not in', channels))
+    .orderBy('next_poll_at')
+    .limit(limit)
+    .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
+  return claimThese(trx, claim, sql`${due}`);
+};
 
-type DueTasks = ReturnType<typeof dueTasks>;
-
-function dueTasks(db: Kysely<Database>, lease: Lease) {
-  const due = db.selectFrom('tasks').select('id as due_id').where('next_poll_at', '<=', lease.now);
-  return due.where(freeFor(lease));
+/** Due tasks that no other gateway has claimed. */
+function dueTasks(db: Kysely<Database>, { owner, now, except = [] }: Claim) {
+  return db
+    .selectFrom('tasks')
+    .select('id as due_id')
+    .where('next_poll_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]))
+    .$if(except.length > 0, (query) => query.where('id', 'not in', except));
 }
 
-async function take(
+async function claimThese(
   trx: Kysely<Database>,
-  lease: Lease,
-  among: (due: DueTasks) => RawBuilder<{ due_id: string }>,
+  { owner, until }: Claim,
+  due: RawBuilder<{ due_id: string }>,
 ): Promise<TaskRecord[]> {
-  const due = among(dueTasks(trx, lease));
   const rows = await trx
-    // Materialized: run again for every row, it would take more than its limit.
+    // Materialized, since a subquery that runs again for each row would exceed its limit.
     .with(
       (cte) => cte('due').materialized(),
       () => due,
@@ -200,19 +204,15 @@ async function take(
     .updateTable('tasks')
     .from('due')
     .whereRef('tasks.id', '=', 'due.due_id')
-    .set(({ eb }) => ({
-      lease_owner: lease.owner,
-      next_poll_at: lease.until,
-      attempt: eb('attempt', '+', 1),
-    }))
+    .set(({ eb }) => ({ lease_owner: owner, next_poll_at: until, attempt: eb('attempt', '+', 1) }))
     .returning(taskColumns)
     .execute();
   return rows.map(taskRecord);
 }
 
-/** Takes one task ahead of its time. Undefined when it was claimed since, or is final. */
+/** Claims one task before it is due. Undefined when it is final or has been claimed in the meantime. */
 export const claimTask: Command<
-  Pick<Lease, 'owner' | 'until'> & { id: string; attempt: number },
+  Pick<Claim, 'owner' | 'until'> & { id: string; attempt: number },
   TaskRecord | undefined
 > = async (trx, { id, attempt, owner, until }) => {
   const row = await trx
@@ -227,9 +227,9 @@ export const claimTask: Command<
   return row === undefined ? undefined : taskRecord(row);
 };
 
-/** What a poll found of a task that is not final. */
+/** The result of a poll of a task that is not final. */
 export type TaskPoll = PollRow & {
-  /** What it has made so far, if it makes clips. */
+  /** The clips of a music task so far. */
   clips?: readonly NewClip[] | undefined;
 };
 
@@ -238,11 +238,11 @@ type PollRow = {
   attempt: number;
   state: 'queued' | 'in_progress';
   progress: number;
-  /** JSON object; null keeps the latest. */
+  /** JSON object; null: unchanged. */
   result: string | null;
   failures: number;
   pollInterval: number;
-  /** Null keeps the latest: nothing was learned. */
+  /** Null: unchanged, since the provider reported nothing. */
   polledAt: number | null;
   nextPollAt: number;
   now: number;
@@ -261,18 +261,19 @@ const pollColumns = {
   now: 'bigint',
 } as const satisfies Record<string, ColumnType>;
 
-type Written = Omit<DeliveredTask, 'error' | 'due'> & Pick<TaskRecord, 'startedAt' | 'userId' | 'channel'>;
+type UpdatedTask = Omit<DeliveredTask, 'error' | 'due'> &
+  Pick<TaskRecord, 'startedAt' | 'userId' | 'channel'>;
 
-/** Writes what polls found and frees their tasks. Says for each whether its claim was still the latest. */
+/** Records the results of polls and releases their tasks. Returns for each whether its claim was still the latest. */
 export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
-  const found = polls.map(({ clips: _, pollInterval, polledAt, nextPollAt, ...poll }) => ({
+  const results = polls.map(({ clips: _, pollInterval, polledAt, nextPollAt, ...poll }) => ({
     ...poll,
     poll_interval: pollInterval,
     polled_at: polledAt,
     next_poll_at: nextPollAt,
   }));
-  // Forward only, whatever the upstream says: a running task does not queue again, and progress does not fall.
-  const { rows } = await sql<Written>`
+  // Forward only, whatever the provider reports: a running task does not queue again, and progress does not fall.
+  const { rows } = await sql<UpdatedTask>`
     update tasks set
       updated_at = case when tasks.progress < poll.progress
         or (tasks.state = 'queued' and poll.state = 'in_progress') then poll.now else tasks.updated_at end,
@@ -286,28 +287,28 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
       polled_at = coalesce(poll.polled_at, tasks.polled_at),
       next_poll_at = poll.next_poll_at,
       lease_owner = null
-    from ${rowsOf(trx, pollColumns, found)} as poll
+    from ${rowsOf(trx, pollColumns, results)} as poll
     where tasks.id = poll.id and tasks.attempt = poll.attempt and tasks.state in ('queued', 'in_progress')
     returning tasks.id, tasks.format, tasks.driver, tasks.state, tasks.callback_url as "callbackUrl",
       tasks.updated_at as "updatedAt", tasks.started_at as "startedAt", tasks.user_id as "userId",
       tasks.channel`.execute(trx);
-  const written = new Map(rows.map((row) => [row.id, row]));
-  const made = polls.flatMap(({ id, clips }) => {
-    const row = written.get(id);
+  const updated = new Map(rows.map((row) => [row.id, row]));
+  const withClips = polls.flatMap(({ id, clips }) => {
+    const row = updated.get(id);
     return row === undefined || clips === undefined ? [] : [{ ...row, clips }];
   });
-  await addClips(trx, made);
-  // Only the poll that began it set this time.
-  const begun = polls.flatMap(({ id, now, polledAt, nextPollAt }) => {
-    const row = written.get(id);
-    const first = row?.state === 'in_progress' && row.startedAt === now;
-    return first ? [{ ...row, error: null, due: polledAt ?? nextPollAt }] : [];
+  await addClips(trx, withClips);
+  // `started_at` is the time of this poll only if this poll started the task.
+  const started = polls.flatMap(({ id, now, polledAt, nextPollAt }) => {
+    const row = updated.get(id);
+    const isFirst = row?.state === 'in_progress' && row.startedAt === now;
+    return isFirst ? [{ ...row, error: null, due: polledAt ?? nextPollAt }] : [];
   });
-  await addDeliveries(trx, begun);
-  return polls.map(({ id }) => written.has(id));
+  await addDeliveries(trx, started);
+  return polls.map(({ id }) => updated.has(id));
 };
 
-/** Makes tasks under a lease due at once: those of one owner, or with null of all that are gone. Says how many. */
+/** Releases the tasks that a gateway has claimed, with null those of all lost gateways, and makes them due. Returns how many. */
 export const releaseTasks: Command<{ owner: string | null; now: number }, number> = async (
   trx,
   { owner, now },
@@ -326,7 +327,7 @@ export const releaseTasks: Command<{ owner: string | null; now: number }, number
   return Number(numUpdatedRows);
 };
 
-/** Makes due what nobody is at work on and is due only later than that. */
+/** Makes unclaimed tasks due that are due only after a time. Returns how many. */
 export const repairDueTasks: Command<{ now: number; after: number }, number> = async (
   trx,
   { now, after },

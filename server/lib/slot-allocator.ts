@@ -1,26 +1,26 @@
 /** Slots that a user holds. */
-export interface HeldSlots {
-  userId: number;
+export interface HeldSlots<User = number> {
+  userId: User;
   running: number;
 }
 
 /**
- * Shares slots among users. A user may acquire a slot only while it holds fewer than are free, so another user always
- * finds one, however long the tries of the first one take.
+ * Shares slots among users. A user can acquire a slot only while it holds fewer than are free, so another user always finds one,
+ * however long the first one holds its slots.
  */
-export class SlotAllocator {
-  readonly #held: Map<number, number>;
+export class SlotAllocator<User = number> {
+  readonly #held: Map<User, number>;
   readonly #maxPerUser: number;
   #free: number;
 
-  /** `free`: slots that nobody holds; `held`: those that are held beside them. */
+  /** `free`: slots that nobody holds; `held`: slots in addition to these. */
   constructor({
     free,
     held = [],
     maxPerUser = Number.POSITIVE_INFINITY,
   }: {
     free: number;
-    held?: readonly HeldSlots[];
+    held?: readonly HeldSlots<User>[];
     maxPerUser?: number;
   }) {
     this.#free = free;
@@ -34,39 +34,39 @@ export class SlotAllocator {
   }
 
   /** Every user that holds slots. */
-  get held(): HeldSlots[] {
+  get held(): HeldSlots<User>[] {
     return [...this.#held].map(([userId, running]) => ({ userId, running }));
   }
 
-  /** Users that hold slots and may acquire no more now. */
-  get exhaustedUsers(): number[] {
+  /** Users that hold slots and can acquire no more now. */
+  get exhaustedUsers(): User[] {
     return [...this.#held.keys()].filter((userId) => this.available(userId) === 0);
   }
 
-  heldBy(userId: number): number {
+  heldBy(userId: User): number {
     return this.#held.get(userId) ?? 0;
   }
 
-  /** Slots that the user may acquire in a row. */
-  available(userId: number): number {
+  /** Slots that the user can acquire in a row. */
+  available(userId: User): number {
     const held = this.heldBy(userId);
     // Each acquired slot is one more held and one fewer free.
     return Math.max(0, Math.min(Math.ceil((this.#free - held) / 2), this.#maxPerUser - held));
   }
 
-  /** Slots that any user but the exhausted ones may acquire in a row. */
+  /** Slots that each user, except the exhausted ones, can acquire in a row. */
   get availableToAny(): number {
     const open = [...this.#held.keys()].map((userId) => this.available(userId)).filter((count) => count > 0);
     const newcomer = Math.max(0, Math.min(Math.ceil(this.#free / 2), this.#maxPerUser));
     return Math.min(newcomer, ...open);
   }
 
-  acquire(userId: number): void {
+  acquire(userId: User): void {
     this.#free -= 1;
     this.#held.set(userId, this.heldBy(userId) + 1);
   }
 
-  release(userId: number): void {
+  release(userId: User): void {
     this.#free += 1;
     const held = this.heldBy(userId) - 1;
     if (held > 0) this.#held.set(userId, held);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SlotAllocator } from '../../server/store/slot-allocator.ts';
+import { SlotAllocator } from '../../server/lib/slot-allocator.ts';
 
 test('a user acquires a slot while it holds fewer than are free', () => {
   const slots = new SlotAllocator({ free: 8 });
