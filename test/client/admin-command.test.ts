@@ -10,7 +10,7 @@ const env = { UNIGATE_API_KEY: 'sk-secret', UNIGATE_BASE_URL: 'http://127.0.0.1:
 const admin = (args: string[], more: Parameters<typeof runCommand>[1] = { env }) =>
   runCommand(['admin', ...args], more);
 
-describe('a command line that is wrong', () => {
+describe('an invalid command line', () => {
   test.each([
     [[], 'A command is missing.'],
     [['sing'], 'There is no command sing.'],
@@ -58,14 +58,14 @@ describe('a command line that is wrong', () => {
     expect(stderr).toContain(message);
   });
 
-  test('has no key', async () => {
+  test('is rejected without a key', async () => {
     const { code, stderr } = await admin(['keys', 'list'], { env: {} });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('UNIGATE_API_KEY') });
   });
 });
 
 describe('help', () => {
-  test('names every command, and needs no key', async () => {
+  test('lists every command and requires no key', async () => {
     for (const args of [['--help'], ['help'], ['-h']]) {
       const { code, stdout, stderr } = await admin(args, { env: {} });
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -73,7 +73,7 @@ describe('help', () => {
     }
   });
 
-  test.each(Object.entries(commands))('%s has examples and tells its options', async (name, command) => {
+  test.each(Object.entries(commands))('%s has examples and describes its options', async (name, command) => {
     const { code, stdout } = await admin([...name.split(' '), '--help']);
     expect(code).toBe(0);
     expect(command.examples.length).toBeGreaterThan(0);
@@ -84,38 +84,38 @@ describe('help', () => {
     for (const option of Object.keys(command.options)) expect(stdout.toString()).toContain(`--${option}`);
   });
 
-  test('of a group has its commands only', async () => {
+  test('for a group lists only its commands', async () => {
     const { stdout } = await admin(['keys', '--help']);
     expect(stdout.toString()).toContain('\n  keys create NAME');
     expect(stdout.toString()).not.toContain('audit');
   });
 });
 
-test('options of one name are of one kind in all commands', () => {
-  const kinds = new Map<string, boolean>();
+test('options with the same name have the same type in all commands', () => {
+  const hasArgument = new Map<string, boolean>();
   for (const { options } of Object.values(commands)) {
     for (const [name, { argument }] of Object.entries(options)) {
-      expect(kinds.get(name) ?? argument !== undefined, name).toBe(argument !== undefined);
-      kinds.set(name, argument !== undefined);
+      expect(hasArgument.get(name) ?? argument !== undefined, name).toBe(argument !== undefined);
+      hasArgument.set(name, argument !== undefined);
     }
   }
 });
 
-describe('what goes wrong is one line and exit code 1', () => {
-  test('no gateway', async () => {
+describe('prints one line and exits with 1 for', () => {
+  test('an unreachable gateway', async () => {
     const { code, stdout, stderr } = await admin(['keys', 'revoke', '7']);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^unigate: .+\n$/);
   });
 
-  test('an answer that is no contract', async () => {
+  test('a response that violates the contract', async () => {
     const url = await startStubServer((_, response) => void response.end('<html>sk-secret</html>'));
     const { code, stderr } = await admin(['keys', 'list'], { env: { ...env, UNIGATE_BASE_URL: url } });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^unigate: .+\n$/) });
     expect(stderr).not.toContain('sk-secret');
   });
 
-  test('an export that breaks off, of which no file is left', async () => {
+  test('an export that breaks off, without leaving a file', async () => {
     const url = await startStubServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/jsonl' });
       response.write('{"id":1}\n', () => response.destroy());
@@ -141,7 +141,7 @@ describe('what goes wrong is one line and exit code 1', () => {
   });
 });
 
-test('books that do not add up are exit code 1, and are told', async () => {
+test('reports a ledger that does not balance and exits with 1', async () => {
   const problems = [{ subject: 'key 7', problem: 'has 101 left' }];
   const sums = { keys: 1, open: 0, closed: 0, granted: 100, held: 0, leased: 0, spent: 0, left: 101 };
   const url = await startStubServer((_, response) => {
@@ -150,13 +150,13 @@ test('books that do not add up are exit code 1, and are told', async () => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   const options = { env: { ...env, UNIGATE_BASE_URL: url } };
-  const told = await admin(['audit'], options);
-  expect(told).toMatchObject({
+  const printed = await admin(['audit'], options);
+  expect(printed).toMatchObject({
     code: 1,
     stderr: 'There are more problems.\nunigate: The ledger does not balance.\n',
   });
-  expect(told.stdout.toString()).toMatch(/^key +name +debt\n9 \(deleted\) +batch +40\n/m);
-  expect(told.stdout.toString()).toMatch(/^subject +problem\nkey 7 +has 101 left\n$/m);
+  expect(printed.stdout.toString()).toMatch(/^key +name +debt\n9 \(deleted\) +batch +40\n/m);
+  expect(printed.stdout.toString()).toMatch(/^subject +problem\nkey 7 +has 101 left\n$/m);
   const json = await admin(['audit', '--json'], options);
   expect(json).toMatchObject({ code: 1, stderr: 'unigate: The ledger does not balance.\n' });
   expect(JSON.parse(json.stdout.toString())).toMatchObject({ problems });

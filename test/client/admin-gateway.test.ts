@@ -20,14 +20,14 @@ afterAll(() => gateway.close());
 
 const admin = (...args: string[]) => runCommand(['admin', ...args], { env });
 
-/** Runs a command that must succeed; gives what it printed. */
+/** Runs a command that must succeed. Returns its output. */
 async function printed(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await admin(...args);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   return stdout.toString();
 }
 
-/** Runs a command with `--json` and holds what it prints to the data of a reply in the contract. */
+/** Runs a command with `--json` and validates its output against the data of a response in the contract. */
 async function dataOf<Data>(reply: string, ...args: string[]): Promise<Data> {
   const data: unknown = JSON.parse(await printed(...args, '--json'));
   const pointer = `#/components/schemas/${reply}/properties/data`;
@@ -41,7 +41,7 @@ interface Page {
 }
 
 describe('users', () => {
-  test('made, listed, changed', async () => {
+  test('are created, listed and updated', async () => {
     const { id } = await dataOf<{ id: number }>('UserReply', 'users', 'create', 'Ada', '--json');
     const { items } = await dataOf<Page>('UserListReply', 'users', 'list', '--name', 'ada');
     expect(items).toMatchObject([{ id, name: 'Ada' }]);
@@ -52,7 +52,7 @@ describe('users', () => {
     await dataOf('GroupListReply', 'groups', 'list');
   });
 
-  test('nobody is left to undo it', async () => {
+  test('the last admin cannot be disabled', async () => {
     const list = await client.admin.users.list();
     for (const { id, role } of list.items.filter((user) => user.id !== 1 && user.role === 'admin'))
       expect(await admin('users', 'update', String(id), '--role', 'user'), role).toMatchObject({ code: 0 });
@@ -64,7 +64,7 @@ describe('users', () => {
 });
 
 describe('keys', () => {
-  test('made, listed, changed and revoked', async () => {
+  test('are created, listed, updated and revoked', async () => {
     const made = await admin('keys', 'create', 'phone', '--user', '1', '--models', 'alpha3-tts-flash');
     const key = made.stdout.toString().trim();
     expect(made.stderr).toMatch(/^key \d+\n$/);
@@ -86,7 +86,7 @@ describe('keys', () => {
     });
   });
 
-  test('what an option says is what is kept', async () => {
+  test('store the values of all options', async () => {
     const options = ['--addresses', '192.0.2.7, 10.0.0.0/8', '--ends', '2099-01-31', '--requests', '60'];
     const create = ['keys', 'create', 'limited', '--user', '1', '--quota', '7', '--sockets', '2', ...options];
     const made = await dataOf<{ id: number; key: string }>('AdminTokenReply', ...create);
@@ -106,7 +106,7 @@ describe('keys', () => {
     });
   });
 
-  test('with the scope admin and without the right to create keys', async () => {
+  test('get admin access and lose the right to create keys', async () => {
     const made = await dataOf<{ id: number; key: string }>(
       'TokenCreatedReply',
       'keys',
@@ -142,8 +142,8 @@ describe('keys', () => {
     });
   });
 
-  test('a name can neither move the cursor nor make a line', async () => {
-    // Keys of versions before the gateway refused such names.
+  test('a name can neither move the cursor nor start a line', async () => {
+    // Earlier versions of the gateway accepted such names.
     const { store } = gateway.gateway;
     const token = { userId: 1, name: 'a\nb\u202e', keyHash: hashKey(generateKey()), keyHint: '***', now: 1 };
     await store.run('createToken', token);
@@ -152,7 +152,7 @@ describe('keys', () => {
     expect(text).not.toContain('\u202e');
   });
 
-  test('a page says what more there is', async () => {
+  test('a page shows how to get the next one', async () => {
     const { stderr } = await admin('keys', 'list', '--page-size', '1');
     expect(stderr).toMatch(/^1 to 1 of \d+; next page: --page 2\n$/);
     expect(await admin('keys', 'list', '--page', '900')).toMatchObject({
@@ -163,7 +163,7 @@ describe('keys', () => {
   });
 });
 
-test('tasks and deliveries', async () => {
+test('lists, cancels and settles tasks and resends deliveries', async () => {
   const prompt = 'A paper boat. [[slow]]';
   const { id } = await client.videos.create({ model: 'gamma3.0-video-prime', prompt });
   const { items } = await dataOf<{ items: { id: string }[] }>(
@@ -189,7 +189,7 @@ test('tasks and deliveries', async () => {
   });
 });
 
-test('the log', async () => {
+test('searches the log', async () => {
   await client.embeddings.create({ model: 'theta-embedding-1', input: 'Hi.' });
   const { items } = await dataOf<Page>('LogSearchReply', 'logs', 'search', '--keyword', 'theta');
   expect(items).toHaveLength(1);
@@ -200,16 +200,16 @@ test('the log', async () => {
   });
 });
 
-describe('the books', () => {
+describe('the ledger', () => {
   const embed = () => client.embeddings.create({ model: 'theta-embedding-1', input: 'Hi.' });
 
-  test('are proved', async () => {
+  test('is audited', async () => {
     await embed();
     expect(await dataOf('AuditReply', 'audit')).toMatchObject({ problems: [], more: false });
     expect(await printed('audit')).toMatch(/^keys +\d+\ngranted /);
   });
 
-  test('explain a charge and refund it, once', async () => {
+  test('explains a charge and refunds it once', async () => {
     await embed();
     const search = ['logs', 'search', '--keyword', 'theta', '--since', '1h'];
     const { items } = await dataOf<{ items: { request_id: string }[] }>('LogSearchReply', ...search);
@@ -234,7 +234,7 @@ describe('the books', () => {
     });
   });
 
-  test('have figures', async () => {
+  test('has metrics', async () => {
     await embed();
     await dataOf('FiguresReply', 'figures', '--by', 'model,hour', '--since', '7d');
     expect(await printed('figures', '--by', 'model', '--model', 'theta-embedding-1')).toMatch(
@@ -242,7 +242,7 @@ describe('the books', () => {
     );
   });
 
-  test('are exported to standard output and to a file', async () => {
+  test('is exported to standard output and to a file', async () => {
     await embed();
     const lines = (await printed('logs', 'export', '--model', 'theta-embedding-1')).trimEnd().split('\n');
     for (const line of lines) {
@@ -268,7 +268,7 @@ describe('the books', () => {
   });
 });
 
-test('channels', async () => {
+test('lists, tests, disables and enables channels', async () => {
   const { items } = await dataOf<Page>('ChannelListReply', 'channels', 'list');
   const name = items.find((channel) => channel.name.includes('embeddings'))?.name ?? items[0]?.name ?? '';
   expect(await dataOf('ChannelTestReply', 'channels', 'test', name)).toMatchObject({ ok: true });
@@ -278,20 +278,20 @@ test('channels', async () => {
   expect(await dataOf('ChannelReply', 'channels', 'enable', name)).toMatchObject({ disabled: null });
 });
 
-test('a reload', async () => {
+test('reloads the configuration', async () => {
   expect(await dataOf('ReloadReply', 'reload', '--dry-run')).toMatchObject({ applied: false });
   expect(await printed('reload')).toMatch(/^file +\S+\napplied +yes\n/);
 });
 
-test('changes', async () => {
+test('lists changes', async () => {
   expect(await printed('changes', '--action', 'reloadConfiguration')).toMatch(
     /^time +by +cause +key +action +subject +details\n.+ root +api +\d+ +reloadConfiguration /,
   );
   await dataOf('ChangeListReply', 'changes', '--since', '1h', '--until', '2099-01-01');
 });
 
-describe('a refusal', () => {
-  test('of a key that is unknown', async () => {
+describe('an error is reported', () => {
+  test('for an unknown key', async () => {
     const key = 'sk-nobody-has-this-key';
     const { code, stdout, stderr } = await admin('keys', 'list', '--key', key);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
@@ -299,14 +299,14 @@ describe('a refusal', () => {
     expect(stderr).not.toContain(key);
   });
 
-  test('of a key whose user is no admin', async () => {
+  test('for a key without admin access', async () => {
     const user = (await printed('users', 'create', 'Eve')).trim();
     const key = (await printed('keys', 'create', 'hers', '--user', user)).trim();
     const { code, stderr } = await admin('users', 'list', '--key', key);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('(403)') });
   });
 
-  test('of a page that is none', async () => {
+  test('for an invalid page', async () => {
     const { code, stderr } = await admin('keys', 'list', '--page', '0');
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('(400): p') });
   });

@@ -6,18 +6,19 @@ const id = 'asset-20260301120000-k3v9q';
 const facts = { Id: id, AssetType: 'Image', Name: 'cat', CreateTime: '2026-03-01T12:00:00Z' };
 const active = { ...facts, Status: 'Active', URL: 'https://files.example/cat.png?signature=9f2c' };
 
-/** Keeps one asset, which shows the states one after the other; the last stands for all that follow. */
-async function startKeeper(states: (object | 'gone')[] = [active]) {
+/** Serves one asset that goes through the states in order. The last state repeats. */
+async function startAssetServer(states: (object | 'denied')[] = [active]) {
   const calls: string[] = [];
   const bodies: unknown[] = [];
-  const left = [...states];
+  const remaining = [...states];
   const url = await startStubServer(async (request, response) => {
     calls.push(`${request.method} ${request.url}`);
     const text = Buffer.concat(await request.toArray()).toString();
     if (request.method === 'POST') bodies.push(JSON.parse(text));
-    const state = request.method === 'POST' ? { Id: id } : left.length > 1 ? left.shift() : left[0];
-    const body = state === 'gone' ? { error: { code: 'no', message: 'Gone.' } } : { code: 0, data: state };
-    response.writeHead(state === 'gone' ? 403 : 200, { 'content-type': 'application/json' });
+    const state =
+      request.method === 'POST' ? { Id: id } : remaining.length > 1 ? remaining.shift() : remaining[0];
+    const body = state === 'denied' ? { error: { code: 'no', message: 'Gone.' } } : { code: 0, data: state };
+    response.writeHead(state === 'denied' ? 403 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   });
   return { calls, bodies, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
@@ -33,8 +34,8 @@ test.each([
   ],
   [['assets', 'show'], 'assets show requires one id.'],
   [['assets', 'show', id, '--name', 'n'], 'assets show has no option --name.'],
-])('a command line that is wrong: %j', async (args, message) => {
-  const { calls, env } = await startKeeper();
+])('rejects the command line %j', async (args, message) => {
+  const { calls, env } = await startAssetServer();
   const { code, stderr } = await runCommand(args, { env });
   expect({ code, stderr, calls }).toEqual({ code: 2, stderr: expect.stringContaining(message), calls: [] });
 });
@@ -46,7 +47,7 @@ describe('upload', () => {
     ['https://files.example/song.mp3', [], { asset_type: 'Audio' }],
     ['https://files.example/x', ['--type', 'video'], { asset_type: 'video' }],
   ])('of %s %j', async (url, more, expected) => {
-    const { bodies, env } = await startKeeper();
+    const { bodies, env } = await startAssetServer();
     const { code, stdout, stderr } = await runCommand(['assets', 'upload', url, ...more], { env });
     expect(bodies).toEqual([{ url, ...expected }]);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
@@ -56,8 +57,8 @@ describe('upload', () => {
     });
   });
 
-  test('waits until it may be used, for the model that was named', async () => {
-    const { calls, env } = await startKeeper([{ ...facts, Status: 'Processing' }, active]);
+  test('waits until the asset is active, for the named model', async () => {
+    const { calls, env } = await startAssetServer([{ ...facts, Status: 'Processing' }, active]);
     const args = ['assets', 'upload', 'https://files.example/cat.png', '--model', 'zeta'];
     expect(await runCommand(args, { env })).toMatchObject({ code: 0 });
     expect(calls).toEqual([
@@ -67,9 +68,9 @@ describe('upload', () => {
     ]);
   });
 
-  test('fails with the reason when it is refused', async () => {
+  test('fails with the reason when the asset is rejected', async () => {
     const failed = { ...facts, Status: 'Failed', Error: { Code: 'FaceMismatch', Message: 'No.' } };
-    const { env } = await startKeeper([failed]);
+    const { env } = await startAssetServer([failed]);
     const { code, stdout, stderr } = await runCommand(['assets', 'upload', 'https://f.example/a.png'], {
       env,
     });
@@ -80,8 +81,8 @@ describe('upload', () => {
     });
   });
 
-  test('says how to look again when the wait fails', async () => {
-    const { env } = await startKeeper(['gone']);
+  test('prints the command to check again when the wait fails', async () => {
+    const { env } = await startAssetServer(['denied']);
     const { code, stderr } = await runCommand(['assets', 'upload', 'https://f.example/a.png'], { env });
     const again = `Check it with: npx unigate assets show ${id}`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: `asset ${id}\nunigate: no (403): Gone. ${again}\n` });
@@ -90,7 +91,7 @@ describe('upload', () => {
 
 describe('show', () => {
   test.each([id, `asset://${id}`])('%s', async (name) => {
-    const { calls, env } = await startKeeper();
+    const { calls, env } = await startAssetServer();
     const { code, stdout } = await runCommand(['assets', 'show', name], { env });
     expect(code).toBe(0);
     expect(calls).toEqual([`GET /api/assets/${id}`]);
@@ -105,9 +106,9 @@ describe('show', () => {
     ]);
   });
 
-  test('with why it failed, or as JSON', async () => {
+  test('prints the error of a failed asset, or JSON', async () => {
     const failed = { ...facts, Status: 'Failed', Error: { Code: 'FaceMismatch', Message: 'No.' } };
-    const { env } = await startKeeper([failed]);
+    const { env } = await startAssetServer([failed]);
     expect((await runCommand(['assets', 'show', id], { env })).stdout.toString()).toMatch(
       /^error +FaceMismatch: No\.$/m,
     );

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const readme = await readFile(join(root, 'client/README.md'), 'utf8');
 
-/** What a page does with the client; each function is called from the tests by its name. */
+/** Functions of a page that use the client. The tests call them by name. */
 const program = `import { APIError, Unigate, UnigateError } from '@unigate/client';
 
 const settings = JSON.parse(document.body.dataset.gateway ?? '') as { baseUrl: string; apiKey: string };
@@ -33,7 +33,7 @@ const tried = {
   async stream() {
     const body = { model: 'voxa-v3-flash', voice: 'voxanna', input: 'One. Two.', stream: true } as const;
     let bytes = 0;
-    for await (const piece of await client.speech.create(body)) bytes += piece.byteLength;
+    for await (const chunk of await client.speech.create(body)) bytes += chunk.byteLength;
     return bytes;
   },
   async events() {
@@ -46,8 +46,8 @@ const tried = {
     await session.update({ voice: 'Aria', response_format: 'pcm', sample_rate: 24_000 });
     session.append('Good morning.');
     session.finish();
-    const pieces = await Array.fromAsync(session.audio());
-    return [pieces.reduce((sum, { byteLength }) => sum + byteLength, 0), await session.close()];
+    const chunks = await Array.fromAsync(session.audio());
+    return [chunks.reduce((sum, { byteLength }) => sum + byteLength, 0), await session.close()];
   },
   async video() {
     const body = { model: 'gamma3.0-video-prime', prompt: 'A boat.', seconds: '2', size: '480P' } as const;
@@ -71,7 +71,7 @@ const tried = {
 Object.assign(globalThis, { tried });
 `;
 
-/** A bundle as a front-end team makes it, from the file that the installed package names for browsers. */
+/** Bundles the browser entry of the installed package, as a front-end project does. */
 async function bundle(project: string, file: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(project, file)],
@@ -91,20 +91,22 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => installed.remove());
 
-/** Kilobytes that the README tells of something. */
-const told = (pattern: RegExp) => Number(pattern.exec(readme)?.[1]) * 1000;
+/** Returns a size in the README, in bytes. */
+const documented = (pattern: RegExp) => Number(pattern.exec(readme)?.[1]) * 1000;
 
 describe('the bundle', { timeout: 60_000 }, () => {
-  test('has nothing of Node, and no more than the README tells', async () => {
+  test('contains no Node code and is as small as the README states', async () => {
     await writeFile(join(installed.project, 'whole.ts'), `export * from '@unigate/client';\n`);
     const whole = await bundle(installed.project, 'whole.ts');
     expect(whole).not.toMatch(/(from|import|import\(|require\()\s*["']/);
-    expect(whole.length).toBeLessThanOrEqual(told(/minified it has at most (\d+) KB/));
-    expect(gzipSync(whole).length).toBeLessThanOrEqual(told(/(\d+) KB gzipped/));
-    expect((await stat(installed.tarball)).size).toBeLessThanOrEqual(told(/package's tarball has (\d+) KB/));
+    expect(whole.length).toBeLessThanOrEqual(documented(/minified it has at most (\d+) KB/));
+    expect(gzipSync(whole).length).toBeLessThanOrEqual(documented(/(\d+) KB gzipped/));
+    expect((await stat(installed.tarball)).size).toBeLessThanOrEqual(
+      documented(/package's tarball has (\d+) KB/),
+    );
   });
 
-  test('is typed for a page, without the types of Node', async () => {
+  test('has types that work without the types of Node', async () => {
     const [, snippet = ''] = /## In a browser\n[^#]*?```ts\n(.*?)```/s.exec(readme) ?? [];
     expect(snippet).toContain('new Unigate');
     await writeFile(join(installed.project, 'snippet.ts'), snippet);
@@ -156,12 +158,12 @@ describe.skipIf(!hasChromium)('in a browser, on a page of another origin', { tim
 
   const tried = (name: string) => page.evaluate(`tried.${name}()`);
 
-  test('speech comes as bytes, whole and as it is made', async () => {
+  test('speech arrives as bytes, complete and streamed', async () => {
     expect(await tried('speech')).toEqual(['audio/wav', 'RIFF', 'string']);
     expect(await tried('stream')).toBeGreaterThan(1000);
   });
 
-  test('events come one by one, with what they cost', async () => {
+  test('events arrive one by one, with the usage', async () => {
     expect(await tried('events')).toEqual([expect.any(Number), 9]);
   });
 
@@ -173,16 +175,16 @@ describe.skipIf(!hasChromium)('in a browser, on a page of another origin', { tim
     );
   });
 
-  test('a video is made, waited for and read, whole and in part', async () => {
+  test('a video is created, awaited and downloaded, complete and in part', async () => {
     expect(await tried('video')).toEqual([true, 'ftyp']);
   });
 
-  test('a refusal is read with its status, its code and the id of the request', async () => {
+  test('an error has status, code and request id', async () => {
     expect(await tried('wrongKey')).toEqual([401, 'invalid_api_key', 'string']);
     expect(await tried('refusedSocket')).toMatch(/browsers do not report the reason/);
   });
 
-  test('what only Node can do says so', async () => {
+  test('methods that require Node throw an error', async () => {
     expect(await tried('inference')).toMatch(/use realtime in a browser/);
     expect(await tried('downloadTo')).toMatch(/downloadTo requires Node/);
   });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
-const refusal = { error: { code: 'invalid_request', message: 'voice:\nnot known.', request_id: 'req_1' } };
+const errorBody = { error: { code: 'invalid_request', message: 'voice:\nnot known.', request_id: 'req_1' } };
 let folder: string;
 
 beforeEach(async () => {
@@ -15,24 +15,24 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A gateway that answers with the given audio and remembers what it was asked for. */
-async function startSpeaker(audio = 'RIFF and more') {
-  const asked: Record<string, unknown>[] = [];
+/** A gateway that returns the given audio and records the requests. */
+async function startSpeechServer(audio = 'RIFF and more') {
+  const requests: Record<string, unknown>[] = [];
   const url = await startStubServer(async (request, response) => {
-    asked.push(JSON.parse(Buffer.concat(await request.toArray()).toString()) as Record<string, unknown>);
+    requests.push(JSON.parse(Buffer.concat(await request.toArray()).toString()) as Record<string, unknown>);
     response.writeHead(200, { 'content-type': 'audio/wav' }).end(audio);
   });
-  return { asked, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
+  return { requests, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
 }
 
-async function startRefuser(body: object, status: number) {
+async function startErrorServer(body: object, status: number) {
   const url = await startStubServer((_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   return { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-secret' };
 }
 
-describe('a command line that is wrong', () => {
+describe('an invalid command line', () => {
   test.each([
     [[], 'A command is missing.'],
     [['sing'], 'There is no command sing.'],
@@ -66,20 +66,20 @@ describe('a command line that is wrong', () => {
     expect(stdout).toHaveLength(0);
   });
 
-  test('is told without the key', async () => {
+  test('is reported without the key', async () => {
     const { code, stderr } = await runCommand(['models', '--key', '-sk-secret']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('as --key=KEY.') });
     expect(stderr).not.toContain('secret');
   });
 
-  test('has no key', async () => {
+  test('is rejected without a key', async () => {
     expect(await runCommand(['models'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('UNIGATE_API_KEY'),
     });
   });
 
-  test('would write audio on a terminal', async () => {
+  test('is rejected if it would write audio to a terminal', async () => {
     const { code, stderr } = await runCommand(['speak', 'hi', '--voice', 'v'], {
       env: { UNIGATE_API_KEY: 'sk-test' },
       isTTY: true,
@@ -92,14 +92,14 @@ describe('a command line that is wrong', () => {
 });
 
 describe('speak', () => {
-  test('sends what it was told and leaves out the rest', async () => {
-    const { asked, env } = await startSpeaker();
+  test('sends the given options and omits the others', async () => {
+    const { requests, env } = await startSpeechServer();
     await runCommand(['speak', 'Hi.', '--voice', 'Aria'], { env });
     const all = '--model m --format mp3 --instructions Slowly. --speed 0 --sample-rate 8000 --stream'.split(
       ' ',
     );
     await runCommand(['speak', 'Hi.', '--voice', 'Aria', ...all], { env });
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hi.' },
       {
         model: 'm',
@@ -114,26 +114,26 @@ describe('speak', () => {
     ]);
   });
 
-  test('takes the format from the extension, and --format over it', async () => {
-    const { asked, env } = await startSpeaker();
+  test('uses the format of the extension, or --format if given', async () => {
+    const { requests, env } = await startSpeechServer();
     for (const name of ['a.wav', 'a.MP3', 'a.pcm', 'a.raw', 'a.ogg', 'a.opus', 'a.flac', 'a.bin']) {
       await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', join(folder, name)], { env });
     }
     await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', join(folder, 'a.wav'), '--format', 'pcm'], {
       env,
     });
-    const formats = asked.map(({ response_format }) => response_format);
+    const formats = requests.map(({ response_format }) => response_format);
     expect(formats).toEqual(['wav', 'mp3', 'pcm', 'pcm', 'opus', 'opus', 'flac', undefined, 'pcm']);
   });
 
   test('reads the text from standard input', async () => {
-    const { asked, env } = await startSpeaker();
+    const { requests, env } = await startSpeechServer();
     await runCommand(['speak', '-', '--voice', 'v', '-o', '-'], { env, stdin: 'Erste Zeile.\nZweite.\n' });
-    expect(asked[0]?.input).toBe('Erste Zeile.\nZweite.\n');
+    expect(requests[0]?.input).toBe('Erste Zeile.\nZweite.\n');
   });
 
   test('writes only the audio on standard output', async () => {
-    const { env } = await startSpeaker();
+    const { env } = await startSpeechServer();
     const { code, stdout, stderr } = await runCommand(['speak', 'Hi.', '--voice', 'v'], { env });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 0,
@@ -142,8 +142,8 @@ describe('speak', () => {
     });
   });
 
-  test('counts the bytes on a terminal, unless it is to be quiet', async () => {
-    const { env } = await startSpeaker('x'.repeat(2_500));
+  test('shows the bytes on a terminal, except with --quiet', async () => {
+    const { env } = await startSpeechServer('x'.repeat(2_500));
     const path = join(folder, 'a.wav');
     const loud = await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', path], { env, isTTY: true });
     expect(loud.stderr).toContain('2.5 kB received');
@@ -153,7 +153,7 @@ describe('speak', () => {
   });
 });
 
-describe('a format that the model does not make', () => {
+describe('a format that the model does not support', () => {
   const voices = [{ id: 'voxanna' }];
   const models = [
     { id: 'alpha3-tts-flash', protocols: ['multimodal'], voices: [{ id: 'Aria' }] },
@@ -164,7 +164,7 @@ describe('a format that the model does not make', () => {
   ];
   const wrongFormat = 'response_format: alpha3-tts-flash gives wav without streaming.';
 
-  async function startPurist(message: string, listed: object[] | undefined) {
+  async function startFormatRejector(message: string, listed: object[] | undefined) {
     const url = await startStubServer((request, response) => {
       const list = request.url === '/v1/models' && listed;
       const body = list ? { data: list } : { error: { code: 'invalid_request', message } };
@@ -183,16 +183,16 @@ describe('a format that the model does not make', () => {
     ],
     ['a.mp3', models.slice(0, 2), ''],
     ['a.mp3', undefined, ''],
-  ])('%s: one that does is named', async (name, listed, advice) => {
-    const env = await startPurist(wrongFormat, listed);
+  ])('%s: names a model that supports it', async (name, listed, advice) => {
+    const env = await startFormatRejector(wrongFormat, listed);
     const args = ['speak', 'Hi.', '--voice', 'Aria', '-o', join(folder, name)];
     const { code, stderr } = await runCommand(args, { env });
     const line = `unigate: invalid_request (400): ${wrongFormat}${advice}\n`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: line });
   });
 
-  test('another refusal gets no such advice', async () => {
-    const env = await startPurist('voice: not known.', models);
+  test('adds no hint to other errors', async () => {
+    const env = await startFormatRejector('voice: not known.', models);
     const args = ['speak', 'Hi.', '--voice', 'Aria', '-o', join(folder, 'a.mp3')];
     expect((await runCommand(args, { env })).stderr).toBe(
       'unigate: invalid_request (400): voice: not known.\n',
@@ -203,8 +203,8 @@ describe('a format that the model does not make', () => {
 describe('the file', () => {
   const args = (path: string) => ['speak', 'Hi.', '--voice', 'v', '-o', path];
 
-  test('replaces one that is there, also behind a link', async () => {
-    const { env } = await startSpeaker();
+  test('replaces an existing file, also behind a link', async () => {
+    const { env } = await startSpeechServer();
     await writeFile(join(folder, 'real.wav'), 'old and longer than the new one');
     await symlink('real.wav', join(folder, 'link.wav'));
     expect(await runCommand(args(join(folder, 'link.wav')), { env })).toMatchObject({ code: 0 });
@@ -212,15 +212,15 @@ describe('the file', () => {
     expect((await readdir(folder)).sort()).toEqual(['link.wav', 'real.wav']);
   });
 
-  test('stays as it was when the gateway refuses', async () => {
+  test('stays unchanged when the gateway returns an error', async () => {
     await writeFile(join(folder, 'a.wav'), 'old');
-    const env = await startRefuser(refusal, 400);
+    const env = await startErrorServer(errorBody, 400);
     expect(await runCommand(args(join(folder, 'a.wav')), { env })).toMatchObject({ code: 1 });
     expect(await readFile(join(folder, 'a.wav'), 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['a.wav']);
   });
 
-  test('is not there when the audio breaks off', async () => {
+  test('does not appear when the audio breaks off', async () => {
     const url = await startStubServer((request, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('RIFF', () => request.socket.destroy());
@@ -232,26 +232,26 @@ describe('the file', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('is not there when there was no audio', async () => {
-    const { env } = await startSpeaker('');
+  test('does not appear without audio', async () => {
+    const { env } = await startSpeechServer('');
     const { code, stderr } = await runCommand(args(join(folder, 'a.wav')), { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The gateway sent no audio.\n' });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('cannot be written: nothing is asked for', async () => {
-    const { asked, env } = await startSpeaker();
+  test('cannot be written: sends no request', async () => {
+    const { requests, env } = await startSpeechServer();
     for (const path of [join(folder, 'no', 'a.wav'), folder]) {
       expect(await runCommand(args(path), { env })).toMatchObject({ code: 1 });
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
-  test('may be a pipe, which stays one', async () => {
+  test('may be a pipe, which is not replaced', async () => {
     const path = join(folder, 'pipe');
     await promisify(execFile)('mkfifo', [path]);
     const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const { env } = await startSpeaker();
+    const { env } = await startSpeechServer();
     expect(await runCommand(args(path), { env })).toMatchObject({ code: 0 });
     const { buffer, bytesRead } = await reader.read(Buffer.alloc(100));
     await reader.close();
@@ -272,13 +272,13 @@ describe('models and voices', () => {
     [['voices'], 'alpha3-tts-flash  Aria  female  en,zh\nalpha3-tts-flash  Bo\n'],
     [['voices', '--model', 'sigma_music'], ''],
   ])('%j', async (args, table) => {
-    const env = await startRefuser({ object: 'list', data: models }, 200);
+    const env = await startErrorServer({ object: 'list', data: models }, 200);
     const { code, stdout } = await runCommand(args, { env });
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: table });
   });
 
-  test('as JSON', async () => {
-    const env = await startRefuser({ object: 'list', data: models }, 200);
+  test('are printed as JSON', async () => {
+    const env = await startErrorServer({ object: 'list', data: models }, 200);
     const list = await runCommand(['models', '--json'], { env });
     expect(JSON.parse(list.stdout.toString())).toEqual(models);
     const voices = await runCommand(['voices', '--json'], { env });
@@ -288,8 +288,8 @@ describe('models and voices', () => {
     ]);
   });
 
-  test('a model that is not there', async () => {
-    const env = await startRefuser({ object: 'list', data: models }, 200);
+  test('fails for an unknown model', async () => {
+    const env = await startErrorServer({ object: 'list', data: models }, 200);
     const { code, stderr } = await runCommand(['voices', '--model', 'm'], { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The key has no access to a model m.\n' });
   });
@@ -297,7 +297,7 @@ describe('models and voices', () => {
 
 describe('errors', () => {
   test('are one line with code, status, message and request id', async () => {
-    const env = await startRefuser(refusal, 400);
+    const env = await startErrorServer(errorBody, 400);
     const { code, stderr } = await runCommand(['models'], { env });
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -305,23 +305,23 @@ describe('errors', () => {
     });
   });
 
-  test('cannot steer a terminal', async () => {
-    const env = await startRefuser({ error: { code: 'no', message: 'Gone\x1b[2J\u009b\x07.' } }, 400);
+  test('contain no control characters', async () => {
+    const env = await startErrorServer({ error: { code: 'no', message: 'Gone\x1b[2J\u009b\x07.' } }, 400);
     expect((await runCommand(['models'], { env })).stderr).toBe('unigate: no (400): Gone[2J.\n');
   });
 
-  test('never show the key, wherever it came from', async () => {
+  test('never contain the key', async () => {
     const echo = {
       error: { code: 'invalid_api_key', message: 'No key sk-secret or sk-other.', request_id: 'r' },
     };
-    const env = await startRefuser(echo, 401);
+    const env = await startErrorServer(echo, 401);
     expect((await runCommand(['models'], { env })).stderr).toContain('No key *** or sk-other.');
     expect((await runCommand(['models', '--key', 'sk-other'], { env })).stderr).not.toContain('sk-other');
     const bad = await runCommand(['models', '--key', 'sk-öther'], { env });
     expect(bad).toMatchObject({ code: 1, stderr: expect.not.stringContaining('sk-öther') });
   });
 
-  test('a gateway that cannot be reached', async () => {
+  test('report an unreachable gateway', async () => {
     const env = { UNIGATE_API_KEY: 'sk-test' };
     const { code, stderr } = await runCommand(['models', '--base-url', 'nowhere'], { env });
     expect({ code, stderr }).toEqual({
@@ -331,7 +331,7 @@ describe('errors', () => {
   });
 });
 
-test('--help and --version need nothing', async () => {
+test('--help and --version require no key', async () => {
   for (const args of [['--help'], ['help'], ['speak', '-h']]) {
     expect(await runCommand(args)).toMatchObject({ code: 0, stderr: '' });
   }

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startStubServer } from './stub-server.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-/** Media are some seconds of work, and other tests want the cores too. */
+/** Rendering media takes seconds, and other tests share the cores. */
 const patience = 120_000;
 
 let gateway: TestGateway;
@@ -15,16 +15,16 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** A receiver; gives its address, and what it has accepted once that is the end of a task. */
+/** Starts a receiver. Returns its address, and the accepted deliveries once a task has ended. */
 async function receive() {
   const ended = Promise.withResolvers<Delivery[]>();
-  const seen: Delivery[] = [];
+  const received: Delivery[] = [];
   const url = await startStubServer(async (request, response) => {
     try {
       const delivery = await verifyDelivery(Buffer.concat(await request.toArray()), request.headers, secret);
       response.writeHead(204).end();
-      seen.push(delivery);
-      if (/^(succeeded|SUCCESS)$/.test(delivery.task.status ?? '')) ended.resolve(seen);
+      received.push(delivery);
+      if (/^(succeeded|SUCCESS)$/.test(delivery.task.status ?? '')) ended.resolve(received);
     } catch (error) {
       response.writeHead(400).end();
       ended.reject(error);
@@ -43,7 +43,7 @@ test('a Seedance video', { timeout: patience }, async () => {
     callback_url: url,
   });
   const deliveries = await ended;
-  // Work that is done between two polls is not told as running.
+  // Work that finishes between two polls is never reported as running.
   const states = deliveries.map(({ kind, task }) =>
     kind === 'video' && task.id === id ? task.status : kind,
   );

@@ -18,7 +18,7 @@ const body = JSON.stringify(record);
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now }));
 afterEach(() => void vi.useRealTimers());
 
-/** The headers that the gateway sends with a body. */
+/** Returns the headers that the gateway sends with a body. */
 const signed = (text = body, at = now, key = secret) => webhookHeaders('msg_1_completed', at, text, key);
 const reasonOf = (delivery: Promise<unknown>) =>
   delivery.then(
@@ -26,8 +26,8 @@ const reasonOf = (delivery: Promise<unknown>) =>
     (error: unknown) => (error instanceof DeliveryError ? error.reason : error),
   );
 
-describe('what the gateway signs is accepted', () => {
-  test('with what it says, an id and a time', async () => {
+describe('a signed delivery is accepted', () => {
+  test('with its task, id and time', async () => {
     expect(await verifyDelivery(body, signed(), secret)).toEqual({
       id: 'msg_1_completed',
       sentAt: new Date(now),
@@ -54,7 +54,7 @@ describe('what the gateway signs is accepted', () => {
     expect(await verifyDelivery(body, signed(body, now, key), key)).toMatchObject({ kind: 'music' });
   });
 
-  test('while the secret is being replaced', async () => {
+  test('during a rotation of the secret', async () => {
     for (const key of ['old', 'new'])
       expect(await reasonOf(verifyDelivery(body, signed(body, now, key), ['old', 'new']))).toBe('accepted');
     expect(await reasonOf(verifyDelivery(body, signed(body, now, 'older'), ['old', 'new']))).toBe(
@@ -62,7 +62,7 @@ describe('what the gateway signs is accepted', () => {
     );
   });
 
-  test('when one of several signatures fits', async () => {
+  test('when one of several signatures is valid', async () => {
     const headers = signed();
     const others = `v1,${btoa('x'.repeat(32))} v1a,${headers['webhook-signature']} v1,%% v1, ${headers['webhook-signature']}`;
     expect(await reasonOf(verifyDelivery(body, { ...headers, 'webhook-signature': others }, secret))).toBe(
@@ -79,10 +79,10 @@ describe('what the gateway signs is accepted', () => {
   });
 });
 
-describe('it and the Standard Webhooks library agree', () => {
+describe('the client and the Standard Webhooks library agree', () => {
   const library = new Webhook(secret);
 
-  test('on what the library signs', async () => {
+  test('on deliveries that the library signs', async () => {
     const signature = library.sign('msg_2', new Date(now), body);
     const headers = {
       'webhook-id': 'msg_2',
@@ -118,7 +118,7 @@ describe('it and the Standard Webhooks library agree', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a delivery is rejected', () => {
   const { 'webhook-signature': _, ...unsigned } = signed();
 
   test.each<[string, string, object, string]>([
@@ -140,7 +140,7 @@ describe('what is refused', () => {
     expect(await reasonOf(verifyDelivery(text, { ...headers }, secret))).toBe(reason);
   });
 
-  test('by another tolerance', async () => {
+  test('outside a custom tolerance', async () => {
     const late = signed(body, now - 11_000);
     expect(await reasonOf(verifyDelivery(body, late, secret, { defaultToleranceMs: 10_000 }))).toBe('time');
     expect(await reasonOf(verifyDelivery(body, late, secret, { defaultToleranceMs: 11_000 }))).toBe(
@@ -151,12 +151,12 @@ describe('what is refused', () => {
     );
   });
 
-  test('a body that was parsed, and a secret that cannot be one, are mistakes of the receiver', async () => {
+  test('a parsed body and an invalid secret throw UnigateError', async () => {
     await expect(verifyDelivery(record as unknown as string, signed(), secret)).rejects.toThrow(
       new UnigateError('body must be the raw bytes or text of the request, not a parsed value.'),
     );
-    for (const wrong of ['', 'whsec_', 'whsec_%%'])
-      await expect(verifyDelivery(body, signed(), wrong)).rejects.toThrow(
+    for (const invalid of ['', 'whsec_', 'whsec_%%'])
+      await expect(verifyDelivery(body, signed(), invalid)).rejects.toThrow(
         new UnigateError('secret must not be empty, and must be Base64 after whsec_.'),
       );
     expect(await reasonOf(verifyDelivery(body, signed(), []))).toBe('signature');

@@ -19,8 +19,8 @@ interface Dialogue {
 const folder = join(import.meta.dirname, '../../asyncapi/examples');
 
 /**
- * A gateway that plays an example of the AsyncAPI document. A client event must be the one of the example but for the
- * ids that the client chooses; in what the server sends they are put in.
+ * Starts a gateway that plays an example of the AsyncAPI document. A client event must equal the one in the example, except
+ * for the ids that the client chooses. Server events contain these ids.
  */
 export async function playDialogue(name: string) {
   const dialogue = parse(await readFile(join(folder, `${name}.yaml`), 'utf8')) as Dialogue;
@@ -56,9 +56,9 @@ export async function playDialogue(name: string) {
     ...server,
     model: dialogue.query.model,
     steps: dialogue.steps,
-    /** What the client said that the example does not. */
+    /** Client events that differ from the example. */
     problems,
-    /** Whether all of it was said. */
+    /** Whether the whole example was played. */
     played: () => at === dialogue.steps.length,
   };
 }

@@ -36,7 +36,7 @@ describe('error classes', () => {
     expect(error).toBeInstanceOf(errors.UnigateError);
   });
 
-  test('every 5xx is an InternalServerError, an unknown 4xx just an APIError', async () => {
+  test('every 5xx is an InternalServerError, an unknown 4xx an APIError', async () => {
     expect(await failure(503, generic)).toBeInstanceOf(errors.InternalServerError);
     expect(await failure(507, generic)).toMatchObject({
       constructor: errors.InternalServerError,
@@ -56,7 +56,7 @@ describe('error families', () => {
     });
   });
 
-  test('native: the id of the gateway wins over the id of the provider', async () => {
+  test('native: uses the id of the gateway instead of the id of the provider', async () => {
     const body = { code: 'InvalidParameter', message: 'No such voice.', request_id: '7c0f' };
     expect(await failure(400, body, { 'x-request-id': 'req_header' })).toMatchObject({
       code: 'InvalidParameter',
@@ -93,7 +93,7 @@ describe('error families', () => {
     ['an array', []],
     ['a wrong shape', { error: null }],
     ['wrong types', { error: { code: {}, message: [], request_id: false } }],
-  ])('a body that is %s still makes an error', async (_, body) => {
+  ])('a body that is %s results in an error', async (_, body) => {
     expect(await failure(400, body)).toMatchObject({
       code: undefined,
       message: 'The gateway returned status 400.',
@@ -101,7 +101,7 @@ describe('error families', () => {
     });
   });
 
-  test('takes the text of a page, cut', async () => {
+  test('uses the truncated text of a page', async () => {
     const { client } = stubClient(
       [() => new Response(`<h1>Bad gateway</h1>${'x'.repeat(9_000)}`, { status: 502 })],
       {
@@ -114,15 +114,15 @@ describe('error families', () => {
   });
 });
 
-describe('answers that cannot be used', () => {
-  test('a page in place of JSON', async () => {
+describe('invalid responses', () => {
+  test('a page instead of JSON', async () => {
     const { client } = stubClient([() => new Response('<html>')]);
     await expect(client.models.list()).rejects.toThrow(
       new errors.UnigateError('The response of listModels is not JSON.'),
     );
   });
 
-  test('the raw client gives errors back', async () => {
+  test('the raw client returns errors', async () => {
     const { client } = stubClient([json(generic, 404)]);
     const { data, error, response } = await client.http.GET('/v1/models');
     expect({ data, error, status: response.status }).toEqual({

@@ -10,9 +10,9 @@ const native = (id: number, event: string, status: number, data: object) =>
   `id:${id}\nevent:${event}\n:HTTP_STATUS/${status}\ndata:${JSON.stringify(data)}\n\n`;
 const chunk = { request_id: '7c0f', output: { finish_reason: 'null', audio: { data: 'AAAA' } } };
 const end = { request_id: '7c0f', output: { finish_reason: 'stop', audio: {} }, usage: { characters: 6 } };
-const refusal = { code: 'Throttling', message: 'Slow down.', request_id: '7c0f' };
+const errorBody = { code: 'Throttling', message: 'Slow down.', request_id: '7c0f' };
 
-/** Reads to the end; gives the events and the error. */
+/** Reads to the end. Returns the events and the error. */
 async function drain(stream: AsyncIterable<unknown>) {
   const events: unknown[] = [];
   try {
@@ -24,7 +24,7 @@ async function drain(stream: AsyncIterable<unknown>) {
 }
 
 describe('native events', () => {
-  test('come decoded, with the request id', async () => {
+  test('are parsed and have the request id', async () => {
     const { client } = stubClient([sse(native(1, 'result', 200, chunk) + native(2, 'result', 200, end))]);
     const stream = client.speech.events(speech);
     expect(await drain(stream)).toEqual({ events: [chunk, end], error: undefined });
@@ -32,7 +32,9 @@ describe('native events', () => {
   });
 
   test('an error event throws, with the status of its comment', async () => {
-    const { client } = stubClient([sse(native(1, 'result', 200, chunk) + native(2, 'error', 429, refusal))]);
+    const { client } = stubClient([
+      sse(native(1, 'result', 200, chunk) + native(2, 'error', 429, errorBody)),
+    ]);
     const { events, error } = await drain(client.speech.events(speech));
     expect(events).toEqual([chunk]);
     expect(error).toBeInstanceOf(RateLimitError);
@@ -44,29 +46,31 @@ describe('native events', () => {
     });
   });
 
-  test('a late failure that only its data tells of is a bad gateway', async () => {
-    const { client } = stubClient([sse(native(1, 'result', 200, chunk) + native(2, 'result', 200, refusal))]);
+  test('a late failure without an error event is a bad gateway', async () => {
+    const { client } = stubClient([
+      sse(native(1, 'result', 200, chunk) + native(2, 'result', 200, errorBody)),
+    ]);
     const { events, error } = await drain(client.speech.events(speech));
     expect(events).toEqual([chunk]);
     expect(error).toBeInstanceOf(BadGatewayError);
     expect(error).toMatchObject({ status: 502, code: 'Throttling' });
   });
 
-  test('an error event of a messages stream', async () => {
+  test('an error event of a messages stream throws', async () => {
     const data = { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } };
     const { client } = stubClient([sse(`event: error\ndata: ${JSON.stringify(data)}\n\n`)]);
     const { error } = await drain(client.speech.events(speech));
     expect(error).toMatchObject({ status: 502, code: 'overloaded_error', message: 'Busy.' });
   });
 
-  test('what is not JSON', async () => {
+  test('data that is not JSON throws', async () => {
     const { client } = stubClient([sse('data:{"a":\n\n')]);
     const { error } = await drain(client.speech.events(speech));
     expect(error).toEqual(new UnigateError('An event of the stream is not JSON.'));
   });
 
   test('an error status throws before the first event', async () => {
-    const { client } = stubClient([json(refusal, 400)]);
+    const { client } = stubClient([json(errorBody, 400)]);
     const { events, error } = await drain(
       client.speech.multimodalEvents({ model: 'm', input: { text: 'i' } }),
     );
@@ -74,7 +78,7 @@ describe('native events', () => {
     expect(error).toBeInstanceOf(BadRequestError);
   });
 
-  test('nothing is sent before the loop begins', async () => {
+  test('nothing is sent before the loop starts', async () => {
     const { client, fetch } = stubClient([sse('')]);
     const stream = client.speech.events(speech);
     expect(fetch).not.toHaveBeenCalled();
@@ -83,7 +87,7 @@ describe('native events', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('the request', () => {
   const sent = async (call: (client: ReturnType<typeof stubClient>['client']) => AsyncIterable<unknown>) => {
     const { client, fetch, bodies } = stubClient([sse('')]);
     await drain(call(client));
@@ -91,7 +95,7 @@ describe('what is sent', () => {
     return { url: request?.url, headers: request?.headers, body: JSON.parse(bodies[0] ?? '') as unknown };
   };
 
-  test('events ask for server-sent events in the body', async () => {
+  test('of events requests server-sent events in the body', async () => {
     const { url, headers, body } = await sent((client) => client.speech.events(speech));
     expect(url).toBe('http://gateway.example/v1/audio/speech');
     expect(body).toEqual({ ...speech, stream: true, stream_format: 'sse' });
@@ -99,7 +103,7 @@ describe('what is sent', () => {
     expect(headers?.get('content-type')).toBe('application/json');
   });
 
-  test('native events ask for them in a header, beside the headers of the call', async () => {
+  test('of native events requests them in a header, in addition to the headers of the call', async () => {
     const body = { model: 'voxa-v2', input: { text: 'Hello.', voice: 'voxanna' } };
     const options = { headers: { 'x-trace': '1' } };
     for (const [path, call] of [

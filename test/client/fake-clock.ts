@@ -1,10 +1,10 @@
 import { vi } from 'vitest';
 
-/** Moves the fake clock on, twenty times as fast as the real one, until something is so. */
+/** Advances the fake clock at twenty times real speed until the condition is true. */
 export async function until(condition: () => boolean): Promise<void> {
-  const isSo = () => {
+  const advance = () => {
     vi.advanceTimersByTime(100);
     return condition();
   };
-  await vi.waitUntil(isSo, { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(advance, { timeout: 10_000, interval: 5 });
 }

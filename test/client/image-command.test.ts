@@ -17,8 +17,8 @@ const button = (number: number) => ({
   emoji: '',
 });
 
-/** A gateway whose first job is a grid and whose second one of its pictures; each has its own status. */
-async function startStudio(...states: [grid?: string, picture?: string]) {
+/** A gateway whose first job is a grid and whose second job is one of its images, each with its own status. */
+async function startTaskServer(...states: [grid?: string, picture?: string]) {
   const [grid = 'SUCCESS', picture = 'SUCCESS'] = states;
   const bodies: Record<string, unknown>[] = [];
   const calls: string[] = [];
@@ -65,14 +65,14 @@ test.each([
     ['image', '--resume', 'job_1', '--reference-image', 'a.png'],
     '--resume cannot be combined with --reference-image.',
   ],
-])('a command line that is wrong: %j', async (args, message) => {
-  const { calls, env } = await startStudio();
+])('rejects the command line %j', async (args, message) => {
+  const { calls, env } = await startTaskServer();
   const { code, stderr } = await runCommand(args, { env });
   expect({ code, stderr, calls }).toEqual({ code: 2, stderr: expect.stringContaining(message), calls: [] });
 });
 
 test('writes the grid', async () => {
-  const { bodies, env } = await startStudio();
+  const { bodies, env } = await startTaskServer();
   const [path, reference] = [join(folder, 'grid.png'), join(folder, 'ref.png')];
   await writeFile(reference, 'picture');
   const args = ['image', 'a harbour', '--reference-image', reference, '-o', path];
@@ -83,8 +83,8 @@ test('writes the grid', async () => {
 });
 
 describe('--upscale', () => {
-  test('presses the button, and writes the one picture', async () => {
-    const { bodies, env } = await startStudio();
+  test('presses the button and writes the image', async () => {
+    const { bodies, env } = await startTaskServer();
     const path = join(folder, 'harbour.png');
     const { code, stderr } = await runCommand(['image', 'a harbour', '--upscale', '3', '-o', path], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'task job_1\ntask job_2\n' });
@@ -97,9 +97,9 @@ describe('--upscale', () => {
 
   test.each([
     ['the grid', 'IN_PROGRESS', 'SUCCESS', 'GET /imgjob/task/job_1/fetch', 'job_1 -o FILE --upscale 2', 1],
-    ['the picture', 'SUCCESS', 'IN_PROGRESS', 'GET /imgjob/task/job_2/fetch', 'job_2 -o FILE', 0],
-  ])('stopped at %s, it says how to go on from there', async (_, grid, picture, last, rest, presses) => {
-    const { calls, env } = await startStudio(grid, picture);
+    ['the image', 'SUCCESS', 'IN_PROGRESS', 'GET /imgjob/task/job_2/fetch', 'job_2 -o FILE', 0],
+  ])('interrupted at %s, prints the command to resume', async (_, grid, image, last, rest, presses) => {
+    const { calls, env } = await startTaskServer(grid, image);
     const path = join(folder, 'a.png');
     const stop = new AbortController();
     const args = ['image', 'a harbour', '--upscale', '2', '-o', path];
@@ -111,15 +111,15 @@ describe('--upscale', () => {
     expect(stderr.split('\n').at(-2)).toBe(`unigate: stopped. Resume with: ${again}`);
     expect(await readdir(folder)).toEqual([]);
 
-    const { env: done, bodies } = await startStudio();
+    const { env: done, bodies } = await startTaskServer();
     expect(await runCommand(again.split(' ').slice(2), { env: done })).toMatchObject({ code: 0 });
     expect(await readFile(path, 'utf8')).toBe('job_2');
     expect(bodies).toHaveLength(presses);
   });
 });
 
-test('a failed job is one line, and no file', async () => {
-  const { env } = await startStudio('FAILURE');
+test('prints one line for a failed job and writes no file', async () => {
+  const { env } = await startTaskServer('FAILURE');
   const { code, stderr } = await runCommand(['image', 'a', '-o', join(folder, 'a.png')], { env });
   expect({ code, stderr }).toEqual({
     code: 1,

@@ -18,10 +18,10 @@ describe('a button', () => {
     ['u1', 0],
     ['🔄', 1],
     ['vary (region)', 2],
-  ])('%s is found by its label or sign', async (label, index) => {
+  ])('%s is found by its label or emoji', async (label, index) => {
     const { client, fetch, bodies } = stubClient([taken(1, 'job_2')]);
-    const answer = await client.imageJobs.press(job, label, { state: 'order 7', idempotencyKey: 'mine' });
-    expect(client.imageJobs.idOf(answer)).toBe('job_2');
+    const response = await client.imageJobs.press(job, label, { state: 'order 7', idempotencyKey: 'mine' });
+    expect(client.imageJobs.idOf(response)).toBe('job_2');
     expect(bodies.map((body) => JSON.parse(body) as unknown)).toEqual([
       { taskId: 'job_1', customId: buttons[index]?.customId, state: 'order 7' },
     ]);
@@ -30,7 +30,7 @@ describe('a button', () => {
     expect(request?.headers.get('idempotency-key')).toBe('mine');
   });
 
-  test('that opens the modal call gets its mask and prompt there', async () => {
+  test('that opens modal input receives mask and prompt there', async () => {
     const { client, fetch, bodies } = stubClient([taken(21, 'job_2'), taken(1, 'job_2')]);
     const options = { prompt: 'a lighthouse', maskBase64: mask, notifyHook: 'https://app.example/hook' };
     expect(await client.imageJobs.press(job, 'Vary (Region)', options)).toMatchObject({
@@ -41,19 +41,19 @@ describe('a button', () => {
     expect(JSON.parse(bodies[1] ?? '')).toEqual({ taskId: 'job_2', ...options });
   });
 
-  test('that opens the modal call is left there when there is nothing to say', async () => {
+  test('that opens modal input waits there without mask and prompt', async () => {
     const { client, fetch } = stubClient([taken(21, 'job_2')]);
     expect(await client.imageJobs.press(job, 'Vary (Region)')).toMatchObject({ code: 21, result: 'job_2' });
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  test('that needs no modal call gets none, whatever is said', async () => {
+  test('that needs no modal input gets none', async () => {
     const { client, fetch } = stubClient([taken(22, 'job_2')]);
     expect(await client.imageJobs.press(job, 'U1', { prompt: 'more' })).toMatchObject({ code: 22 });
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  test('that is not there is told, with those that are', async () => {
+  test('that does not exist is reported with the existing ones', async () => {
     const { client, fetch } = stubClient([]);
     await expect(client.imageJobs.press(job, 'U5')).rejects.toThrow(
       new UnigateError('job_1 has no button U5; it has U1, 🔄, Vary (Region).'),
@@ -63,7 +63,7 @@ describe('a button', () => {
   });
 });
 
-test('a modal call is not repeated, since its repeat would be refused', async () => {
+test('does not retry modal input, because a retry would be rejected', async () => {
   const { client, fetch } = stubClient([json({}, 503)]);
   await expect(client.imageJobs.modal({ taskId: 'job_2', prompt: 'p' })).rejects.toMatchObject({
     status: 503,
@@ -71,7 +71,7 @@ test('a modal call is not repeated, since its repeat would be refused', async ()
   expect(fetch).toHaveBeenCalledTimes(1);
 });
 
-test('several jobs are asked for at once', async () => {
+test('several jobs are retrieved in one request', async () => {
   const { client, bodies } = stubClient([json([job])]);
   expect(await client.imageJobs.retrieveMany(['job_1', 'job_2'])).toEqual([job]);
   expect(bodies).toEqual([JSON.stringify({ ids: ['job_1', 'job_2'] })]);

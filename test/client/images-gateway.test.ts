@@ -8,7 +8,7 @@ import { png } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { runCommand } from './terminal.ts';
 
-/** Media are some seconds of work, and other tests want the cores too. */
+/** Rendering media takes seconds, and other tests share the cores. */
 const patience = 120_000;
 
 let gateway: TestGateway;
@@ -27,16 +27,16 @@ afterAll(async () => {
 const often = { pollIntervalMs: 100 };
 const prompt = 'a harbour at dusk';
 
-test.concurrent('a grid, one of its pictures, and a part of that drawn anew', {
+test.concurrent('a grid, one of its images, and a part of it redrawn', {
   timeout: patience,
 }, async () => {
   const { imageJobs } = client;
-  const told: string[] = [];
+  const reported: string[] = [];
   const grid = await imageJobs.createAndWait(
     { prompt, state: 'order 7' },
-    { ...often, onProgress: ({ status }) => told.push(status) },
+    { ...often, onProgress: ({ status }) => reported.push(status) },
   );
-  expect(told.at(-1)).toBe('SUCCESS');
+  expect(reported.at(-1)).toBe('SUCCESS');
   expect(grid).toMatchObject({ action: 'IMAGINE', state: 'order 7' });
 
   const upscaled = await imageJobs.waitFor(imageJobs.idOf(await imageJobs.press(grid, 'U2')), often);
@@ -55,7 +55,7 @@ test.concurrent('a grid, one of its pictures, and a part of that drawn anew', {
   const changed = await imageJobs.waitFor(imageJobs.idOf(opened), often);
   expect(changed).toMatchObject({ action: 'INPAINT', status: 'SUCCESS' });
 
-  // The same in one call.
+  // Does the same in one call.
   const other = await imageJobs.press(upscaled, 'Vary (Region)', { prompt: 'a boat', maskBase64 });
   expect(await imageJobs.waitFor(imageJobs.idOf(other), often)).toMatchObject({ action: 'INPAINT' });
   expect(await imageJobs.retrieveMany([grid.id, changed.id, 'nothing'])).toHaveLength(2);
@@ -66,7 +66,7 @@ test.concurrent('a job that fails', { timeout: patience }, async () => {
   await expect(wait).rejects.toMatchObject({ constructor: TaskFailedError, code: 'FAILURE' });
 });
 
-test.concurrent('the command line makes a grid and goes on to one picture', {
+test.concurrent('the command line creates a grid and upscales one image', {
   timeout: patience,
 }, async () => {
   const env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };

@@ -13,7 +13,7 @@ const hex = (chunks: Uint8Array[]) => chunks.map((chunk) => Buffer.from(chunk).t
 const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe('the examples of the inference channel', () => {
-  test('a task: events, audio from the binary frames, and the last figure as usage', async () => {
+  test('a task: events, audio from the binary frames, and the last report as usage', async () => {
     const { dialogue, connection } = await open('inference-task');
     const task = await connection.task({
       voice: 'voxanna',
@@ -75,7 +75,7 @@ describe('the examples of the inference channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  test('a refused task', async () => {
+  test('a rejected task', async () => {
     const dialogue = await playDialogue('inference-refused-task');
     const client = new Unigate({ baseUrl: dialogue.url, apiKey: 'sk-test' });
     const connection = await client.inference('voxa-v2');
@@ -93,7 +93,7 @@ describe('the examples of the inference channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  test('a task that fails in the middle', async () => {
+  test('a task that fails while it runs', async () => {
     const { dialogue, connection } = await open('inference-timeout');
     const task = await connection.task({ voice: 'voxanna', format: 'wav' });
     await task.send('Good day.');

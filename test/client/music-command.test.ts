@@ -19,8 +19,8 @@ const song = (clip: string, status = 'complete') => ({
 });
 const lyrics = { id: 'l', status: 'complete', title: 'Low tide', text: '[Verse]\nThe water leaves' };
 
-/** A gateway that makes one task of songs or lyrics; its files hold their own names. */
-async function startStudio(data: unknown = [song('a'), song('b')], status = 'SUCCESS') {
+/** A gateway that creates one task with songs or lyrics. Its files contain their own names. */
+async function startTaskServer(data: unknown = [song('a'), song('b')], status = 'SUCCESS') {
   const bodies: Record<string, unknown>[] = [];
   const calls: string[] = [];
   const url = await startStubServer(async (request, response) => {
@@ -32,7 +32,7 @@ async function startStudio(data: unknown = [song('a'), song('b')], status = 'SUC
     if (method === 'POST') bodies.push(JSON.parse(text) as Record<string, unknown>);
     const action = Array.isArray(data) ? 'MUSIC' : 'LYRICS';
     const record = { task_id: id, action, status, progress: '100%', fail_reason: 'Refused.', data };
-    const answer =
+    const reply =
       method === 'POST'
         ? { code: 'success', msg: '', data: id }
         : last === 'feed'
@@ -41,7 +41,7 @@ async function startStudio(data: unknown = [song('a'), song('b')], status = 'SUC
             ? { wav_file_url: `SELF/files/${path.split('/').at(-1)}.wav` }
             : { code: 'success', message: '', data: record };
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer).replaceAll('SELF', `http://${request.headers.host}`));
+    response.end(JSON.stringify(reply).replaceAll('SELF', `http://${request.headers.host}`));
   });
   return { bodies, calls, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
 }
@@ -63,8 +63,8 @@ test.each([
   [['music', 'a', '--seconds', '5'], 'music has no option --seconds.'],
   [['lyrics'], 'A prompt is required.'],
   [['lyrics', 'a', '--tags', 'folk'], 'lyrics has no option --tags.'],
-])('a command line that is wrong: %j', async (args, message) => {
-  const { calls, env } = await startStudio();
+])('rejects the command line %j', async (args, message) => {
+  const { calls, env } = await startTaskServer();
   const { code, stderr } = await runCommand(args, { env });
   expect({ code, stderr, calls }).toEqual({ code: 2, stderr: expect.stringContaining(message), calls: [] });
 });
@@ -96,14 +96,14 @@ describe('the request', () => {
       { custom_mode: 0, mv: 'chirp-auk', task: 'gen_stem', continue_clip_id: 'a' },
     ],
   ])('of %j', async (args, expected) => {
-    const { bodies, env } = await startStudio();
+    const { bodies, env } = await startTaskServer();
     const stdin = 'From standard input.\n';
     expect(await runCommand(['music', ...args], { env, stdin })).toMatchObject({ code: 0 });
     expect(bodies).toEqual([expected]);
   });
 
-  test('has lyrics of a file, and is not sent without it', async () => {
-    const { bodies, calls, env } = await startStudio();
+  test('contains lyrics of a file, and is not sent if the file is missing', async () => {
+    const { bodies, calls, env } = await startTaskServer();
     const path = join(folder, 'words.txt');
     const args = ['music', '--lyrics', `@${path}`, '-o', join(folder, 'a.mp3')];
     expect(await runCommand(args, { env })).toMatchObject({
@@ -118,8 +118,8 @@ describe('the request', () => {
 });
 
 describe('the songs', () => {
-  test('the first goes to the file', async () => {
-    const { env } = await startStudio();
+  test('the first is written to the file', async () => {
+    const { env } = await startTaskServer();
     const path = join(folder, 'song.mp3');
     const { code, stderr } = await runCommand(['music', 'A song.', '-o', path], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: `task ${id}\n` });
@@ -127,8 +127,8 @@ describe('the songs', () => {
     expect(await readdir(folder)).toEqual(['song.mp3']);
   });
 
-  test('both go to numbered files', async () => {
-    const { bodies, env } = await startStudio([song('broken', 'error'), song('b'), song('c')]);
+  test('both are written to numbered files', async () => {
+    const { bodies, env } = await startTaskServer([song('broken', 'error'), song('b'), song('c')]);
     const path = join(folder, 'my song.mp3');
     const { code, stderr } = await runCommand(['music', 'A song.', '--both', '-o', path], {
       env,
@@ -141,8 +141,8 @@ describe('the songs', () => {
     expect(stderr).toContain(`${join(folder, 'my song-2.mp3')}: 0.0 kB\n`);
   });
 
-  test('a WAV is asked for as such', async () => {
-    const { calls, env } = await startStudio();
+  test('a WAV file is requested as WAV', async () => {
+    const { calls, env } = await startTaskServer();
     const path = join(folder, 'song.wav');
     expect(await runCommand(['music', 'A song.', '-o', path], { env })).toMatchObject({ code: 0 });
     expect(calls).toContain('GET /sigma/act/wav/a');
@@ -152,16 +152,16 @@ describe('the songs', () => {
   test.each([
     [[], [], 'The task created no song.'],
     [[song('a')], ['song-1.mp3'], 'The task created only one song.'],
-  ])('too few are told: %j', async (songs, files, message) => {
-    const { env } = await startStudio(songs);
+  ])('reports missing songs: %j', async (songs, files, message) => {
+    const { env } = await startTaskServer(songs);
     const args = ['music', 'A song.', '--both', '-o', join(folder, 'song.mp3')];
     const { code, stderr } = await runCommand(args, { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: `task ${id}\nunigate: no_song: ${message}\n` });
     expect(await readdir(folder)).toEqual(files);
   });
 
-  test('a failed task is one line, and no file', async () => {
-    const { env } = await startStudio([], 'FAILURE');
+  test('a failed task prints one line and writes no file', async () => {
+    const { env } = await startTaskServer([], 'FAILURE');
     const args = ['music', 'A song.', '-o', join(folder, 'song.mp3')];
     const { code, stderr } = await runCommand(args, { env });
     expect({ code, stderr }).toEqual({
@@ -171,8 +171,8 @@ describe('the songs', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('a task is taken up again, as the command says that was stopped', async () => {
-    const { calls, env } = await startStudio([song('a'), song('b')], 'IN_PROGRESS');
+  test('a task is resumed with the command that an interrupted command prints', async () => {
+    const { calls, env } = await startTaskServer([song('a'), song('b')], 'IN_PROGRESS');
     const path = join(folder, 'song.mp3');
     const stop = new AbortController();
     const running = runCommand(['music', 'A song.', '--both', '-o', path], { env, signal: stop.signal });
@@ -184,7 +184,7 @@ describe('the songs', () => {
       stderr: `task ${id}\nunigate: stopped. Resume with: ${again}\n`,
     });
 
-    const { env: done, bodies } = await startStudio();
+    const { env: done, bodies } = await startTaskServer();
     expect(await runCommand(again.split(' ').slice(2), { env: done })).toMatchObject({ code: 0, stderr: '' });
     expect((await readdir(folder)).sort()).toEqual(['song-1.mp3', 'song-2.mp3']);
     expect(bodies).toEqual([]);
@@ -192,8 +192,8 @@ describe('the songs', () => {
 });
 
 describe('lyrics', () => {
-  test('go to standard output, also on a terminal, and their title to standard error', async () => {
-    const { bodies, env } = await startStudio(lyrics);
+  test('are written to standard output, also on a terminal, and their title to standard error', async () => {
+    const { bodies, env } = await startTaskServer(lyrics);
     const { code, stdout, stderr } = await runCommand(['lyrics', 'A lullaby.'], { env });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 0,
@@ -207,8 +207,8 @@ describe('lyrics', () => {
     });
   });
 
-  test('cannot steer a terminal, and are whole in a pipe', async () => {
-    const { env } = await startStudio({
+  test('contain no control characters on a terminal, and are unchanged in a pipe', async () => {
+    const { env } = await startTaskServer({
       ...lyrics,
       title: 'Low\x1b]0;x\x07 tide',
       text: 'The\x1b[2J water\n\x9bleaves',
@@ -220,16 +220,16 @@ describe('lyrics', () => {
     expect(piped.stdout.toString()).toBe('The\x1b[2J water\n\x9bleaves\n');
   });
 
-  test('go to a file, and are taken up again', async () => {
-    const { env, bodies } = await startStudio(lyrics);
+  test('are written to a file and resumed', async () => {
+    const { env, bodies } = await startTaskServer(lyrics);
     const path = join(folder, 'words.txt');
     expect(await runCommand(['lyrics', '--resume', id, '-o', path], { env })).toMatchObject({ code: 0 });
     expect(await readFile(path, 'utf8')).toBe('[Verse]\nThe water leaves\n');
     expect(bodies).toEqual([]);
   });
 
-  test('of a task that makes songs are told as none', async () => {
-    const { env } = await startStudio();
+  test('of a task with songs are an error', async () => {
+    const { env } = await startTaskServer();
     const { code, stderr } = await runCommand(['lyrics', '--resume', id], { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${id} is a music task.`) });
   });

@@ -27,17 +27,17 @@ afterAll(async () => {
 
 const often = { pollIntervalMs: 100 };
 const prompt = 'A slow song about the sea';
-/** A song is some seconds of work, and other tests want the cores too. */
+/** Rendering a song takes seconds, and other tests share the cores. */
 const patience = 120_000;
 
-/** What a player shows of a file. */
+/** Metadata that a player shows. */
 async function factsOf(path: string) {
   using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(await readFile(path)) });
   const { title, images } = await input.getMetadataTags();
   return { title, pictures: images?.map(({ mimeType }) => mimeType), seconds: await input.computeDuration() };
 }
 
-test('one command gives a song with its title and a cover', { timeout: patience }, async () => {
+test('one command writes a song with its title and a cover', { timeout: patience }, async () => {
   const path = join(folder, 'song.mp3');
   const args = ['music', prompt, '--title', 'Low tide', '--both', '-o', path];
   const { code, stderr } = await runCommand(args, { env });
@@ -48,7 +48,7 @@ test('one command gives a song with its title and a cover', { timeout: patience 
     expect(seconds).toBeGreaterThan(1);
   }
 
-  // The same task once more, as WAV.
+  // Downloads the same task as WAV.
   const id = stderr.trim().replace('task ', '');
   const again = ['music', '--resume', id, '-o', join(folder, 'song.wav')];
   expect(await runCommand(again, { env })).toMatchObject({ code: 0, stderr: '' });
@@ -64,12 +64,12 @@ test('lyrics are written, sung and timed', { timeout: patience }, async () => {
   const lyrics = await readFile(written, 'utf8');
   expect(lyrics.length).toBeGreaterThan(20);
 
-  const told: string[] = [];
+  const reported: string[] = [];
   const songs = await client.music.createAndWait(
     { mv: 'chirp-hawk', custom_mode: 1, prompt: '[Verse]\nThe water leaves the shore', tags: 'folk' },
-    { ...often, onProgress: ({ status }) => told.push(status) },
+    { ...often, onProgress: ({ status }) => reported.push(status) },
   );
-  expect(told.at(-1)).toBe('SUCCESS');
+  expect(reported.at(-1)).toBe('SUCCESS');
   expect(songs).toHaveLength(2);
   const id = songs[0]?.id ?? '';
   const { aligned_words } = await client.music.timing(id);
@@ -79,7 +79,7 @@ test('lyrics are written, sung and timed', { timeout: patience }, async () => {
   expect((await readFile(join(folder, 'cover'))).length).toBeGreaterThan(1_000);
 });
 
-test('the example of the README writes a song and a picture', { timeout: patience }, async () => {
+test('the example of the README writes a song and an image', { timeout: patience }, async () => {
   const root = join(import.meta.dirname, '../..');
   const readme = await readFile(join(root, 'client/README.md'), 'utf8');
   const example = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, code]) =>
@@ -92,7 +92,7 @@ test('the example of the README writes a song and a picture', { timeout: patienc
   expect((await readFile(join(folder, 'harbour.png'))).toString('latin1', 1, 4)).toBe('PNG');
 });
 
-test('a song that fails, and one that is not there', async () => {
+test('a failed song and an unknown song', async () => {
   const wait = client.music.createAndWait({ prompt: `${prompt} [[fail-late]]` }, often);
   await expect(wait).rejects.toMatchObject({ constructor: TaskFailedError, code: 'FAILURE' });
   await expect(client.music.waitFor('task_none', often)).rejects.toBeInstanceOf(NotFoundError);

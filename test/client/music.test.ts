@@ -13,10 +13,10 @@ const song = (id: string, more: object = {}) => ({ id, clip_id: id, status: 'com
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('an answer that names several tasks', () => {
+describe('a response with several tasks', () => {
   const created = { code: 200, msg: 'ok', data: ['t1', 't2'].map((task_id) => ({ task_id, status: 1 })) };
 
-  test('waits for all of them, and gives their songs in order', async () => {
+  test('waits for all of them and returns their songs in order', async () => {
     const { client } = stubClient(
       [
         created,
@@ -25,17 +25,17 @@ describe('an answer that names several tasks', () => {
         record('t1', 'SUCCESS', [song('a'), song('b')]),
       ].map((body) => json(body)),
     );
-    const told: string[] = [];
+    const reported: string[] = [];
     const songs = client.music.createAndWait(
       { prompt: 'p' },
-      { onProgress: ({ id, status }) => told.push(`${id} ${status}`) },
+      { onProgress: ({ id, status }) => reported.push(`${id} ${status}`) },
     );
     await vi.runAllTimersAsync();
     expect((await songs).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-    expect(told).toEqual(['t1 IN_PROGRESS', 't2 SUCCESS', 't1 SUCCESS']);
+    expect(reported).toEqual(['t1 IN_PROGRESS', 't2 SUCCESS', 't1 SUCCESS']);
   });
 
-  test('stops at the first that fails, and asks nothing any more', async () => {
+  test('stops at the first failure and polls no more', async () => {
     const bodies = [created, record('t1', 'IN_PROGRESS'), record('t2', 'FAILURE')];
     const { client, fetch } = stubClient(bodies.map((body) => json(body)));
     const outcome = client.music.createAndWait({ prompt: 'p' }).catch((error: unknown) => error);
@@ -44,7 +44,7 @@ describe('an answer that names several tasks', () => {
     expect(fetch).toHaveBeenCalledTimes(3);
   });
 
-  test('stops by a signal', async () => {
+  test('stops on a signal', async () => {
     const { client } = stubClient([json(created), silence, silence]);
     const stop = new AbortController();
     const outcome = client.music
@@ -56,7 +56,7 @@ describe('an answer that names several tasks', () => {
   });
 });
 
-test('options that make no sense start no task', async () => {
+test('invalid options start no task', async () => {
   const { client, fetch } = stubClient([]);
   for (const wait of [
     client.music.createAndWait({ prompt: 'p' }, { timeoutMs: 0 }),
@@ -66,13 +66,13 @@ test('options that make no sense start no task', async () => {
   expect(fetch).not.toHaveBeenCalled();
 });
 
-test('a task of the other kind is no task of this one', async () => {
+test('rejects a task of the other kind', async () => {
   const { client } = stubClient([json(record('t1', 'SUCCESS', [], 'LYRICS')), json(record('t2', 'SUCCESS'))]);
   await expect(client.music.waitFor('t1')).rejects.toThrow('t1 is a lyrics task.');
   await expect(client.lyrics.retrieve('t2')).rejects.toThrow(new UnigateError('t2 is a music task.'));
 });
 
-test('several tasks and several songs are asked for at once', async () => {
+test('several tasks and several songs are retrieved in one request', async () => {
   const { client, fetch, bodies } = stubClient([
     json({ code: 'success', message: '', data: [record('t1', 'SUCCESS').data] }),
     json([song('a'), song('b')]),
@@ -97,20 +97,20 @@ describe('the files of a song', () => {
       '/sigma/act/wav/a',
       'https://files.example/a.wav',
     ],
-  ] as const)('variant %s', async (variant, answer, path, url) => {
-    const { client, fetch } = stubClient([json(answer), () => new Response('bytes')]);
+  ] as const)('variant %s', async (variant, reply, path, url) => {
+    const { client, fetch } = stubClient([json(reply), () => new Response('bytes')]);
     const file = await client.music.download('a', { variant, range: 'bytes=0-4' });
     expect(new TextDecoder().decode(await file.bytes())).toBe('bytes');
-    const [asked, opened] = fetch.mock.calls.map(([request]) => request);
-    expect(asked?.url).toBe(`http://gateway.example${path}`);
-    expect([opened?.url, opened?.headers.get('range'), opened?.headers.get('authorization')]).toEqual([
+    const [lookup, download] = fetch.mock.calls.map(([request]) => request);
+    expect(lookup?.url).toBe(`http://gateway.example${path}`);
+    expect([download?.url, download?.headers.get('range'), download?.headers.get('authorization')]).toEqual([
       url,
       'bytes=0-4',
       null,
     ]);
   });
 
-  test('a broken connection is taken up again at an address of now', async () => {
+  test('a lost connection is resumed at a new URL', async () => {
     const part = (text: string, headers: Record<string, string>, status: number) => () =>
       new Response(text, { status, headers });
     const { client, fetch } = stubClient([
@@ -125,7 +125,7 @@ describe('the files of a song', () => {
     expect(fetch.mock.calls[3]?.[0].url).toBe('https://files.example/again.mp3');
   });
 
-  test('one that is not there is told with the state of the song', async () => {
+  test('a missing file is reported with the state of the song', async () => {
     const { client } = stubClient([json([song('a', { status: 'streaming', audio_url: '' })])]);
     await expect(client.music.urlOf('a')).rejects.toThrow(
       new UnigateError('a has no audio: its status is streaming.'),

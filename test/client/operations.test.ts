@@ -12,7 +12,7 @@ const spoken = { model: 'm', voice: 'v', input: 'Hi.' };
 const native = { model: 'm', input: { text: 'Hi.', voice: 'v' } } as const;
 const chat = { model: 'm', max_tokens: 1, messages: [] };
 
-/** The named method of the client for each operation. */
+/** The client method for each operation. */
 const methods: Partial<Record<OperationId, Use>> = {
   createSpeech: (client) => client.speech.create(spoken),
   synthesizeSpeech: (client) => client.speech.synthesize(native),
@@ -94,12 +94,12 @@ const methods: Partial<Record<OperationId, Use>> = {
   getAsyncApiDocument: (client) => client.service.asyncApiDocument(),
 };
 
-/** Pages, which people open in a browser. */
+/** Pages for browsers. */
 const forPeople = ['getHomePage', 'getDocs', 'getDocsFile'];
 
 const all: [string, OperationFacts][] = Object.entries(operations).filter(([id]) => !forPeople.includes(id));
 
-/** A path, or a path template, as the template with nameless parameters. */
+/** Returns a path or a path template with unnamed parameters. */
 const shape = (path: string) => path.split('/').map((part) => (part.startsWith('{') ? '{}' : part));
 
 let sent: { method: string; path: string }[];
@@ -124,7 +124,7 @@ test.each(Object.entries(methods))('%s is sent by its method', async (id, use) =
   expect({ method: sent[0]?.method.toLowerCase(), parts }).toEqual({ method, parts: template });
 });
 
-test.each(all)('%s stands in the README by its path', async (_, { method, path }) => {
+test.each(all)('%s is in the README with its path', async (_, { method, path }) => {
   const readme = await readFile(join(import.meta.dirname, '../../client/README.md'), 'utf8');
   expect(readme).toContain(`| \`${method.toUpperCase()} ${path}\` | \`client.`);
 });

@@ -13,14 +13,14 @@ const root = join(import.meta.dirname, '../..');
 const client = join(root, 'client');
 const readme = await readFile(join(client, 'README.md'), 'utf8');
 
-describe('the published form', () => {
+describe('the package', () => {
   let installed: InstalledPackage;
   beforeAll(async () => {
     installed = await installClient();
   }, 60_000);
   afterAll(() => installed.remove());
 
-  test('has a command line without TypeScript', async () => {
+  test('has a command line that runs without TypeScript', async () => {
     const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8')) as {
       version: string;
     };
@@ -34,27 +34,27 @@ describe('the published form', () => {
     expect(size).toBeLessThan(220_000);
   });
 
-  test('has nothing that publint objects to', async () => {
+  test('passes publint', async () => {
     const { messages } = await publint({ pkgDir: installed.folder, pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
-  test('has types that every way of importing an ES module finds', async () => {
+  test('has types that ES module imports resolve', async () => {
     const file = await readFile(installed.tarball);
     const tarball = createPackageFromTarballData(new Uint8Array(file));
     const analysis = await checkPackage(tarball);
-    // Only an import can load it: `require` and the resolution of before 2022 are not meant to.
+    // The package supports neither `require` nor the module resolution of Node 10.
     const problems = analysis.types ? analysis.problems : ['no types'];
-    const meant = problems.filter(
+    const relevant = problems.filter(
       (problem) =>
         typeof problem === 'string' ||
         !('resolutionKind' in problem) ||
         !['node10', 'node16-cjs'].includes(problem.resolutionKind),
     );
-    expect(meant).toEqual([]);
+    expect(relevant).toEqual([]);
   });
 
-  test('is imported by its name and typed', async () => {
+  test('can be imported by its name, with types', async () => {
     const { exports } = JSON.parse(await readFile(join(installed.folder, 'package.json'), 'utf8')) as {
       exports: { '.': { types: string; default: string } };
     };
@@ -80,7 +80,7 @@ describe('the README', () => {
     ...readme.matchAll(/^\| `(GET|POST|PUT|PATCH|DELETE) ([^`]+)` \| `client\.((?:\w+\.)+\w+)/gm),
   ];
 
-  test('names only paths of the contract, and only methods that are there', async () => {
+  test('contains only paths of the contract and existing methods', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance: object = new Unigate({ apiKey: 'k' });
     expect(rows.length).toBeGreaterThan(3);
@@ -93,17 +93,17 @@ describe('the README', () => {
     }
   });
 
-  test('has every method of the sockets', async () => {
+  test('contains every method of the sockets', async () => {
     const { RealtimeSession } = await import('../../client/realtime/realtime-session.ts');
     const { InferenceTask } = await import('../../client/inference/inference-task.ts');
-    const inner = ['constructor', 'hasEnded', 'run', 'end', 'handleEvent', 'handleAudio'];
+    const internal = ['constructor', 'hasEnded', 'run', 'end', 'handleEvent', 'handleAudio'];
     for (const { prototype } of [RealtimeSession, InferenceTask]) {
-      for (const name of Object.getOwnPropertyNames(prototype).filter((method) => !inner.includes(method)))
+      for (const name of Object.getOwnPropertyNames(prototype).filter((method) => !internal.includes(method)))
         expect(readme).toMatch(new RegExp(`\`${name}(\\(.*)?\``));
     }
   });
 
-  test('has every method of the client', async () => {
+  test('contains every method of the client', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance = new Unigate({ apiKey: 'k' });
     const { admin, baseUrl, http, ...areas } = instance;
@@ -116,7 +116,7 @@ describe('the README', () => {
     }
   });
 
-  test('has every method that all kinds of task have', async () => {
+  test('contains every method that all tasks share', async () => {
     const { FileTasks } = await import('../../client/tasks/file-tasks.ts');
     const { Tasks } = await import('../../client/tasks/tasks.ts');
     const all = [FileTasks.prototype, Tasks.prototype].flatMap(methodsOf);

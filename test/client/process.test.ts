@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Starts the command line as a process of its own; `done` is its exit code and what it wrote. */
+/** Starts the command line as a process. `done` is its exit code and its output. */
 function start(args: string[], env: Record<string, string>) {
   const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: { ...compiled, ...env } });
   const closed = once(child, 'close') as Promise<[number | null, string | null]>;
@@ -42,7 +42,7 @@ function start(args: string[], env: Record<string, string>) {
   return { child, done };
 }
 
-test('an answer that nobody reads keeps no program alive', async () => {
+test('an unread response does not keep a program alive', async () => {
   const url = await startStubServer((_, response) => {
     response.writeHead(200, { 'content-type': 'audio/wav' }).end('RIFF');
   });
@@ -66,7 +66,7 @@ describe('against a gateway', () => {
   });
   afterAll(() => gateway.close());
 
-  test('speaks into a file', async () => {
+  test('writes speech to a file', async () => {
     const { done } = start(['speak', 'Good morning.', '--voice', 'Aria', '-o', 'out.wav'], env);
     expect(await done).toMatchObject({ code: 0, stderr: '' });
     const bytes = await readFile(join(folder, 'out.wav'));
@@ -75,9 +75,9 @@ describe('against a gateway', () => {
     expect(await readdir(folder)).toEqual(['out.wav']);
   });
 
-  test('takes the sample rate, or says why not', async () => {
-    const refused = start(['speak', 'Hi.', '--voice', 'Aria', '--sample-rate', '16000', '-o', 'a.wav'], env);
-    const { code, stderr } = await refused.done;
+  test('uses the sample rate, or reports why it cannot', async () => {
+    const rejected = start(['speak', 'Hi.', '--voice', 'Aria', '--sample-rate', '16000', '-o', 'a.wav'], env);
+    const { code, stderr } = await rejected.done;
     expect(code).toBe(1);
     expect(stderr).toContain('sample_rate: alpha3-tts-flash speaks at 24000 Hz only.');
     const taken = ['--model', 'voxa-v3-flash', '--voice', 'voxanna', '--sample-rate', '16000', '-o', 'b.wav'];
@@ -89,19 +89,19 @@ describe('against a gateway', () => {
   test.each([
     [[], '--model voxa-v3-flash --voice voxanna'],
     [['--realtime', '--model', 'alpha-tts-realtime'], '--model alpha3-tts-flash-realtime --voice Aria'],
-  ])('names a model that makes the format: %j', async (more, advice) => {
+  ])('names a model that supports the format: %j', async (more, hint) => {
     const args = ['speak', 'Good morning.', '--voice', 'Aria', '-o', 'out.mp3'];
     const { code, stderr } = await start([...args, ...more], env).done;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining(`supports mp3: ${advice}\n`),
+      stderr: expect.stringContaining(`supports mp3: ${hint}\n`),
     });
-    const able = [...args.slice(0, 2), '-o', 'out.mp3', ...more.slice(0, 1), ...advice.split(' ')];
+    const able = [...args.slice(0, 2), '-o', 'out.mp3', ...more.slice(0, 1), ...hint.split(' ')];
     expect(await start(able, env).done).toMatchObject({ code: 0, stderr: '' });
     expect((await readFile(join(folder, 'out.mp3')))[0]).toBe(0xff);
   });
 
-  test('from a pipe into a pipe', async () => {
+  test('speaks from a pipe into a pipe', async () => {
     const args = [
       'speak',
       '-',
@@ -125,7 +125,7 @@ describe('against a gateway', () => {
   test.each([
     ['--realtime', 'Aria'],
     ['--duplex', 'voxanna'],
-  ])('%s: from a pipe into a file', async (mode, voice) => {
+  ])('%s: speaks from a pipe into a file', async (mode, voice) => {
     const { child, done } = start(['speak', '-', mode, '--voice', voice, '-o', 'out.wav'], env);
     child.stdin.write('Good morning. This is one line.\n');
     child.stdin.end('And this is another.\n');
@@ -137,7 +137,7 @@ describe('against a gateway', () => {
     expect(bytes.length).toBeGreaterThan(2 * 24_000 * 2);
   });
 
-  test('writes audio while its text still comes, and ends when nobody reads any more', async () => {
+  test('writes audio while the text arrives, and ends when the reader closes the pipe', async () => {
     const child = spawn(process.execPath, [program, 'speak', '-', '--realtime', '--voice', 'Aria'], { env });
     const exited = once(child, 'exit');
     const complaints = text(child.stderr);
@@ -149,7 +149,7 @@ describe('against a gateway', () => {
     expect(await complaints).toBe('');
   });
 
-  test('a refused session leaves no file, even if its text never ends', async () => {
+  test('a rejected session leaves no file, even if its text never ends', async () => {
     const { done } = start(['speak', '-', '--realtime', '--voice', 'Nobody', '-o', 'out.wav'], env);
     const { code, stderr } = await done;
     expect(code).toBe(1);
@@ -157,7 +157,7 @@ describe('against a gateway', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('fails with one line and no file', async () => {
+  test('prints one line for an error and writes no file', async () => {
     const { done } = start(['speak', 'Hi.', '--voice', 'Nobody', '-o', 'out.wav'], env);
     const { code, stderr } = await done;
     expect(code).toBe(1);
@@ -173,7 +173,7 @@ describe('against a gateway', () => {
   });
 });
 
-describe('stopped', () => {
+describe('a command that is interrupted', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -188,17 +188,17 @@ describe('stopped', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('by a signal while it waits for the rest of its text', async () => {
+  test('by a signal while it waits for text ends', async () => {
     const args = ['speak', '-', '--voice', 'v', '-o', 'out.wav'];
     const { child, done } = start(args, { UNIGATE_API_KEY: 'sk-test' });
-    // More than a pipe holds, so it is written only when the text is being read.
+    // Larger than the pipe buffer, so the write completes only when the command reads.
     const longText = 'word '.repeat(200_000);
     await new Promise<void>((resolve) => void child.stdin.write(longText, () => resolve()));
     child.kill('SIGINT');
     expect(await done).toMatchObject({ code: 130, stderr: 'unigate: stopped.\n' });
   });
 
-  test('by a signal in the middle of a live text', async () => {
+  test('by a signal during a streamed text ends', async () => {
     const { url, all } = await startSocketServer();
     const args = ['speak', '-', '--realtime', '--voice', 'v', '-o', 'out.wav'];
     const { child, done } = start(args, { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' });
@@ -209,7 +209,7 @@ describe('stopped', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('by a signal while a task runs tells how to go on', async () => {
+  test('by a signal while a task runs prints the command to resume', async () => {
     const polled = Promise.withResolvers<void>();
     const url = await startStubServer((request, response) => {
       if (request.method === 'GET') return polled.resolve();
@@ -220,12 +220,12 @@ describe('stopped', () => {
     await polled.promise;
     child.kill('SIGINT');
     const again = 'npx unigate video --resume task_1 -o clip.mp4';
-    const told = `task task_1\nunigate: stopped. Resume with: ${again}\n`;
-    expect(await done).toMatchObject({ code: 130, stderr: told });
+    const reported = `task task_1\nunigate: stopped. Resume with: ${again}\n`;
+    expect(await done).toMatchObject({ code: 130, stderr: reported });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('by a reader that has had enough is no failure, and ends the call', async () => {
+  test('by a closed pipe ends the call without an error', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {
       const endless = Readable.from(repeat(Buffer.alloc(65_536)));

@@ -15,7 +15,7 @@ const hex = (chunks: Uint8Array[]) => chunks.map((chunk) => Buffer.from(chunk).t
 const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe('the examples of the realtime channel', () => {
-  test('a session: audio in order, events in order, the last figure as usage', async () => {
+  test('a session: audio in order, events in order, the last report as usage', async () => {
     const { dialogue, session } = await open('realtime-session');
     const types: string[] = [];
     const reading = (async () => {
@@ -58,7 +58,7 @@ describe('the examples of the realtime channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  test('mode commit: an error leaves the session open, and the audio is read on after it', async () => {
+  test('mode commit: the session stays open after an error, and another loop reads the audio', async () => {
     const { dialogue, session } = await open('realtime-commit-session');
     await session.update({
       voice: 'Bruno',
@@ -91,12 +91,12 @@ describe('the examples of the realtime channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  test('refusals: update is told of its own error only', async () => {
+  test('errors: update rejects only with its own error', async () => {
     const { dialogue, session } = await open('realtime-refusals');
     await session.append('Too early.');
     expect(await settled(collect(session.audio()))).toMatchObject({ code: 'session_not_ready' });
-    const refused = { voice: 'Clio', sample_rate: 48000 } as const;
-    expect(await settled(session.update(refused))).toMatchObject({
+    const invalid = { voice: 'Clio', sample_rate: 48000 } as const;
+    expect(await settled(session.update(invalid))).toMatchObject({
       constructor: RealtimeError,
       code: 'invalid_value',
       param: 'session.sample_rate',
@@ -107,7 +107,7 @@ describe('the examples of the realtime channel', () => {
     expect(dialogue.played()).toBe(true);
   });
 
-  test('a provider that fails: the audio so far, then the error event that explains the close', async () => {
+  test('a provider failure: the audio received so far, then the error event that explains the close', async () => {
     const { dialogue, session } = await open('realtime-provider-failure');
     await session.update({ voice: 'Aria', ...serverCommit });
     await session.append('Good day.');

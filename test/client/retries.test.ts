@@ -16,9 +16,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Runs `listModels` to its end on the fake clock; gives the outcome and the waits between the requests. */
-async function play(...[turns, options]: Parameters<typeof stubClient>) {
-  const { client, times, fetch } = stubClient(turns, options);
+/** Runs `listModels` to its end on the fake clock. Returns the outcome and the delays between the requests. */
+async function play(...[responders, options]: Parameters<typeof stubClient>) {
+  const { client, times, fetch } = stubClient(responders, options);
   const outcome = client.models.list().then(
     (models) => models,
     (error: unknown) => error,
@@ -28,37 +28,37 @@ async function play(...[turns, options]: Parameters<typeof stubClient>) {
   return { outcome: await outcome, waits, requests: fetch.mock.calls.length };
 }
 
-describe('what is repeated', () => {
-  test.each([408, 409, 429, 500, 502, 503, 504])('%i, twice', async (status) => {
+describe('a request is retried', () => {
+  test.each([408, 409, 429, 500, 502, 503, 504])('twice after %i', async (status) => {
     const { outcome, requests } = await play([failed(status), failed(status), failed(status)]);
     expect(outcome).toMatchObject({ status });
     expect(requests).toBe(3);
   });
 
-  test.each([400, 401, 403, 404, 413, 415, 422, 501])('%i is final', async (status) => {
+  test.each([400, 401, 403, 404, 413, 415, 422, 501])('not after %i', async (status) => {
     const { outcome, requests } = await play([failed(status)]);
     expect(outcome).toMatchObject({ status });
     expect(requests).toBe(1);
   });
 
-  test('a connection error, until an answer comes', async () => {
+  test('after a connection error, until a response arrives', async () => {
     const { outcome, waits } = await play([unreachable, unreachable, list]);
     expect(outcome).toEqual([]);
     expect(waits).toEqual([500, 1_000]);
   });
 
-  test('gives the last error when nothing helps', async () => {
+  test('and then throws the last error', async () => {
     const { outcome } = await play([unreachable, unreachable, unreachable]);
     expect(outcome).toBeInstanceOf(ConnectionError);
     expect((outcome as Error).message).toBe('The connection to http://gateway.example failed: ECONNREFUSED.');
   });
 
-  test('x-should-retry decides over the status', async () => {
+  test('as x-should-retry decides', async () => {
     expect((await play([failed(500, { 'x-should-retry': 'false' })])).requests).toBe(1);
     expect((await play([failed(400, { 'x-should-retry': 'true' }), list])).outcome).toEqual([]);
   });
 
-  test('as often as maxRetries says, for the client and for one call', async () => {
+  test('maxRetries times, for the client and for one call', async () => {
     const five = Array.from({ length: 5 }, () => failed(503));
     expect((await play(five, { maxRetries: 4 })).requests).toBe(5);
     expect((await play(five, { maxRetries: 0 })).requests).toBe(1);
@@ -70,7 +70,7 @@ describe('what is repeated', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  test('sends the same body again', async () => {
+  test('with the same body', async () => {
     const { client, bodies } = stubClient([failed(500), unreachable, json({ output: {} })]);
     const body = { model: 'voxa-v2', input: { text: 'Über 日本', voice: 'voxanna' } };
     const call = client.speech.synthesize(body);
@@ -79,7 +79,7 @@ describe('what is repeated', () => {
     expect(bodies).toEqual(Array.from({ length: 3 }, () => JSON.stringify(body)));
   });
 
-  test('not once the body of the answer has begun', async () => {
+  test('not after the response body has started', async () => {
     const broken = () => {
       let pulls = 0;
       const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -97,8 +97,8 @@ describe('what is repeated', () => {
   });
 });
 
-describe('how long it waits', () => {
-  test('doubles from half a second to 8 s, less up to a quarter by chance', async () => {
+describe('the delay before a retry', () => {
+  test('doubles from 0.5 s to 8 s, minus a random part of up to 25 %', async () => {
     const many = Array.from({ length: 7 }, () => failed(500));
     expect((await play(many, { maxRetries: 6 })).waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000]);
     vi.mocked(Math.random).mockReturnValue(1);
@@ -128,14 +128,14 @@ describe('how long it waits', () => {
   test.each([
     ['retry-after', '61'],
     ['retry-after-ms', '60001'],
-  ])('gives up on %s: %s', async (name, value) => {
+  ])('prevents a retry for %s: %s', async (name, value) => {
     const { outcome, requests } = await play([failed(429, { [name]: value })]);
     expect(outcome).toBeInstanceOf(RateLimitError);
     expect((outcome as RateLimitError).headers.get(name)).toBe(value);
     expect(requests).toBe(1);
   });
 
-  test('an abort ends the wait at once', async () => {
+  test('ends at once on an abort', async () => {
     const { client, fetch } = stubClient([failed(500, { 'retry-after': '30' }), list]);
     const stop = new AbortController();
     const call = client.models.list({ signal: stop.signal });
@@ -146,7 +146,7 @@ describe('how long it waits', () => {
     expect(vi.getTimerCount()).toBe(0);
     expect(fetch).toHaveBeenCalledTimes(1);
   });
-  test('an abort before the wait leaves no wait', async () => {
+  test('does not start after an abort', async () => {
     const stop = new AbortController();
     const { client } = stubClient([
       () => {

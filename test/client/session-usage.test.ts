@@ -11,53 +11,53 @@ const tokens = (input: number, output: number) => ({
   output_tokens_details: { text_tokens: 0, audio_tokens: output },
 });
 
-test('a bill in characters is the largest figure, whatever order the reports come in', () => {
-  const bill = new SessionUsage();
-  expect(bill.usage).toBeUndefined();
+test('the usage in characters is the largest report, in any order', () => {
+  const session = new SessionUsage();
+  expect(session.usage).toBeUndefined();
   for (const [characters, total] of [
     [9, 9],
     [18, 18],
     [4, 18],
     [0, 18],
   ] as const) {
-    bill.add({ response: { id: 'r', usage: { characters } } });
-    expect(bill.usage).toEqual({ characters: total });
+    session.add({ response: { id: 'r', usage: { characters } } });
+    expect(session.usage).toEqual({ characters: total });
   }
 });
 
-test('a bill in tokens is the sum over the responses, each with its largest figure', () => {
-  const bill = new SessionUsage();
+test('the usage in tokens is the sum of the largest reports of all responses', () => {
+  const session = new SessionUsage();
   for (const [id, usage] of [
     ['r1', tokens(1, 50)],
     ['r1', tokens(1, 70)],
     ['r2', tokens(3, 50)],
     ['r1', tokens(1, 60)],
   ] as const)
-    bill.add({ response: { id, usage } });
-  expect(bill.usage).toEqual(tokens(4, 120));
+    session.add({ response: { id, usage } });
+  expect(session.usage).toEqual(tokens(4, 120));
 });
 
 test('a report without usage changes nothing', () => {
-  const bill = new SessionUsage();
-  bill.add({ response: { id: 'r' } });
-  expect(bill.usage).toBeUndefined();
+  const session = new SessionUsage();
+  session.add({ response: { id: 'r' } });
+  expect(session.usage).toBeUndefined();
 });
 
 test.each([
   [{ characters: 9 }, { characters: 18 }, { characters: 4 }],
   [tokens(1, 50), tokens(2, 70), tokens(2, 60)],
-])('the usage of a task counts from its start and never shrinks: %j', (first, largest, late) => {
-  const line = {
-    holdable: false,
-    hold() {},
+])('the usage of a task is cumulative and never decreases: %j', (first, largest, outdated) => {
+  const socket = {
+    canPause: false,
+    setPaused() {},
     fail() {},
-    owe() {},
-    settle() {},
+    expectResponse() {},
+    responseReceived() {},
     send: async () => {},
     requestId: undefined,
   };
-  const task = new InferenceTask(line as unknown as ConstructorParameters<typeof InferenceTask>[0]);
-  for (const usage of [first, largest, late]) {
+  const task = new InferenceTask(socket as unknown as ConstructorParameters<typeof InferenceTask>[0]);
+  for (const usage of [first, largest, outdated]) {
     const header = { task_id: task.id, event: 'result-generated', attributes: {} };
     task.handleEvent({ header, payload: { output: {}, usage } } as unknown as InferenceServerEvent, 1);
   }

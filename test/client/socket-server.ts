@@ -9,9 +9,9 @@ export type Frame = Record<string, unknown>;
 export interface Accepted {
   socket: WebSocket;
   request: IncomingMessage;
-  /** The text frames so far, parsed. */
+  /** Parsed text frames received so far. */
   received: Frame[];
-  /** The code with which the client closed it. */
+  /** Close code of the client. */
   closed: Promise<number>;
   send(event: object): void;
 }
@@ -21,7 +21,7 @@ interface Script {
   frame?(accepted: Accepted, frame: Frame): void;
 }
 
-/** A loopback gateway of sockets for one test that plays a script; gives its address and the sockets. */
+/** Starts a loopback socket server for one test. Returns its URL and the accepted sockets. */
 export async function startSocketServer(script: Script = {}) {
   const server = createServer((_, response) => void response.writeHead(404).end());
   const sockets = new WebSocketServer({
@@ -58,7 +58,7 @@ export async function startSocketServer(script: Script = {}) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, all };
 }
 
-/** All that an iterable gives. */
+/** Collects the items of an iterable. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

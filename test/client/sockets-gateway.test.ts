@@ -26,7 +26,7 @@ afterAll(() => gateway.close());
 const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 const text = 'Good morning. This is spoken while it is written.';
 
-/** Seconds of 16-bit mono PCM. */
+/** Duration of 16-bit mono PCM, in seconds. */
 const secondsOf = (chunks: Uint8Array[], rate: number) => Buffer.concat(chunks).length / 2 / rate;
 
 test.each(['alpha3-tts-flash-realtime', 'alpha-tts-realtime'])('a session of %s', async (model) => {
@@ -50,7 +50,7 @@ test('a session in a browser', async () => {
   expect(secondsOf(chunks, 8_000)).toBeGreaterThan(1);
 });
 
-test('a session that refuses a value goes on', async () => {
+test('a session continues after an invalid value', async () => {
   const session = await client.realtime('alpha-tts-realtime');
   const error = await settled(session.update({ voice: 'Clio', sample_rate: 48000 }));
   expect(error).toMatchObject({
@@ -75,7 +75,7 @@ test('two tasks on one socket', async () => {
   await connection.close();
 });
 
-test('refused handshakes', async () => {
+test('rejected handshakes', async () => {
   const stranger = new Unigate({ baseUrl: gateway.url, apiKey: 'sk-stranger' });
   expect(await settled(stranger.realtime('alpha3-tts-flash-realtime'))).toMatchObject({
     constructor: AuthenticationError,
@@ -86,7 +86,7 @@ test('refused handshakes', async () => {
   expect(await settled(client.realtime('voxa-v3-flash'))).toBeInstanceOf(BadRequestError);
 });
 
-test('the example of the README writes a file that plays', async () => {
+test('the example of the README writes a playable file', async () => {
   const root = join(import.meta.dirname, '../..');
   const readme = await readFile(join(root, 'client/README.md'), 'utf8');
   const example = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, code]) => code?.includes('.realtime('));
@@ -95,7 +95,7 @@ test('the example of the README writes a file that plays', async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, 'script.ts'), program);
   const env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
-  // Typeless as the script is, Node finds out by itself that it is a module.
+  // Node detects that the script is an ES module.
   const { stdout } = await run(process.execPath, ['script.ts'], { cwd: folder, env });
   expect(stdout).toMatch(/^\{ characters: \d+ \}\n$/);
   const wav = await readFile(join(folder, 'morning.wav'));

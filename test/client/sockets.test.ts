@@ -18,7 +18,7 @@ const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) =>
 const connect = (baseUrl: string) => new Unigate({ baseUrl, apiKey: key });
 const voice = { voice: 'Aria' };
 
-/** Confirms every update and finishes when told to; `text` is what an append does. */
+/** Confirms every update and finishes on request. `text` handles an append. */
 function plainSession(text: (accepted: Accepted, frame: Frame) => void = () => {}) {
   return startSocketServer({
     frame(accepted, frame) {
@@ -39,7 +39,7 @@ const delta = (bytes: Uint8Array) => ({
 afterEach(() => void vi.useRealTimers());
 
 describe('the handshake', () => {
-  test('names the model and carries the key in a header', async () => {
+  test('sends the model, and the key in a header', async () => {
     const { url, all } = await startSocketServer();
     const session = await connect(`${url}/base/`).realtime('a model/1', { headers: { 'x-trace': '7' } });
     const inference = await connect(url).inference('voxa-v2');
@@ -52,7 +52,7 @@ describe('the handshake', () => {
     expect(inspect({ session, inference }, { depth: 9, showHidden: true })).not.toContain(key);
   });
 
-  test('goes with the key as a subprotocol where a browser makes it', async () => {
+  test('sends the key as a subprotocol in a browser', async () => {
     const { url, all } = await startSocketServer();
     const browser = new Unigate({ baseUrl: url, apiKey: key, webSocket: WebSocket });
     await browser.realtime('m');
@@ -64,14 +64,14 @@ describe('the handshake', () => {
     expect(all).toHaveLength(1);
   });
 
-  test('of a browser never shows the key', async () => {
+  test('never reveals the key in a browser', async () => {
     const browser = new Unigate({ apiKey: 'sk/secret=', webSocket: WebSocket });
     const error = await settled(browser.realtime('m'));
     expect(error).toBeInstanceOf(UnigateError);
     expect(inspect(error, { depth: 9 })).not.toContain('sk/secret=');
   });
 
-  test('that is refused throws what the body says', async () => {
+  test('throws the error of the response body', async () => {
     const url = await startRefuser(401, {
       error: { code: 'invalid_api_key', message: 'No such key.', request_id: 'req_body' },
     });
@@ -90,12 +90,12 @@ describe('the handshake', () => {
     }
   });
 
-  test('that is answered by something else than a gateway', async () => {
+  test('throws for a response of another server', async () => {
     const url = await startStubServer((_, response) => void response.writeHead(200).end('hello'));
     expect(await settled(connect(url).realtime('m'))).toMatchObject({ status: 200, message: 'hello' });
   });
 
-  test('with nobody there', async () => {
+  test('throws if the server is unreachable', async () => {
     const error = await settled(connect('http://127.0.0.1:1').realtime('m'));
     expect(error).toMatchObject({
       constructor: ConnectionError,
@@ -105,17 +105,17 @@ describe('the handshake', () => {
     expect(await settled(browser.realtime('m'))).toBeInstanceOf(ConnectionError);
   });
 
-  test('without an answer ends with the timeout, or with the signal', async () => {
-    const { url, asked } = await startSilence();
+  test('ends on the timeout or the signal', async () => {
+    const { url, requests } = await startSilence();
     const late = settled(connect(url).realtime('m', { timeout: 20 }));
     expect(await late).toMatchObject({
       constructor: TimeoutError,
       message: expect.stringContaining('20 ms'),
     });
     const stop = new AbortController();
-    const before = asked();
+    const before = requests();
     const call = settled(connect(url).inference('m', { signal: stop.signal }));
-    await vi.waitUntil(() => asked() > before);
+    await vi.waitUntil(() => requests() > before);
     stop.abort('enough');
     expect(await call).toMatchObject({ constructor: AbortError, cause: 'enough' });
     expect(await settled(connect(url).realtime('m', { signal: stop.signal }))).toBeInstanceOf(AbortError);
@@ -123,7 +123,7 @@ describe('the handshake', () => {
 });
 
 describe('a session', () => {
-  test('gives every event an id of its own', async () => {
+  test('sends a unique id with every event', async () => {
     const { url, all } = await plainSession();
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -154,7 +154,7 @@ describe('a session', () => {
     expect(Buffer.concat(chunks).toString()).toBe('abcabc');
   });
 
-  test('that is closed by the gateway tells everybody', async () => {
+  test('throws everywhere when the gateway closes it', async () => {
     const { url } = await plainSession((accepted) => accepted.socket.close(1000, 'idle'));
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -166,7 +166,7 @@ describe('a session', () => {
     expect(await settled(session.update(voice))).toBeInstanceOf(SocketClosedError);
   });
 
-  test('whose connection breaks before the end has failed, with the usage so far', async () => {
+  test('fails when the connection is lost, with the usage so far', async () => {
     const usage = { characters: 4 };
     const { url } = await plainSession((accepted) => {
       accepted.send({
@@ -183,7 +183,7 @@ describe('a session', () => {
     expect(session.usage).toEqual(usage);
   });
 
-  test('that gets no answer to its update, or to its finish, times out', async () => {
+  test('times out without a response to update or finish', async () => {
     const { url } = await startSocketServer();
     const options = { timeout: 30_000 };
     const client = connect(url);
@@ -199,7 +199,7 @@ describe('a session', () => {
     }
   });
 
-  test('that is stopped throws AbortError everywhere', async () => {
+  test('throws AbortError everywhere after an abort', async () => {
     const { url, all } = await plainSession();
     const stop = new AbortController();
     const session = await connect(url).realtime('m', { signal: stop.signal });
@@ -212,7 +212,7 @@ describe('a session', () => {
     expect(await all[0]?.closed).toBe(1000);
   });
 
-  test.each(['no JSON', '7', Buffer.from('binary')])('ends over the frame %o', async (frame) => {
+  test.each(['no JSON', '7', Buffer.from('binary')])('fails on the frame %o', async (frame) => {
     const { url } = await plainSession((accepted) => accepted.socket.send(frame));
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -220,7 +220,7 @@ describe('a session', () => {
     await expect(collect(session.audio())).rejects.toThrow(UnigateError);
   });
 
-  test('is read by one loop at a time', async () => {
+  test('can be read by one loop at a time', async () => {
     const { url } = await plainSession();
     const session = await connect(url).realtime('m');
     const first = collect(session.events);
@@ -231,24 +231,24 @@ describe('a session', () => {
 });
 
 describe('speak', () => {
-  test('sends the text as it comes', async () => {
+  test('streams the text', async () => {
     const { url, all } = await plainSession((accepted, { text }) =>
       accepted.send(delta(Buffer.from(String(text)))),
     );
     const session = await connect(url).realtime('m');
-    const heard: string[] = [];
-    // The second piece is there only when the first has been heard.
+    const received: string[] = [];
+    // The second part follows only after audio for the first.
     async function* text() {
       yield 'One.';
-      await vi.waitUntil(() => heard.length === 1);
+      await vi.waitUntil(() => received.length === 1);
       yield 'Two.';
     }
-    for await (const chunk of session.speak(text(), voice)) heard.push(Buffer.from(chunk).toString());
-    expect(heard).toEqual(['One.', 'Two.']);
+    for await (const chunk of session.speak(text(), voice)) received.push(Buffer.from(chunk).toString());
+    expect(received).toEqual(['One.', 'Two.']);
     expect(all[0]?.received.at(-1)?.type).toBe('session.finish');
   });
 
-  test('fails when its text fails', async () => {
+  test('fails when the text source fails', async () => {
     const { url, all } = await plainSession();
     const session = await connect(url).realtime('m');
     async function* text() {
@@ -259,7 +259,7 @@ describe('speak', () => {
     expect(await all[0]?.closed).toBe(1000);
   });
 
-  test('closes the socket when its loop is left', async () => {
+  test('closes the socket when the loop ends early', async () => {
     const { url, all } = await plainSession((accepted) => accepted.send(delta(Buffer.from('abc'))));
     const session = await connect(url).realtime('m');
     async function* text() {
@@ -275,24 +275,24 @@ describe('speak', () => {
   });
 });
 
-describe('what is not read', () => {
-  const piece = new Uint8Array(64 * 1024);
-  const pieces = 1_024;
+describe('unread data', () => {
+  const chunk = new Uint8Array(64 * 1024);
+  const chunks = 1_024;
 
   /** Sends 64 MiB at the first text. */
   const flood = () =>
     plainSession((accepted) => {
-      for (let n = 0; n < pieces; n++) accepted.send(delta(piece));
+      for (let n = 0; n < chunks; n++) accepted.send(delta(chunk));
     });
 
-  test('holds the gateway back, and nothing is lost', async () => {
+  test('pauses the gateway without data loss', async () => {
     const { url, all } = await flood();
     const session = await connect(url).realtime('m');
     await session.update(voice);
     await session.append('Long.');
     const audio = session.audio()[Symbol.asyncIterator]();
     let bytes = (await audio.next()).value?.byteLength ?? 0;
-    // The sockets of the system take a few MiB; the rest waits where it was made, and nothing moves.
+    // Socket buffers hold a few MiB. The gateway keeps the rest.
     let waiting = -1;
     await vi.waitUntil(
       () => {
@@ -305,10 +305,10 @@ describe('what is not read', () => {
     expect(waiting).toBeGreaterThan(32 * 1024 * 1024);
     await session.finish();
     for (let next = await audio.next(); !next.done; next = await audio.next()) bytes += next.value.byteLength;
-    expect(bytes).toBe(pieces * piece.length);
+    expect(bytes).toBe(chunks * chunk.length);
   });
 
-  test('is dropped by close, which waits for the end all the same', async () => {
+  test('is discarded by close, which waits for the end', async () => {
     const { url } = await flood();
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -317,14 +317,14 @@ describe('what is not read', () => {
     expect(await collect(session.audio())).toEqual([]);
   });
 
-  test('of the audio does not hold back who reads the events, and is not silently cut', async () => {
+  test('of the audio does not pause a reader of events, and is an error to read later', async () => {
     const { url } = await flood();
     const session = await connect(url).realtime('m');
     await session.update(voice);
     void session.append('Long.');
     void session.finish();
     const events = await collect(session.events);
-    expect(events).toHaveLength(pieces + 2);
+    expect(events).toHaveLength(chunks + 2);
     await expect(collect(session.audio())).rejects.toThrow('audio: the unread data exceeded the buffer');
   });
 });
@@ -337,9 +337,9 @@ async function startRefuser(status: number, body: object): Promise<string> {
   return url;
 }
 
-/** A server that takes connections and never answers. */
+/** A server that accepts connections and never responds. */
 async function startSilence() {
-  let asked = 0;
-  const url = await startStubServer(() => void asked++);
-  return { url, asked: () => asked };
+  let requests = 0;
+  const url = await startStubServer(() => void requests++);
+  return { url, requests: () => requests };
 }

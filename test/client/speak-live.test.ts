@@ -14,7 +14,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const env = (url: string) => ({ UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' });
 
-/** Says the text itself as audio, a response a text. */
+/** Returns each text as audio, in one response per text. */
 function startRealtime() {
   return startSocketServer({
     frame(accepted, { type, session, text = '' }) {
@@ -27,7 +27,7 @@ function startRealtime() {
   });
 }
 
-/** The same with tasks; a voice `Nobody` is refused. */
+/** Does the same with tasks. Rejects the voice `Nobody`. */
 function startInference() {
   return startSocketServer({
     frame(accepted, frame) {
@@ -49,7 +49,7 @@ const first = ({ all }: { all: Accepted[] }): Frame | undefined => all[0]?.recei
 describe('speak --realtime', () => {
   const args = ['speak', 'Hi.', '--voice', 'Aria', '--realtime'];
 
-  test('writes only the audio on standard output, as it is', async () => {
+  test('writes only the unchanged audio to standard output', async () => {
     const server = await startRealtime();
     const { code, stdout, stderr } = await runCommand(args, { env: env(server.url) });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: 'Hi.', stderr: '' });
@@ -57,10 +57,10 @@ describe('speak --realtime', () => {
     expect(first(server)?.session).toEqual({ voice: 'Aria' });
   });
 
-  test('sends what it was told', async () => {
+  test('sends the given options', async () => {
     const server = await startRealtime();
-    const told = '--model m --format opus --sample-rate 48000 --speed 0 --instructions Slowly.'.split(' ');
-    await runCommand([...args, ...told], { env: env(server.url) });
+    const options = '--model m --format opus --sample-rate 48000 --speed 0 --instructions Slowly.'.split(' ');
+    await runCommand([...args, ...options], { env: env(server.url) });
     expect(server.all[0]?.request.url).toBe('/api-ws/v1/realtime?model=m');
     expect(first(server)?.session).toEqual({
       voice: 'Aria',
@@ -71,7 +71,7 @@ describe('speak --realtime', () => {
     });
   });
 
-  test('makes one WAV file of all responses, with its length', async () => {
+  test('writes one WAV file for all responses, with its length', async () => {
     const server = await startRealtime();
     const path = join(folder, 'a.wav');
     const stdin = 'One.\nTwo.\n';
@@ -87,7 +87,7 @@ describe('speak --realtime', () => {
     expect(texts).toEqual(['One.\n', 'Two.\n', undefined]);
   });
 
-  test('leaves the length open in a pipe', async () => {
+  test('writes an unknown length to a pipe', async () => {
     const server = await startRealtime();
     const wav = ['--format', 'wav', '--sample-rate', '8000'];
     const { stdout } = await runCommand([...args, ...wav], { env: env(server.url) });
@@ -95,7 +95,7 @@ describe('speak --realtime', () => {
     expect(stdout.readUInt32LE(40)).toBe(0xffffffff);
   });
 
-  test('leaves no file when there was no audio', async () => {
+  test('leaves no file without audio', async () => {
     const server = await startRealtime();
     const { code, stderr } = await runCommand(
       ['speak', '-', '--voice', 'v', '--realtime', '-o', join(folder, 'a.wav')],
@@ -109,7 +109,7 @@ describe('speak --realtime', () => {
 describe('speak --duplex', () => {
   const args = ['speak', '-', '--voice', 'voxanna', '--duplex'];
 
-  test('sends the lines of standard input as they come', async () => {
+  test('sends the lines of standard input as they arrive', async () => {
     const server = await startInference();
     const { code, stdout, stderr } = await runCommand(args, { env: env(server.url), stdin: 'One.\nTwo.' });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
@@ -124,7 +124,7 @@ describe('speak --duplex', () => {
     });
   });
 
-  test('makes a WAV file with its length', async () => {
+  test('writes a WAV file with its length', async () => {
     const server = await startInference();
     const path = join(folder, 'a.wav');
     await runCommand([...args, '-o', path, '--speed', '1.5'], { env: env(server.url), stdin: 'One.' });
@@ -134,7 +134,7 @@ describe('speak --duplex', () => {
     });
   });
 
-  test('fails with one line and no file', async () => {
+  test('prints one line for an error and writes no file', async () => {
     const server = await startInference();
     const { code, stderr } = await runCommand(
       ['speak', 'Hi.', '--duplex', '--voice', 'Nobody', '-o', join(folder, 'a.mp3')],
@@ -154,7 +154,7 @@ test.each([
   [['Hi.', '--duplex', '--format', 'flac'], '--format must be one of pcm, wav, mp3, opus.'],
   [['Hi.', '--duplex', '-o', 'a.flac'], 'the extension of a.flac must be one of pcm, wav, mp3, opus.'],
   [['Hi.', '--duplex', '--sample-rate', 'x'], '--sample-rate must be a number.'],
-])('a command line that is wrong: %j', async (args, message) => {
+])('rejects the command line %j', async (args, message) => {
   const { code, stderr } = await runCommand(['speak', '--voice', 'v', ...args], { env: env('http://x') });
   expect({ code, stderr }).toEqual({ code: 2, stderr: `unigate: ${message} See unigate --help.\n` });
 });

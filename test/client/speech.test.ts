@@ -29,7 +29,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('speech.create', () => {
-  test('wav has the size that its header says', async () => {
+  test('wav has the size in its header', async () => {
     const audio = await client.speech.create({ ...alpha, response_format: 'wav' });
     expect(audio.contentType).toBe('audio/wav');
     expect(audio.requestId).toMatch(/^req_/);
@@ -66,7 +66,7 @@ describe('native routes', () => {
   const audioOf = (event: SpeechEvent) =>
     'audio' in event.output ? Buffer.from(event.output.audio?.data ?? '', 'base64').length : 0;
 
-  test('events carry the audio and at last the usage', async () => {
+  test('events contain the audio and finally the usage', async () => {
     const stream = client.speech.events({ ...voxa, response_format: 'mp3' });
     const events = await collect(stream);
     expect(stream.requestId).toMatch(/^req_/);
@@ -89,8 +89,8 @@ describe('native routes', () => {
 
   test('multimodal and its events', async () => {
     const body = { model: alpha.model, input: { text: alpha.input, voice: alpha.voice } };
-    const answer = await client.speech.multimodal(body);
-    expect(answer).toMatchObject({ output: { audio: { data: '' } }, usage: { characters: 26 } });
+    const reply = await client.speech.multimodal(body);
+    expect(reply).toMatchObject({ output: { audio: { data: '' } }, usage: { characters: 26 } });
     const events = await collect(client.speech.multimodalEvents(body));
     expect(events.reduce((sum, event) => sum + audioOf(event), 0)).toBeGreaterThan(24_000);
     expect(events.at(-1)).toMatchObject({ output: { finish_reason: 'stop' }, usage: { characters: 26 } });
@@ -108,13 +108,13 @@ describe('errors of the gateway', () => {
     await expect(collect(client.speech.events(body))).rejects.toMatchObject(expected);
   });
 
-  test('a wrong key', async () => {
-    const stranger = new Unigate({ baseUrl: gateway.url, apiKey: 'sk-wrong' });
-    await expect(stranger.models.list()).rejects.toBeInstanceOf(AuthenticationError);
+  test('an invalid key', async () => {
+    const invalidClient = new Unigate({ baseUrl: gateway.url, apiKey: 'sk-wrong' });
+    await expect(invalidClient.models.list()).rejects.toBeInstanceOf(AuthenticationError);
   });
 });
 
-test('models.list names voices that speak', async () => {
+test('models.list returns usable voices', async () => {
   const models = await client.models.list();
   const model = models.find(({ id }) => id === 'alpha3-tts-flash');
   expect(model?.unit).toBe('characters');

@@ -19,7 +19,7 @@ const event = (fields: Partial<ServerSentEvent>): ServerSentEvent => ({
   ...fields,
 });
 
-describe('one stream', () => {
+describe('parses', () => {
   test.each<[string, string, Partial<ServerSentEvent>[]]>([
     ['a blank after the colon', 'data: a\n\n', [{ data: 'a' }]],
     ['none', 'data:a\n\n', [{ data: 'a' }]],
@@ -60,29 +60,29 @@ describe('one stream', () => {
     expect(await parse(...text.split(''))).toEqual(expected.map(event));
   });
 
-  test('dispatches on a return, and takes a line feed of the next chunk with it', async () => {
+  test('an event after CR, and LF in the next chunk as part of the line end', async () => {
     expect(await parse('data:a\r', '\ndata:b\r\n\r', '\n')).toEqual([event({ data: 'a\nb' })]);
     async function* open() {
       yield new TextEncoder().encode('data:a\r\r');
-      throw new Error('asked for more than was needed');
+      throw new Error('read more than needed');
     }
     expect((await parseEvents(open()).next()).value).toEqual(event({ data: 'a' }));
   });
 
-  test('letters that chunks cut apart', async () => {
+  test('characters that are split across chunks', async () => {
     const bytes = new TextEncoder().encode('data:你好 🎵\n\n');
     const cut = Array.from(bytes, (_, index) => bytes.slice(index, index + 1));
     expect(await parse(...cut)).toEqual([event({ data: '你好 🎵' })]);
   });
 
   test('a long line in many chunks', async () => {
-    const piece = 'A'.repeat(1_000);
-    const events = await parse('data:', ...Array.from({ length: 2_000 }, () => piece), '\n\n');
+    const chunk = 'A'.repeat(1_000);
+    const events = await parse('data:', ...Array.from({ length: 2_000 }, () => chunk), '\n\n');
     expect(events.map(({ data }) => data.length)).toEqual([2_000_000]);
   });
 });
 
-/** Numbers that look random, the same in each run: mulberry32. */
+/** Reproducible pseudo-random numbers: mulberry32. */
 function randomness(seed: number) {
   let state = seed;
   const next = () => {
@@ -111,7 +111,7 @@ const sampleTexts = [
   '\uFEFF',
 ] as const;
 
-/** A stream as some server might write it, and what it says. */
+/** Generates a valid stream and its events. */
 function compose(seed: number): { bytes: Uint8Array; events: ServerSentEvent[] } {
   const { below, pick } = randomness(seed);
   const end = pick(['\n', '\r', '\r\n']);
@@ -119,7 +119,7 @@ function compose(seed: number): { bytes: Uint8Array; events: ServerSentEvent[] }
   let id = '';
   let text = '';
   const line = (name: string, value: string) => {
-    // A value that begins with a blank needs one before it, because the first is taken away.
+    // The parser removes one leading space, so a value with a leading space needs another one.
     const blank = value.startsWith(' ') || below(2) ? ' ' : '';
     text += `${name}:${blank}${value}${end}`;
   };
@@ -134,7 +134,7 @@ function compose(seed: number): { bytes: Uint8Array; events: ServerSentEvent[] }
     if (name) line('event', name);
     for (const comment of comments) text += `:${comment}${end}`;
     if (below(4) === 0) line('retry', '100');
-    for (const piece of data) line('data', piece);
+    for (const chunk of data) line('data', chunk);
     text += end;
     events.push({ event: name || 'message', data: data.join('\n'), id, comments });
   }
@@ -147,7 +147,7 @@ function cut(bytes: Uint8Array, seed: number): Uint8Array[] {
   const longest = 1 + below(24);
   const chunks: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; ) {
-    // An empty chunk is possible too.
+    // Chunks may be empty.
     const end = start + below(longest + 1);
     chunks.push(bytes.slice(start, end));
     start = end;
@@ -155,12 +155,15 @@ function cut(bytes: Uint8Array, seed: number): Uint8Array[] {
   return chunks;
 }
 
-test('the same events however the stream is cut', async () => {
+test('parses the same events for all chunk sizes', async () => {
   for (let seed = 1; seed <= 500; seed++) {
     const { bytes, events } = compose(seed);
     expect(await parse(bytes), `stream ${seed} in one piece`).toEqual(events);
-    for (let way = 1; way <= 5; way++) {
-      expect(await parse(...cut(bytes, seed * 10 + way)), `stream ${seed} cut in way ${way}`).toEqual(events);
+    for (let cutSeed = 1; cutSeed <= 5; cutSeed++) {
+      expect(
+        await parse(...cut(bytes, seed * 10 + cutSeed)),
+        `stream ${seed} cut with seed ${cutSeed}`,
+      ).toEqual(events);
     }
   }
 });

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A loopback server for one test; gives its address. */
+/** Starts a loopback server for one test. Returns its URL. */
 export async function startStubServer(listener: Listener): Promise<string> {
   const server = createServer((request, response) => void listener(request, response));
   server.listen(0, '127.0.0.1');

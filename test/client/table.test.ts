@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { printTable } from '../../client/commands/terminal.ts';
 
-/** What is printed on a terminal so many columns wide, or into a file. */
+/** Prints to a terminal with this number of columns, or to a file. */
 function printed(rows: string[][], { columns, json }: { columns?: number; json?: boolean } = {}): string {
   let text = '';
   const stdout = new Writable({
@@ -17,7 +17,7 @@ function printed(rows: string[][], { columns, json }: { columns?: number; json?:
 }
 
 describe('a table', () => {
-  test('has straight columns, whatever the letters', () => {
+  test('aligns columns for all scripts', () => {
     expect(
       printed([
         ['name', 'id'],
@@ -35,11 +35,11 @@ describe('a table', () => {
     ['\u202egpj.exe', '\\u202egpj.exe'],
     ['a\u2028b\u200bc\ufeff', 'a\\u2028b\\u200bc\\ufeff'],
     ['half \ud83d', 'half \\ud83d'],
-  ])('shows %j as it is', (name, shown) => {
+  ])('escapes %j', (name, shown) => {
     expect(printed([[name, '1']])).toBe(`${shown}  1\n`);
   });
 
-  test('is cut where the terminal ends, widest columns first', () => {
+  test('truncates the widest columns on a narrow terminal', () => {
     const rows = [['7', 'a very long name indeed', 'enabled']];
     expect(printed(rows, { columns: 24 })).toBe('7  a very long…  enabled\n');
     expect(printed(rows)).toBe('7  a very long name indeed  enabled\n');
@@ -48,7 +48,7 @@ describe('a table', () => {
   });
 });
 
-test('JSON holds the same texts and steers no terminal', () => {
+test('JSON contains the same texts without control characters', () => {
   const rows = [['a\x9b2J\u202e\x1b\x7f\n', '日本']];
   const text = printed(rows, { json: true });
   expect(JSON.parse(text)).toEqual(rows);

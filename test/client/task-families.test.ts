@@ -53,29 +53,32 @@ const failed = (record: ReturnType<typeof music>, fail_reason: string) => ({
 
 interface Family {
   name: string;
-  /** Makes a task and waits for it. */
-  run(client: Unigate, onProgress: (told: { status: string; percent?: number | undefined }) => void): Outcome;
+  /** Creates a task and waits for it. */
+  run(
+    client: Unigate,
+    onProgress: (reported: { status: string; percent?: number | undefined }) => void,
+  ): Outcome;
   created: object;
   /** Method and path of the create call and of the poll. */
   calls: [string, string];
   running: object[];
-  told: [string, number | undefined][];
+  reported: [string, number | undefined][];
   done: object;
-  /** What the wait gives; left out, what the gateway shows of it. */
-  given?: unknown;
-  /** Ends without a result, and the code and message that stand for it. */
+  /** Result of the wait. Default: the task as the gateway returns it. */
+  result?: unknown;
+  /** Final states without a result, with the expected code and message. */
   failures: [object, string, string][];
 }
 
 const nativePolls = {
   created: native('PENDING'),
   running: [native('PENDING'), native('RUNNING'), native('SUSPENDED')],
-  told: [
+  reported: [
     ['PENDING', undefined],
     ['RUNNING', undefined],
     ['SUSPENDED', undefined],
     ['SUCCEEDED', undefined],
-  ] satisfies Family['told'],
+  ] satisfies Family['reported'],
   failures: [
     [native('FAILED', { code: 'DataInspectionFailed', message: 'Bad.' }), 'DataInspectionFailed', 'Bad.'],
     [native('CANCELED'), 'CANCELED', 'The task was canceled.'],
@@ -91,7 +94,7 @@ const families: Family[] = [
     created: video('queued'),
     calls: ['POST /v1/video/generations', 'GET /v1/video/generations/task_1'],
     running: [video('queued'), video('in_progress', { progress: 30 })],
-    told: [
+    reported: [
       ['queued', 0],
       ['in_progress', 30],
       ['completed', 100],
@@ -112,7 +115,7 @@ const families: Family[] = [
     created: video('queued'),
     calls: ['POST /v1/video/generations', 'GET /v1/video/generations/task_1'],
     running: [record('NOT_START'), record('IN_PROGRESS', { progress: '50%' }), record('UNKNOWN')],
-    told: [
+    reported: [
       ['NOT_START', undefined],
       ['IN_PROGRESS', 50],
       ['UNKNOWN', 50],
@@ -150,7 +153,7 @@ const families: Family[] = [
     created: { id },
     calls: ['POST /api/v3/contents/generations/tasks', 'GET /api/v3/contents/generations/tasks/task_1'],
     running: [official('queued'), official('running')],
-    told: [
+    reported: [
       ['queued', undefined],
       ['running', undefined],
       ['succeeded', undefined],
@@ -168,14 +171,14 @@ const families: Family[] = [
     created: { code: 'success', msg: '', data: id },
     calls: ['POST /sigma/submit/music', 'GET /sigma/fetch/task_1'],
     running: [music('SUBMITTED'), music('IN_PROGRESS', '30%'), music('UNKNOWN', '30%')],
-    told: [
+    reported: [
       ['SUBMITTED', 0],
       ['IN_PROGRESS', 30],
       ['UNKNOWN', 30],
       ['SUCCESS', 100],
     ],
     done: music('SUCCESS', '100%', songs),
-    given: songs,
+    result: songs,
     failures: [
       [failed(music('FAILURE'), 'Refused.'), 'FAILURE', 'Refused.'],
       [music('FAILURE'), 'FAILURE', 'The task failed.'],
@@ -187,12 +190,12 @@ const families: Family[] = [
     created: { code: 'success', msg: '', data: id },
     calls: ['POST /sigma/submit/lyrics', 'GET /sigma/fetch/task_1'],
     running: [lyrics('QUEUED')],
-    told: [
+    reported: [
       ['QUEUED', 0],
       ['SUCCESS', 0],
     ],
     done: lyrics('SUCCESS', words),
-    given: lyrics('SUCCESS', words).data,
+    result: lyrics('SUCCESS', words).data,
     failures: [[failed(lyrics('FAILURE'), 'No.'), 'FAILURE', 'No.']],
   },
   {
@@ -201,7 +204,7 @@ const families: Family[] = [
     created: { code: 22, description: 'In queue', result: id, properties: { numberOfQueues: 1 } },
     calls: ['POST /imgjob/submit/imagine', 'GET /imgjob/task/task_1/fetch'],
     running: [image('SUBMITTED'), image('IN_PROGRESS', '40%')],
-    told: [
+    reported: [
       ['SUBMITTED', 0],
       ['IN_PROGRESS', 40],
       ['SUCCESS', 100],
@@ -226,7 +229,7 @@ const families: Family[] = [
       'GET /api/assets/asset-1-a?model=zeta-delta-2-0-fast-260128',
     ],
     running: [asset('Processing')],
-    told: [
+    reported: [
       ['Processing', undefined],
       ['Active', undefined],
     ],
@@ -238,28 +241,28 @@ const families: Family[] = [
   },
 ];
 
-/** What a failure shows: the object as the gateway does, an asset, a song and lyrics without their envelope. */
+/** Returns the task of a failure: assets, songs and lyrics without their envelope. */
 function shown(body: object): unknown {
   if (!('code' in body) || !('data' in body)) return body;
   const record = body.data as object;
   return body.code === 0 || 'action' in record ? record : body;
 }
 
-describe.each(families)('$name', ({ run, created, calls, running, told, done, given, failures }) => {
+describe.each(families)('$name', ({ run, created, calls, running, reported, done, result, failures }) => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('is made, polled and given', async () => {
+  test('is created, polled and returned', async () => {
     const { client, fetch } = stubClient([created, ...running, done].map((body) => json(body)));
-    const seen: [string, number | undefined][] = [];
-    const outcome = run(client, ({ status, percent }) => void seen.push([status, percent]));
+    const progress: [string, number | undefined][] = [];
+    const outcome = run(client, ({ status, percent }) => void progress.push([status, percent]));
     await vi.runAllTimersAsync();
-    expect(await outcome).toEqual(given ?? shown(done));
-    expect(seen).toEqual(told);
-    const asked = fetch.mock.calls.map(
+    expect(await outcome).toEqual(result ?? shown(done));
+    expect(progress).toEqual(reported);
+    const requests = fetch.mock.calls.map(
       ([{ method, url: sent }]) => `${method} ${sent.slice('http://gateway.example'.length)}`,
     );
-    expect([...new Set(asked)]).toEqual(calls);
+    expect([...new Set(requests)]).toEqual(calls);
     if (!calls[0].includes('assets'))
       expect(fetch.mock.calls[0]?.[0].headers.get('idempotency-key')).toBeTruthy();
   });
@@ -272,7 +275,7 @@ describe.each(families)('$name', ({ run, created, calls, running, told, done, gi
   });
 });
 
-describe('the address of the result', () => {
+describe('the URL of the result', () => {
   const { client } = stubClient([]);
 
   test.each([
@@ -303,7 +306,7 @@ describe('the address of the result', () => {
 });
 
 describe('a download', () => {
-  test('goes to the address of the result, without the key', async () => {
+  test('requests the URL of the result without the key', async () => {
     const bytes = () => new Response('GLB', { headers: { 'content-type': 'model/gltf-binary' } });
     const { client, fetch } = stubClient([
       json(native('SUCCEEDED', { results: { pbr_model_url: url } })),
@@ -319,14 +322,14 @@ describe('a download', () => {
     expect(fetched?.headers.get('range')).toBe('bytes=0-2');
   });
 
-  test('of a task without a result says its state', async () => {
+  test('of a task without a result reports its state', async () => {
     const { client } = stubClient([json(native('RUNNING'))]);
     await expect(client.nativeVideos.download(id)).rejects.toThrow(
       new UnigateError('task_1 has no file: its status is RUNNING.'),
     );
   });
 
-  test('of an address that has run out is an APIError', async () => {
+  test('of an expired URL is an APIError', async () => {
     const expired = () => new Response('<Error>Expired</Error>', { status: 403 });
     const { client } = stubClient([json(native('SUCCEEDED', { video_url: url })), expired]);
     await expect(client.nativeVideos.download(id)).rejects.toMatchObject({

@@ -7,19 +7,19 @@ export interface Outcome {
   stderr: string;
 }
 
-interface Surroundings {
+interface CommandEnvironment {
   stdin?: string;
   env?: Record<string, string>;
   /** Whether stdout and stderr are terminals. */
   isTTY?: boolean;
-  /** Stops the command. */
+  /** Aborts the command. */
   signal?: AbortSignal;
 }
 
-/** Runs a command in this process on streams of its own. */
+/** Runs a command in this process with its own streams. */
 export async function runCommand(
   args: string[],
-  { stdin = '', env = {}, isTTY, signal = new AbortController().signal }: Surroundings = {},
+  { stdin = '', env = {}, isTTY, signal = new AbortController().signal }: CommandEnvironment = {},
 ): Promise<Outcome> {
   const written: Buffer[] = [];
   let stderr = '';

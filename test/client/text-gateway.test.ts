@@ -16,7 +16,7 @@ const question = {
 };
 
 describe('messages', () => {
-  test('whole, as events, and counted', async () => {
+  test('are created, streamed and counted', async () => {
     const message = await client.messages.create({ ...question, max_tokens: 64 });
     expect(message).toMatchObject({ role: 'assistant', content: [{ type: 'text' }] });
     const events = [];
@@ -26,7 +26,7 @@ describe('messages', () => {
     expect(await client.messages.countTokens(question)).toBe(message.usage.input_tokens);
   });
 
-  test('an error in the middle of the events is thrown', async () => {
+  test('an error during the stream is thrown', async () => {
     const broken = { ...question, messages: [{ role: 'user' as const, content: 'Tide. [[fail-late]]' }] };
     const events = client.messages.events({ ...broken, max_tokens: 64 });
     await expect(
@@ -42,7 +42,7 @@ test('embeddings', async () => {
   expect(data.map(({ index }) => index)).toEqual([0, 1]);
 });
 
-test('a key of its own: made, listed, used, found in the log, deleted', async () => {
+test('a key is created, listed, used, found in the log and deleted', async () => {
   const { id, key } = await client.tokens.create({ name: 'phone', remain_quota: 10_000 });
   expect((await client.tokens.list({ page_size: 1 })).items).toMatchObject([{ id, name: 'phone' }]);
   const phone = new Unigate({ baseUrl: gateway.url, apiKey: key });

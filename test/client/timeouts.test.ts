@@ -13,7 +13,7 @@ describe('timeout', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('covers the wait for the answer, and is tried again', async () => {
+  test('applies to the response, and the request is retried', async () => {
     const { client, times } = stubClient([silence, silence, silence], { timeout: 1_000 });
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const outcome = settled(client.models.list());
@@ -25,14 +25,14 @@ describe('timeout', () => {
     expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 1_500, 3_500]);
   });
 
-  test('covers the whole body of an answer', async () => {
+  test('applies to the whole response body', async () => {
     const { client } = stubClient([stall('{"object":')], { timeout: 1_000 });
     const outcome = settled(client.models.list());
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await outcome).toBeInstanceOf(TimeoutError);
   });
 
-  test('covers the whole audio', async () => {
+  test('applies to the whole audio', async () => {
     const { client } = stubClient([stall('RIFF', { 'content-type': 'audio/wav' })]);
     const audio = await client.speech.create(speech, { timeout: 50 });
     const outcome = settled(audio.bytes());
@@ -40,7 +40,7 @@ describe('timeout', () => {
     expect(await outcome).toBeInstanceOf(TimeoutError);
   });
 
-  test('covers only the wait for a stream', async () => {
+  test('applies only to the start of a stream', async () => {
     const { client } = stubClient([stall('RIFF')], { timeout: 50 });
     const audio = await client.speech.create({ ...speech, stream: true });
     const reader = audio.stream().getReader();
@@ -49,9 +49,9 @@ describe('timeout', () => {
     await reader.cancel();
   });
 
-  test('covers the body of a refusal, also of a stream', async () => {
-    const refusal = stall('{"error":', { 'content-type': 'application/json' }, 400);
-    const { client } = stubClient([refusal, refusal, refusal], { timeout: 50 });
+  test('applies to the body of an error, also for a stream', async () => {
+    const errorBody = stall('{"error":', { 'content-type': 'application/json' }, 400);
+    const { client } = stubClient([errorBody, errorBody, errorBody], { timeout: 50 });
     for (const call of [
       () => client.speech.create({ ...speech, stream: true }),
       () => client.speech.events(speech)[Symbol.asyncIterator]().next(),
@@ -63,7 +63,7 @@ describe('timeout', () => {
     }
   });
 
-  test('of the raw client covers the body, unless it is taken as a stream', async () => {
+  test('of the raw client applies to the body, except for a stream', async () => {
     const { client } = stubClient([stall('{'), stall('{')], { maxRetries: 0 });
     const whole = settled(client.http.GET('/v1/models', { timeout: 50 }));
     await vi.advanceTimersByTimeAsync(50);
@@ -101,21 +101,21 @@ describe('abort', () => {
     await closed.promise;
   });
 
-  test('in the middle of the events ends the loop with AbortError', async () => {
+  test('during the events ends the loop with AbortError', async () => {
     const url = await startStubServer(
       (_, response) => void response.write('data:{"n":1}\n\ndata:{"n":2}\n\n'),
     );
     const client = new Unigate({ baseUrl: url, apiKey: 'sk-test' });
     const stop = new AbortController();
-    const seen: unknown[] = [];
+    const received: unknown[] = [];
     const loop = async () => {
       for await (const event of client.speech.events(speech, { signal: stop.signal })) {
-        seen.push(event);
-        if (seen.length === 2) stop.abort();
+        received.push(event);
+        if (received.length === 2) stop.abort();
       }
     };
     await expect(loop()).rejects.toThrow(AbortError);
-    expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(received).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
   test('leaving the loop closes the connection', async () => {
@@ -129,7 +129,7 @@ describe('abort', () => {
     await closed.promise;
   });
 
-  test('leaving the audio early closes the connection', async () => {
+  test('leaving the audio loop early closes the connection', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {
       response.once('close', closed.resolve);
@@ -142,7 +142,7 @@ describe('abort', () => {
 });
 
 describe('connection', () => {
-  test('that fails names its reason and not the key', async () => {
+  test('failures contain the reason and not the key', async () => {
     const url = await startStubServer((request) => void request.socket.destroy());
     const client = new Unigate({ baseUrl: url, apiKey: 'sk-secret', maxRetries: 0 });
     const error = await settled(client.models.list());
@@ -153,11 +153,11 @@ describe('connection', () => {
     expect(inspect(error, { depth: 9 })).not.toContain('sk-secret');
   });
 
-  test('that breaks in the middle of the audio is not tried again', async () => {
-    let requests = 0;
+  test('failures during the audio are not retried', async () => {
+    let requested = 0;
     let cut = () => {};
     const url = await startStubServer((request, response) => {
-      requests++;
+      requested++;
       cut = () => void request.socket.destroy();
       response.writeHead(200, { 'content-type': 'audio/wav', 'content-length': 1_000 });
       response.write('RIFF');
@@ -168,24 +168,24 @@ describe('connection', () => {
     expect((await reader.read()).value).toHaveLength(4);
     cut();
     await expect(reader.read()).rejects.toThrow(ConnectionError);
-    expect(requests).toBe(1);
+    expect(requested).toBe(1);
   });
 });
 
-test('is stopped by its signal whatever the garbage collector has taken', async () => {
+test('a signal aborts the call after garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   if (typeof collect !== 'function') throw new Error('there is no garbage collector to call');
-  for (const answers of [false, true]) {
-    const asked = Promise.withResolvers<void>();
+  for (const responds of [false, true]) {
+    const requested = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {
-      if (answers) response.writeHead(200, { 'content-type': 'application/json' }).write('{');
-      asked.resolve();
+      if (responds) response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      requested.resolve();
     });
     const stop = new AbortController();
     const client = new Unigate({ baseUrl: url, apiKey: 'sk-test', maxRetries: 0 });
     const outcome = settled(client.models.list({ signal: stop.signal, timeout: 15_000 }));
-    await asked.promise;
+    await requested.promise;
     for (let round = 0; round < 5; round += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       collect();

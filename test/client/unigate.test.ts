@@ -18,7 +18,7 @@ describe('settings', () => {
     expect(fetch.mock.calls[0]?.[0].url).toBe('http://env.example/v1/models');
   });
 
-  test('fall back to the address of a gateway on this machine', () => {
+  test('default to a local gateway', () => {
     vi.stubEnv('UNIGATE_BASE_URL', '');
     expect(new Unigate({ apiKey: 'k' }).baseUrl).toBe('http://127.0.0.1:8080');
   });
@@ -37,7 +37,7 @@ describe('settings', () => {
     expect(() => new Unigate(options)).toThrow(new UnigateError(message));
   });
 
-  test('never show the key', () => {
+  test('never reveal the key', () => {
     const { client } = stubClient([], { apiKey: 'sk-secret' });
     expect(inspect(client, { depth: 9, showHidden: true })).not.toContain('sk-secret');
     expect(JSON.stringify(client)).not.toContain('sk-secret');
@@ -45,21 +45,21 @@ describe('settings', () => {
 });
 
 describe('call', () => {
-  test('fills in path and query, and gives the JSON of the answer', async () => {
+  test('sends path and query, and returns the JSON of the response', async () => {
     const { client, fetch } = stubClient([json({ success: true })]);
     const query = { keyword: 'a b', p: 2 };
     expect(await client.call('searchLogs', { params: { query } })).toEqual({ success: true });
     expect(fetch.mock.calls[0]?.[0].url).toBe('http://gateway.example/api/log/search?keyword=a%20b&p=2');
   });
 
-  test('gives bytes where the contract has no JSON', async () => {
+  test('returns bytes if the contract has no JSON', async () => {
     const { client, fetch } = stubClient([() => new Response('MP4')]);
     const bytes = await client.call('downloadVideoContent', { params: { path: { task_id: 'a/b' } } });
     expect(new TextDecoder().decode(bytes)).toBe('MP4');
     expect(fetch.mock.calls[0]?.[0].url).toBe('http://gateway.example/v1/videos/a%2Fb/content');
   });
 
-  test('with its reply gives the request id', async () => {
+  test('with the response returns the request id', async () => {
     const { client } = stubClient([json({ object: 'list', data: [] }, 200, { 'x-request-id': 'req_9' })]);
     const { data, requestId, response } = await client.callWithResponse('listModels');
     expect({ data, requestId, status: response.status }).toEqual({

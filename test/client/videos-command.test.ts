@@ -22,7 +22,7 @@ afterEach(async () => {
 type Answer = object | 'silence';
 
 interface Script {
-  /** What the polls show, one after the other; the last stands for all that follow. */
+  /** Responses to the polls in order. The last one repeats. */
   polls?: Answer[];
   create?: Answer;
   file?: Buffer;
@@ -31,26 +31,26 @@ interface Script {
 const video = (status: string, progress: number, more: object = {}) => ({ id, status, progress, ...more });
 const completed = video('completed', 100);
 
-/** A gateway for tasks of any kind. It remembers the bodies, and method and path of every call. */
-async function startStudio({ polls = [completed], create = { id }, file = movie }: Script = {}) {
+/** A gateway for tasks of any kind. Records the bodies, and method and path of every call. */
+async function startTaskServer({ polls = [completed], create = { id }, file = movie }: Script = {}) {
   const bodies: Record<string, unknown>[] = [];
   const calls: string[] = [];
-  const left = [...polls];
+  const remaining = [...polls];
   const url = await startStubServer(async (request, response) => {
     const { method, url: path = '' } = request;
     calls.push(`${method} ${path}`);
     if (path.endsWith('/content') || path.endsWith('.glb')) return void response.end(file);
     const text = Buffer.concat(await request.toArray()).toString();
     if (method === 'POST') bodies.push(JSON.parse(text) as Record<string, unknown>);
-    const answer = method === 'POST' ? create : left.length > 1 ? left.shift() : left[0];
-    if (answer === 'silence') return;
-    const body = JSON.stringify(answer).replaceAll('SELF', `http://${request.headers.host}`);
+    const reply = method === 'POST' ? create : remaining.length > 1 ? remaining.shift() : remaining[0];
+    if (reply === 'silence') return;
+    const body = JSON.stringify(reply).replaceAll('SELF', `http://${request.headers.host}`);
     response.writeHead(200, { 'content-type': 'application/json' }).end(body);
   });
   return { url, bodies, calls, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
 }
 
-/** Runs a command while the fake clock moves on. */
+/** Runs a command while the fake clock advances. */
 async function play(...[args, surroundings]: Parameters<typeof runCommand>) {
   let settled = false;
   const outcome = runCommand(args, surroundings).finally(() => {
@@ -60,7 +60,7 @@ async function play(...[args, surroundings]: Parameters<typeof runCommand>) {
   return outcome;
 }
 
-describe('a command line that is wrong', () => {
+describe('an invalid command line', () => {
   test.each([
     [['video'], 'A prompt, an image or a video is required.'],
     [['video', ' '], 'A prompt, an image or a video is required.'],
@@ -98,7 +98,7 @@ describe('a command line that is wrong', () => {
     [['model3d', 'a', '--seed', '1'], 'model3d has no option --seed.'],
   ])('%j', async (args, message) => {
     const line = typeof args === 'string' ? ['video', 'a', ...args.split(' ')] : args;
-    const { env, calls } = await startStudio();
+    const { env, calls } = await startTaskServer();
     const { code, stdout, stderr } = await play([...line, '-o', join(folder, 'x')], { env });
     expect(stderr).toContain(message);
     expect(stderr).toMatch(/^unigate: .* See unigate --help\.\n$/);
@@ -106,8 +106,8 @@ describe('a command line that is wrong', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('would write a video on a terminal', async () => {
-    const { env } = await startStudio();
+  test('is rejected if it would write a video to a terminal', async () => {
+    const { env } = await startTaskServer();
     const { code, stderr } = await play(['video', 'a'], { env, isTTY: true });
     expect({ code, stderr }).toMatchObject({
       code: 2,
@@ -174,20 +174,20 @@ describe('the request', () => {
       { seconds: '5', resolution: '720p', aspect_ratio: '9:16', image: a, custom_domain: 'f.example' },
     ],
   ])('of %s %s', async (model, args, expected) => {
-    const { env, bodies } = await startStudio();
+    const { env, bodies } = await startTaskServer();
     const line = ['video', 'A boat.', '--model', model, ...args.split(' ').filter(Boolean)];
     expect(await play(line, { env })).toMatchObject({ code: 0, stderr: `task ${id}\n` });
     expect(bodies).toEqual([{ model, prompt: 'A boat.', ...expected }]);
   });
 
   test('has a model by default, and a prompt from standard input', async () => {
-    const { env, bodies } = await startStudio();
+    const { env, bodies } = await startTaskServer();
     await play(['video', '-'], { env, stdin: 'A boat.\n' });
     expect(bodies).toEqual([{ model: 'gamma3.0-video-prime', prompt: 'A boat.\n' }]);
   });
 
-  test('has files as data URLs, and needs no prompt then', async () => {
-    const { env, bodies } = await startStudio();
+  test('contains files as data URLs, without a prompt', async () => {
+    const { env, bodies } = await startTaskServer();
     const path = join(folder, 'cat.PNG');
     await writeFile(path, 'picture');
     await play(['video', '--image', path, '--reference-image', path], { env });
@@ -196,7 +196,7 @@ describe('the request', () => {
   });
 
   test('is not sent when a file cannot be read', async () => {
-    const { env, calls } = await startStudio();
+    const { env, calls } = await startTaskServer();
     const { code, stderr } = await play(['video', 'a', '--image', join(folder, 'no.png')], { env });
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -206,14 +206,14 @@ describe('the request', () => {
   });
 });
 
-describe('what is shown', () => {
+describe('the progress', () => {
   const polls = [video('queued', 0), video('in_progress', 25), video('in_progress', 60), completed];
 
-  test('on a terminal: state, percent, bytes, and where the video is', async () => {
-    const { env } = await startStudio({ polls });
+  test('on a terminal: state, percent, bytes, and the file', async () => {
+    const { env } = await startTaskServer({ polls });
     const path = join(folder, 'clip.mp4');
     const { code, stderr } = await play(['video', 'a', '-o', path], { env, isTTY: true });
-    // Each line once: what ticks and what counts bytes depends on the time.
+    // Compares each line once, because the number of updates depends on the time.
     const lines = new Set(stderr.split('\r\x1b[K').map((line) => line.replace(/ \d+ s$/, ' … s')));
     expect(code).toBe(0);
     expect([...lines].filter((line) => !/^[\d.]+ .B of 2\.5 MB (?!100)/.test(line))).toEqual([
@@ -231,9 +231,9 @@ describe('what is shown', () => {
     expect(await readdir(folder)).toEqual(['clip.mp4']);
   });
 
-  test('time and no bar where each state has one and the same figure', async () => {
+  test('shows time and no bar if each state has a constant percent', async () => {
     const halfway = [video('queued', 10), video('in_progress', 50), video('in_progress', 50), completed];
-    const { env } = await startStudio({ polls: halfway });
+    const { env } = await startTaskServer({ polls: halfway });
     const args = ['video', 'a', '-o', join(folder, 'clip.mp4')];
     const { stderr } = await play(args, { env, isTTY: true });
     expect(stderr).toMatch(/in_progress \d+ s/);
@@ -241,14 +241,14 @@ describe('what is shown', () => {
   });
 
   test('in a pipe: the video, and its id', async () => {
-    const { env } = await startStudio({ polls });
+    const { env } = await startTaskServer({ polls });
     const { code, stdout, stderr } = await play(['video', 'a'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'task task_1\n' });
     expect(Buffer.compare(stdout, movie)).toBe(0);
   });
 
   test('with --quiet: nothing', async () => {
-    const { env } = await startStudio({ polls });
+    const { env } = await startTaskServer({ polls });
     const path = join(folder, 'clip.mp4');
     expect(await play(['video', 'a', '-q', '-o', path], { env, isTTY: true })).toMatchObject({
       code: 0,
@@ -257,10 +257,10 @@ describe('what is shown', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('a failed task is one line, and no file', async () => {
+describe('an error', () => {
+  test('of a task prints one line and writes no file', async () => {
     const failed = video('failed', 40, { error: { code: 'content_moderated', message: 'Held\nback.' } });
-    const { env } = await startStudio({ polls: [failed] });
+    const { env } = await startTaskServer({ polls: [failed] });
     const { code, stderr } = await play(['video', 'a', '-o', join(folder, 'clip.mp4')], { env });
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -269,8 +269,8 @@ describe('what goes wrong', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('an empty file tells how to go on', async () => {
-    const { env } = await startStudio({ file: Buffer.alloc(0) });
+  test('for an empty file prints the command to resume', async () => {
+    const { env } = await startTaskServer({ file: Buffer.alloc(0) });
     const path = join(folder, 'my clip.mp4');
     const { code, stderr } = await play(['video', 'a', '-o', path], { env });
     const again = `npx unigate video --resume task_1 -o '${path}'`;
@@ -281,8 +281,8 @@ describe('what goes wrong', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('a file that cannot be written: nothing is asked for', async () => {
-    const { env, calls } = await startStudio();
+  test('for a file that cannot be written sends no request', async () => {
+    const { env, calls } = await startTaskServer();
     expect(await play(['video', 'a', '-o', join(folder, 'no', 'clip.mp4')], { env })).toMatchObject({
       code: 1,
     });
@@ -290,12 +290,12 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('stopped', () => {
+describe('an interrupted command', () => {
   const again = (path: string, more = '') =>
     `task task_1\nunigate: stopped. Resume with: npx unigate video --resume task_1 -o ${path}${more}\n`;
 
-  test('while it waits, it tells how to go on, which then makes no second task', async () => {
-    const { env, calls } = await startStudio({ polls: ['silence', completed] });
+  test('prints the command to resume, which creates no second task', async () => {
+    const { env, calls } = await startTaskServer({ polls: ['silence', completed] });
     const path = join(folder, 'clip.mp4');
     const stop = new AbortController();
     const stopped = play(['video', 'a', '-o', path], { env, signal: stop.signal });
@@ -309,8 +309,8 @@ describe('stopped', () => {
     expect(calls.filter((call) => call.startsWith('POST'))).toHaveLength(1);
   });
 
-  test('names the gateway when the command line did', async () => {
-    const { url, calls } = await startStudio({ polls: ['silence'] });
+  test('prints the gateway if the command line contains it', async () => {
+    const { url, calls } = await startTaskServer({ polls: ['silence'] });
     const stop = new AbortController();
     const args = ['video', 'a', '--base-url', url, '--key', 'sk-secret'];
     const stopped = play(args, { signal: stop.signal });
@@ -319,26 +319,26 @@ describe('stopped', () => {
     expect(await stopped).toMatchObject({ code: 1, stderr: again('-', ` --base-url ${url}`) });
   });
 
-  test.each(['clip.mp4', '-'])('while the task is being made, it waits for the id: -o %s', async (name) => {
-    const begun = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
+  test.each(['clip.mp4', '-'])('waits for the id of a task that is being created: -o %s', async (name) => {
+    const requested = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const url = await startStubServer(async (_, response) => {
-      begun.resolve();
-      await answer.promise;
+      requested.resolve();
+      await released.promise;
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
     });
     const output = name === '-' ? name : join(folder, name);
     const stop = new AbortController();
     const env = { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' };
     const stopped = runCommand(['video', 'a', '-o', output], { env, signal: stop.signal });
-    await begun.promise;
+    await requested.promise;
     stop.abort();
-    answer.resolve();
+    released.resolve();
     expect(await stopped).toMatchObject({ code: 1, stderr: again(output) });
   });
 
-  test('before there is an id, it gives up a little later', async () => {
-    const { env, calls } = await startStudio({ create: 'silence' });
+  test('gives up 5 s later without an id', async () => {
+    const { env, calls } = await startTaskServer({ create: 'silence' });
     const stop = new AbortController();
     const stopped = play(['video', 'a'], { env, signal: stop.signal });
     await until(() => calls.length === 1);
@@ -361,7 +361,11 @@ describe('model3d', () => {
     [['--image', 'https://f.example/horse.png'], { image: 'https://f.example/horse.png' }, {}],
   ])('%j', async (args, input, more) => {
     const create = { output: { task_id: id, task_status: 'PENDING' } };
-    const { env, bodies, calls } = await startStudio({ create, polls: [made], file: Buffer.from('glTF') });
+    const { env, bodies, calls } = await startTaskServer({
+      create,
+      polls: [made],
+      file: Buffer.from('glTF'),
+    });
     const path = join(folder, 'horse.glb');
     expect(await play(['model3d', ...args, '-o', path], { env })).toMatchObject({
       code: 0,
@@ -374,7 +378,7 @@ describe('model3d', () => {
 
   test('shows the state without a percent', async () => {
     const polls = [{ output: { task_id: id, task_status: 'RUNNING' } }, made];
-    const { env } = await startStudio({ polls });
+    const { env } = await startTaskServer({ polls });
     const args = ['model3d', '--resume', id, '-o', join(folder, 'horse.glb')];
     const { stderr } = await play(args, { env, isTTY: true });
     expect(stderr).toMatch(/(\r\x1b\[KRUNNING \d+ s){2,}\r\x1b\[KSUCCEEDED \d+ s\r\x1b\[K/);

@@ -18,10 +18,10 @@ import { startStubServer } from './stub-server.ts';
 const id = 'task_1';
 const file = '0123456789';
 const whole = { 'content-type': 'video/mp4', 'content-length': '10' };
-type Turn = Parameters<typeof stubClient>[0][number];
+type Responder = Parameters<typeof stubClient>[0][number];
 
-/** An answer that gives the text, and breaks off after it if that is not the end. */
-function part(text: string, headers: Record<string, string> = whole, status = 200, broken = true): Turn {
+/** Responds with the text, and breaks off if it is not complete. */
+function part(text: string, headers: Record<string, string> = whole, status = 200, broken = true): Responder {
   return () => {
     let pulls = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -36,8 +36,8 @@ function part(text: string, headers: Record<string, string> = whole, status = 20
   };
 }
 
-/** The rest of the file from a place on. */
-const rest = (from: number, more: Record<string, string> = {}): Turn =>
+/** Responds with the rest of the file. */
+const rest = (from: number, more: Record<string, string> = {}): Responder =>
   part(file.slice(from), { 'content-range': `bytes ${from}-9/10`, ...more }, 206, false);
 
 describe('receiving', () => {
@@ -50,11 +50,11 @@ describe('receiving', () => {
     vi.restoreAllMocks();
   });
 
-  /** Receives on the fake clock: the text, or the error, and what was told and asked on the way. */
-  async function receive(turns: Turn[], options: Parameters<Unigate['videos']['receive']>[1] = {}) {
-    const { client, fetch, times } = stubClient(turns);
-    const told: [number, number | undefined][] = [];
-    const onBytes = (bytes: number, total: number | undefined) => void told.push([bytes, total]);
+  /** Downloads on the fake clock. Returns the text or the error, the progress and the requests. */
+  async function receive(responders: Responder[], options: Parameters<Unigate['videos']['receive']>[1] = {}) {
+    const { client, fetch, times } = stubClient(responders);
+    const reported: [number, number | undefined][] = [];
+    const onBytes = (bytes: number, total: number | undefined) => void reported.push([bytes, total]);
     const outcome = collect(client.videos.receive(id, { ...options, onBytes })).then(
       (chunks) => Buffer.concat(chunks).toString(),
       (error: unknown) => error,
@@ -63,19 +63,19 @@ describe('receiving', () => {
     expect(vi.getTimerCount()).toBe(0);
     const ranges = fetch.mock.calls.map(([request]) => request.headers.get('range'));
     const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-    return { outcome: await outcome, told, ranges, waits };
+    return { outcome: await outcome, reported, ranges, waits };
   }
 
-  test('gives the bytes and tells how many have come', async () => {
-    const { outcome, told, ranges } = await receive([part(file, whole, 200, false)]);
-    expect({ outcome, told, ranges }).toEqual({ outcome: file, told: [[10, 10]], ranges: [null] });
+  test('yields the bytes and reports their number', async () => {
+    const { outcome, reported, ranges } = await receive([part(file, whole, 200, false)]);
+    expect({ outcome, reported, ranges }).toEqual({ outcome: file, reported: [[10, 10]], ranges: [null] });
   });
 
-  test('asks for the rest after each break', async () => {
+  test('requests the rest after each lost connection', async () => {
     const second = part('45', { 'content-range': 'bytes 4-9/10' }, 206);
     expect(await receive([part('0123'), second, rest(6)])).toEqual({
       outcome: file,
-      told: [
+      reported: [
         [4, 10],
         [6, 10],
         [10, 10],
@@ -85,7 +85,7 @@ describe('receiving', () => {
     });
   });
 
-  test('has all when a file of unknown length broke off at its end', async () => {
+  test('completes when a file of unknown length breaks off at its end', async () => {
     const error = { error: { code: 'range_not_satisfiable', message: 'range: no', request_id: 'r' } };
     const beyond = (length: number) =>
       part(JSON.stringify(error), { 'content-range': `bytes */${length}` }, 416, false);
@@ -94,34 +94,34 @@ describe('receiving', () => {
     expect((await receive([part(file, open), beyond(9)])).outcome).toMatchObject({ status: 416 });
   });
 
-  test('passes over what it has when the whole file comes again', async () => {
-    const { outcome, told } = await receive([part('0123'), part(file, whole, 200, false)]);
+  test('skips received bytes when the whole file is sent again', async () => {
+    const { outcome, reported } = await receive([part('0123'), part(file, whole, 200, false)]);
     expect(outcome).toBe(file);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [4, 10],
       [10, 10],
     ]);
   });
 
-  test('takes an answer for whole only when all bytes are there', async () => {
+  test('accepts a response as complete only with all bytes', async () => {
     const { outcome, ranges } = await receive([part('0123', whole, 200, false), rest(4)]);
     expect({ outcome, ranges }).toEqual({ outcome: file, ranges: [null, 'bytes=4-'] });
   });
 
-  test('knows no total where none is told', async () => {
-    const { outcome, told } = await receive([part(file, {}, 200, false)]);
-    expect({ outcome, told }).toEqual({ outcome: file, told: [[10, undefined]] });
+  test('reports no total if it is unknown', async () => {
+    const { outcome, reported } = await receive([part(file, {}, 200, false)]);
+    expect({ outcome, reported }).toEqual({ outcome: file, reported: [[10, undefined]] });
     const zipped = { 'content-encoding': 'gzip', 'content-length': '3' };
-    expect((await receive([part(file, zipped, 200, false)])).told).toEqual([[10, undefined]]);
+    expect((await receive([part(file, zipped, 200, false)])).reported).toEqual([[10, undefined]]);
   });
 
-  test('goes on after a long silence', async () => {
+  test('resumes after 60 s without data', async () => {
     const { outcome, waits } = await receive([stall('0123', whole), rest(4)]);
     expect(outcome).toBe(file);
     expect(waits).toEqual([60_500]);
   });
 
-  test('waits ever longer between breaks without a byte, and then gives up', async () => {
+  test('backs off between lost connections without a byte, and then gives up', async () => {
     const nothing = Array.from({ length: 5 }, () => part('', { 'content-range': 'bytes 4-9/10' }, 206));
     const { outcome, waits } = await receive([part('0123'), ...nothing]);
     expect(outcome).toMatchObject({
@@ -132,7 +132,7 @@ describe('receiving', () => {
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000]);
   });
 
-  test('gives up at the first break with maxRetries 0', async () => {
+  test('gives up after the first lost connection with maxRetries 0', async () => {
     const { outcome, ranges } = await receive([part('0123')], { maxRetries: 0 });
     expect(outcome).toBeInstanceOf(ConnectionError);
     expect(ranges).toHaveLength(1);
@@ -146,22 +146,22 @@ describe('receiving', () => {
       'The file changed during the download.',
     ],
     ['a later part', rest(6), 'The server returned another part of the file than requested.'],
-  ])('refuses %s after a break', async (_, turn, message) => {
-    const { outcome } = await receive([part('0123', { ...whole, etag: '"a"' }), turn]);
+  ])('rejects %s after a lost connection', async (_, respond, message) => {
+    const { outcome } = await receive([part('0123', { ...whole, etag: '"a"' }), respond]);
     expect(outcome).toMatchObject({ constructor: UnigateError, message, taskId: id });
   });
 
-  test('throws a refusal with the task id', async () => {
+  test('throws an error response with the task id', async () => {
     const { outcome } = await receive([part('0123'), json({ error: { code: 'c', message: 'm' } }, 404)]);
     expect(outcome).toMatchObject({ status: 404, taskId: id });
-    const gone = await receive(Array.from({ length: 6 }, () => json({}, 500)));
-    expect(gone.outcome).toBeInstanceOf(InternalServerError);
+    const failed = await receive(Array.from({ length: 6 }, () => json({}, 500)));
+    expect(failed.outcome).toBeInstanceOf(InternalServerError);
   });
 
-  test('can be aborted in the middle and in a pause', async () => {
-    for (const turn of [stall('0123', whole), part('0123')]) {
+  test('can be aborted while it downloads and while it waits', async () => {
+    for (const respond of [stall('0123', whole), part('0123')]) {
       const stop = new AbortController();
-      const { client } = stubClient([turn]);
+      const { client } = stubClient([respond]);
       const outcome = collect(client.videos.receive(id, { signal: stop.signal })).catch(
         (error: unknown) => error,
       );
@@ -172,7 +172,7 @@ describe('receiving', () => {
     }
   });
 
-  test('ends the call when the reader has had enough', async () => {
+  test('ends the call when the reader stops', async () => {
     const { client, fetch } = stubClient([stall('0123', whole)]);
     for await (const chunk of client.videos.receive(id)) {
       expect(Buffer.from(chunk).toString()).toBe('0123');
@@ -182,7 +182,7 @@ describe('receiving', () => {
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  test('takes a picture of the video', async () => {
+  test('downloads a thumbnail of the video', async () => {
     const { client, fetch } = stubClient([part(file, whole, 200, false), part(file, whole, 200, false)]);
     await collect(client.videos.receive(id, { variant: 'thumbnail' }));
     const picture = await client.videos.download(id, { variant: 'thumbnail', range: 'bytes=0-3' });
@@ -210,7 +210,7 @@ describe('the file', () => {
 
   const movie = Buffer.alloc(300_000, 'frame');
 
-  /** A gateway whose connections break after so many bytes; it remembers the ranges. */
+  /** A gateway whose connections break after a number of bytes. Records the ranges. */
   async function startBreaking(breaks: number[]) {
     const ranges: (string | undefined)[] = [];
     const url = await startStubServer((request, response) => {
@@ -231,7 +231,7 @@ describe('the file', () => {
     return { ranges, client: new Unigate({ baseUrl: url, apiKey: 'sk-test' }) };
   }
 
-  test('is whole after breaks, and only then there', async () => {
+  test('is complete after lost connections, and appears only then', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { ranges, client } = await startBreaking([100_000, 200_000]);
     const seen = new Set<string>();
@@ -256,21 +256,21 @@ describe('the file', () => {
     ]);
   });
 
-  test('stays as it was when the rest never comes', async () => {
+  test('stays unchanged when the rest never arrives', async () => {
     const { client } = await startBreaking([100_000]);
     await expect(client.videos.downloadTo(id, path, { maxRetries: 0 })).rejects.toThrow(ConnectionError);
     expect(await readFile(path, 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['clip.mp4']);
   });
 
-  test('is whole also when it is written twice at once', async () => {
+  test('is complete when it is written twice at the same time', async () => {
     const { client } = await startBreaking([]);
     await Promise.all([client.videos.downloadTo(id, path), client.videos.downloadTo(id, path)]);
     expect(Buffer.compare(await readFile(path), movie)).toBe(0);
     expect(await readdir(folder)).toEqual(['clip.mp4']);
   });
 
-  test('cannot be written: nothing is asked for', async () => {
+  test('cannot be written: sends no request', async () => {
     const { ranges, client } = await startBreaking([]);
     await expect(client.videos.downloadTo(id, join(folder, 'no', 'clip.mp4'))).rejects.toThrow('ENOENT');
     expect(ranges).toEqual([]);

@@ -14,7 +14,7 @@ import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
 const run = promisify(execFile);
-/** Media are some seconds of work, and other tests want the cores too. */
+/** Rendering media takes seconds, and other tests share the cores. */
 const patience = 120_000;
 
 let gateway: TestGateway;
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 const prompt = 'A paper boat sails down a rainy street.';
-// Tasks take some seconds, so the tests wait side by side.
+// Tasks take seconds, so the tests run concurrently.
 const often = { pollIntervalMs: 100 };
 
 async function factsOf(path: string) {
@@ -51,7 +51,7 @@ async function factsOf(path: string) {
   };
 }
 
-/** The answer, whose connection breaks after so many bytes. */
+/** Returns the response with a connection that breaks after a number of bytes. */
 function cutOff(response: Response, count: number): Response {
   let left = count;
   const cut = new TransformStream<Uint8Array, Uint8Array>({
@@ -64,16 +64,16 @@ function cutOff(response: Response, count: number): Response {
   return new Response(response.body?.pipeThrough(cut), response);
 }
 
-test.concurrent('a gamma video, waited for and downloaded', { timeout: patience }, async () => {
-  const told: [string, number | undefined][] = [];
+test.concurrent('a gamma video is awaited and downloaded', { timeout: patience }, async () => {
+  const reported: [string, number | undefined][] = [];
   const parameters = { ratio: '16:9', audio: false, seed: 0 } as const;
   const video = await client.videos.createAndWait(
     { model: 'gamma3.0-video-prime', prompt, seconds: '2', size: '480P', metadata: { parameters } },
-    { ...often, onProgress: ({ status, percent }) => told.push([status, percent]) },
+    { ...often, onProgress: ({ status, percent }) => reported.push([status, percent]) },
   );
   expect(video).toMatchObject({ status: 'completed', progress: 100, seconds: '2', size: '480P' });
-  expect(told.at(-1)).toEqual(['completed', 100]);
-  const percents = told.map(([, percent]) => percent ?? 0);
+  expect(reported.at(-1)).toEqual(['completed', 100]);
+  const percents = reported.map(([, percent]) => percent ?? 0);
   expect(percents).toEqual(percents.toSorted((a, b) => a - b));
 
   const path = join(folder, 'clip.mp4');
@@ -83,7 +83,7 @@ test.concurrent('a gamma video, waited for and downloaded', { timeout: patience 
   const bytes = (await readFile(path)).length;
   expect(last).toEqual([bytes, bytes]);
 
-  // The same once more over a connection that breaks.
+  // Downloads again over a connection that breaks.
   const answers: (string | null)[] = [];
   const breaking = async (request: Request) => {
     const response = await fetch(request);
@@ -101,7 +101,7 @@ test.concurrent('a gamma video, waited for and downloaded', { timeout: patience 
   expect((await collect(client.videos.list())).map(({ id }) => id)).not.toContain(video.id);
 });
 
-test.concurrent('the same idempotency key makes one task', { timeout: patience }, async () => {
+test.concurrent('the same idempotency key creates one task', { timeout: patience }, async () => {
   const body = { model: 'gamma3.0-video', prompt, seconds: '2' };
   const options = { idempotencyKey: 'twice' };
   const tasks = [await client.videos.create(body, options), await client.videos.create(body, options)];
@@ -152,7 +152,7 @@ test.concurrent('a video in each of the other formats', { timeout: patience }, a
   await Promise.all([gamma(), seedance(), eta()]);
 });
 
-test.concurrent('the command line makes one', { timeout: patience }, async () => {
+test.concurrent('the command line creates a video', { timeout: patience }, async () => {
   const path = join(folder, 'portrait.mp4');
   const args = [
     'video',
@@ -167,12 +167,12 @@ test.concurrent('the command line makes one', { timeout: patience }, async () =>
     '-o',
     path,
   ];
-  const told = expect.stringMatching(/^task task_\w+\n$/);
-  expect(await runCommand(args, { env })).toMatchObject({ code: 0, stderr: told });
+  const reported = expect.stringMatching(/^task task_\w+\n$/);
+  expect(await runCommand(args, { env })).toMatchObject({ code: 0, stderr: reported });
   expect(await factsOf(path)).toEqual({ size: [480, 854], seconds: 2, frameRate: 30, audio: false });
 });
 
-test.concurrent('the command line makes a 3D object', { timeout: patience }, async () => {
+test.concurrent('the command line creates a 3D model', { timeout: patience }, async () => {
   const path = join(folder, 'horse.glb');
   expect(await runCommand(['model3d', 'A wooden rocking horse.', '-o', path], { env })).toMatchObject({
     code: 0,
@@ -183,7 +183,7 @@ test.concurrent('the command line makes a 3D object', { timeout: patience }, asy
   expect(glb.readUInt32LE(8)).toBe(glb.length);
 });
 
-test.concurrent('the example of the README writes a file that plays', { timeout: patience }, async () => {
+test.concurrent('the example of the README writes a playable file', { timeout: patience }, async () => {
   const root = join(import.meta.dirname, '../..');
   const readme = await readFile(join(root, 'client/README.md'), 'utf8');
   const example = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, code]) =>
@@ -198,14 +198,14 @@ test.concurrent('the example of the README writes a file that plays', { timeout:
   expect(await factsOf(join(folder, 'boat.mp4'))).toMatchObject({ seconds: 5, frameRate: 30, audio: true });
 });
 
-test('an asset, an official video that refers to it, and an asset that is refused', {
+test('an asset, an official video that references it, and a rejected asset', {
   timeout: patience,
 }, async () => {
   const url = await startStubServer((request, response) => {
     response.end(request.url === '/cat.png' ? png(400, 300) : 'no picture');
   });
   const refused = client.assets.uploadAndWait({ url: `${url}/cat.txt`, asset_type: 'Image' }, often);
-  const refusal = refused.catch((cause: unknown) => cause);
+  const errorBody = refused.catch((cause: unknown) => cause);
   const asset = await client.assets.uploadAndWait({ url: `${url}/cat.png`, asset_type: 'Image' }, often);
   expect(await client.assets.retrieve(asset.Id)).toMatchObject({ Status: 'Active' });
   const cat = {
@@ -220,5 +220,5 @@ test('an asset, an official video that refers to it, and an asset that is refuse
   await client.officialVideos.downloadTo(video.id, path);
   expect(await factsOf(path)).toMatchObject({ seconds: 4, frameRate: 24 });
   await client.officialVideos.delete(video.id);
-  expect(await refusal).toMatchObject({ constructor: TaskFailedError, task: { Status: 'Failed' } });
+  expect(await errorBody).toMatchObject({ constructor: TaskFailedError, task: { Status: 'Failed' } });
 });

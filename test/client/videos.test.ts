@@ -38,9 +38,9 @@ afterEach(() => void vi.useRealTimers());
 type Turns = Parameters<typeof stubClient>[0];
 type Options = NonNullable<Parameters<Unigate['videos']['waitFor']>[1]>;
 
-/** Waits for the task on the fake clock; gives the outcome and the milliseconds between the polls. */
-async function play(turns: Turns, options: Options = {}) {
-  const { client, times, fetch } = stubClient(turns);
+/** Waits for the task on the fake clock. Returns the outcome and the milliseconds between the polls. */
+async function play(responders: Turns, options: Options = {}) {
+  const { client, times, fetch } = stubClient(responders);
   const outcome = client.videos.waitFor(id, options).catch((error: unknown) => error);
   await vi.runAllTimersAsync();
   const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -48,8 +48,8 @@ async function play(turns: Turns, options: Options = {}) {
   return { outcome: await outcome, waits, requests: fetch.mock.calls.length };
 }
 
-describe('how often it polls', () => {
-  test('at once, after 1 s, and then ever less often down to every 15 s', async () => {
+describe('the poll interval', () => {
+  test('starts at 1 s and grows to 15 s', async () => {
     const { outcome, waits } = await play([...Array.from({ length: 10 }, () => running), completed]);
     expect(outcome).toMatchObject({ status: 'completed', video_url });
     expect(waits.map(Math.floor)).toEqual([
@@ -57,17 +57,17 @@ describe('how often it polls', () => {
     ]);
   });
 
-  test('as pollIntervalMs says', async () => {
+  test('is pollIntervalMs if given', async () => {
     const { waits } = await play([running, running, running, completed], { pollIntervalMs: 40 });
     expect(waits).toEqual([40, 40, 40]);
   });
 
   test.each([
     ['a task', json(task('queued', 0), 200, { 'retry-after': '7' }), 7_000],
-    ['a refusal', refused(429, { 'retry-after': '7' }), 7_000],
-    ['a refusal that asks for more than a minute', refused(503, { 'retry-after': '3600' }), 60_000],
+    ['a errorBody', refused(429, { 'retry-after': '7' }), 7_000],
+    ['a errorBody that asks for more than a minute', refused(503, { 'retry-after': '3600' }), 60_000],
     ['a task that asks for less than is due', json(task('queued', 0), 200, { 'retry-after': '0' }), 1_000],
-  ])('as retry-after of %s says', async (_, turn, milliseconds) => {
+  ])('follows retry-after of %s', async (_, turn, milliseconds) => {
     const { outcome, waits } = await play([turn, completed]);
     expect(outcome).toMatchObject({ status: 'completed' });
     expect(waits).toEqual([milliseconds]);
@@ -78,7 +78,7 @@ describe('how often it polls', () => {
     { pollIntervalMs: -1 },
     { pollIntervalMs: Number.NaN },
     { timeoutMs: 0 },
-  ])('not with %o, and then starts nothing', async (options) => {
+  ])('rejects %o and sends nothing', async (options) => {
     const { client, fetch } = stubClient([]);
     const [name] = Object.keys(options);
     await expect(client.videos.createAndWait(request, options)).rejects.toThrow(
@@ -89,18 +89,20 @@ describe('how often it polls', () => {
 });
 
 describe('progress', () => {
-  test('is told when it changes, and never falls', async () => {
+  test('is reported when it changes, and never decreases', async () => {
     const percents = [0, 0, 10, 5, 30, 20, 30];
-    const turns = percents.map((percent, index) => json(task(index < 2 ? 'queued' : 'in_progress', percent)));
-    const told: [string, number | undefined][] = [];
-    await play([...turns, completed], {
+    const responders = percents.map((percent, index) =>
+      json(task(index < 2 ? 'queued' : 'in_progress', percent)),
+    );
+    const reported: [string, number | undefined][] = [];
+    await play([...responders, completed], {
       onProgress: ({ id: told_id, status, percent, task: { progress } }) => {
         expect(told_id).toBe(id);
         expect(progress).toBeTypeOf('number');
-        told.push([status, percent]);
+        reported.push([status, percent]);
       },
     });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['queued', 0],
       ['in_progress', 10],
       ['in_progress', 30],
@@ -108,11 +110,13 @@ describe('progress', () => {
     ]);
   });
 
-  test('is told of a task that fails, before the error', async () => {
-    const told: string[] = [];
+  test('is reported for a failed task before the error', async () => {
+    const reported: string[] = [];
     const failed = json(task('failed', 40, { error: { code: 'c', message: 'm' } }));
-    await play([running, failed], { onProgress: ({ status, percent }) => told.push(`${status} ${percent}`) });
-    expect(told).toEqual(['in_progress 50', 'failed 50']);
+    await play([running, failed], {
+      onProgress: ({ status, percent }) => reported.push(`${status} ${percent}`),
+    });
+    expect(reported).toEqual(['in_progress 50', 'failed 50']);
   });
 
   test('throws what the listener throws', async () => {
@@ -128,7 +132,7 @@ describe('progress', () => {
 });
 
 describe('the end of the wait', () => {
-  test('is a typed error with the task when that has failed', async () => {
+  test('is a typed error with the failed task', async () => {
     const body = task('failed', 40, { error: { code: 'content_moderated', message: 'Held back.' } });
     const { outcome } = await play([running, json(body, 200, { 'x-request-id': 'req_7' })]);
     expect(outcome).toMatchObject({
@@ -157,7 +161,7 @@ describe('the end of the wait', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  test('an abort in the middle of a poll', async () => {
+  test('an abort during a poll', async () => {
     const { client } = stubClient([silence]);
     const stop = new AbortController();
     const outcome = client.videos.waitFor(id, { signal: stop.signal }).catch((error: unknown) => error);
@@ -167,7 +171,7 @@ describe('the end of the wait', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('an abort before the first poll asks nothing', async () => {
+  test('an abort before the first poll sends nothing', async () => {
     const { outcome, requests } = await play([], { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ constructor: AbortError, taskId: id });
     expect(requests).toBe(0);
@@ -177,8 +181,8 @@ describe('the end of the wait', () => {
     ['between two polls', [running, running, running], 3],
     ['in the middle of a poll', [running, running, silence], 3],
     ['when nothing but trouble comes', [refused(503), unreachable, refused(429)], 3],
-  ])('timeoutMs, %s', async (_, turns, polls) => {
-    const { outcome, requests } = await play(turns, { timeoutMs: 3_000 });
+  ])('timeoutMs, %s', async (_, responders, polls) => {
+    const { outcome, requests } = await play(responders, { timeoutMs: 3_000 });
     expect(outcome).toMatchObject({
       constructor: TimeoutError,
       message: 'task_1 did not end within 3000 ms; the task continues.',
@@ -187,13 +191,13 @@ describe('the end of the wait', () => {
     expect(requests).toBe(polls);
   });
 
-  test('no timeoutMs is as long as it takes', async () => {
+  test('never comes without timeoutMs while the task runs', async () => {
     const { outcome } = await play([running, completed], { timeoutMs: Infinity });
     expect(outcome).toMatchObject({ status: 'completed' });
   });
 });
 
-describe('a poll that goes wrong', () => {
+describe('a failed poll', () => {
   test.each([
     ['408', refused(408)],
     ['429', refused(429)],
@@ -216,7 +220,7 @@ describe('a poll that goes wrong', () => {
     expect(waits).toEqual([61_000]);
   });
 
-  test('goes on with a state that is not in the contract', async () => {
+  test('continues after a state that is not in the contract', async () => {
     const { outcome } = await play([json(task('paused', 10)), completed]);
     expect(outcome).toMatchObject({ status: 'completed' });
   });
@@ -230,7 +234,7 @@ describe('a poll that goes wrong', () => {
     expect(requests).toBe(2);
   });
 
-  test('is given up when ten minutes of trouble are over, and has the task id', async () => {
+  test('ends the wait after 10 minutes of failures, with the task id', async () => {
     const { outcome, waits } = await play([running, ...Array.from({ length: 100 }, () => refused(503))]);
     expect(outcome).toMatchObject({ constructor: ServiceUnavailableError, taskId: id });
     const total = waits.reduce((sum, milliseconds) => sum + milliseconds);
@@ -238,7 +242,7 @@ describe('a poll that goes wrong', () => {
     expect(total).toBeLessThan(616_000);
   });
 
-  test('has its ten minutes anew after each answer', async () => {
+  test('restarts the 10 minutes after each successful poll', async () => {
     const trouble = Array.from({ length: 35 }, () => refused(503));
     const { outcome } = await play([...trouble, running, ...trouble, completed]);
     expect(outcome).toMatchObject({ status: 'completed' });
@@ -249,7 +253,7 @@ describe('create', () => {
   const keysOf = (fetch: ReturnType<typeof stubClient>['fetch']) =>
     fetch.mock.calls.map(([sent]) => sent.headers.get('idempotency-key'));
 
-  test('names the request, and its repeats the same', async () => {
+  test('sends an idempotency key, and the same one in retries', async () => {
     const { client, fetch, bodies } = stubClient([refused(503), unreachable, queued, queued]);
     const first = client.videos.create(request);
     await vi.runAllTimersAsync();
@@ -262,14 +266,14 @@ describe('create', () => {
     expect(bodies).toEqual(Array.from({ length: 4 }, () => JSON.stringify(request)));
   });
 
-  test('takes a name of the caller', async () => {
+  test('accepts an idempotency key', async () => {
     const { client, fetch } = stubClient([queued, queued, completed]);
     await client.videos.create(request, { headers: { 'idempotency-key': 'by-header' } });
     await client.videos.createAndWait(request, { idempotencyKey: 'by-option' });
     expect(keysOf(fetch)).toEqual(['by-header', 'by-option', null]);
   });
 
-  test('and wait gives the video', async () => {
+  test('and wait returns the video', async () => {
     const { client, fetch } = stubClient([queued, queued, running, completed]);
     const outcome = client.videos.createAndWait(request);
     await vi.runAllTimersAsync();
@@ -301,23 +305,23 @@ describe('list', () => {
     return { ids, queries: fetch.mock.calls.map(([sent]) => new URL(sent.url).search) };
   };
 
-  test('goes through the pages', async () => {
+  test('yields all pages', async () => {
     expect(await idsOf([page(['a', 'b'], true), page(['c', 'd'], true), page([], false)])).toEqual({
       ids: ['a', 'b', 'c', 'd'],
       queries: ['?limit=2&order=asc', '?limit=2&order=asc&after=b', '?limit=2&order=asc&after=d'],
     });
   });
 
-  test('fetches no page that is not reached', async () => {
+  test('fetches pages only on demand', async () => {
     expect((await idsOf([page(['a', 'b'], true)], 2)).ids).toEqual(['a', 'b']);
   });
 
-  test('ends at a page that leads to itself', async () => {
+  test('ends at a page that refers to itself', async () => {
     expect((await idsOf([page(['a'], true), page(['a'], true)])).ids).toEqual(['a', 'a']);
   });
 });
 
-test('delete says what is gone', async () => {
+test('delete returns the deleted task', async () => {
   const gone = { id, object: 'video.deleted', deleted: true };
   const { client, fetch } = stubClient([json(gone)]);
   expect(await client.videos.delete(id)).toEqual(gone);

@@ -23,17 +23,17 @@ const created = (name: string) => ({
   voxa: { voice_id: `voxa-v2-${name}-8f3a`, preview_audio: preview },
 });
 
-/** The three voice services. `refused` are left to no one, or fail as their status says. */
-async function startServices(
+/** The three voice services. Services in `refused` fail with the given status. */
+async function startVoiceServices(
   lists: Record<string, object[]> = {},
   states: string[] = ['OK'],
   refused: Record<string, number> = {},
 ) {
-  const asked: Asked[] = [];
+  const requests: Asked[] = [];
   const left = [...states];
   const url = await startStubServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Asked;
-    asked.push(body);
+    requests.push(body);
     const { model, input } = body;
     const answer = (): object => {
       if (input.action === 'create') return created(input.preferred_name ?? '').alpha;
@@ -47,7 +47,7 @@ async function startServices(
     const said = status === 200 ? { request_id: 'r', output: answer(), usage: { count: 0 } } : { code: 'no' };
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said));
   });
-  return { asked, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
+  return { requests, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
 }
 
 const alpha = (voice: string, target_model = 'alpha3-tts-vc-2026-01-22') => ({
@@ -57,7 +57,7 @@ const alpha = (voice: string, target_model = 'alpha3-tts-vc-2026-01-22') => ({
 });
 const voxa = (voice_id: string, status = 'OK') => ({ voice_id, status, gmt_create: '2026-02-01 09:30:00' });
 
-describe('a command line that is wrong', () => {
+describe('an invalid command line', () => {
   test.each([
     [['voices', 'sing'], 'There is no command voices sing; commands: voices clone, voices design'],
     [['voices', 'clone'], 'voices clone requires one recording.'],
@@ -75,17 +75,17 @@ describe('a command line that is wrong', () => {
     [['voices', 'delete'], 'voices delete requires one voice.'],
     [['voices', 'list', 'all'], 'voices list accepts no argument.'],
   ])('%j', async (args, message) => {
-    const { asked, env } = await startServices();
+    const { requests, env } = await startVoiceServices();
     const { code, stderr } = await runCommand(args, { env });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
-  test('a recording that is not there', async () => {
-    const { asked, env } = await startServices();
+  test('reports a missing recording', async () => {
+    const { requests, env } = await startVoiceServices();
     const { code, stderr } = await runCommand(['voices', 'clone', join(folder, 'me.wav')], { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^unigate: ENOENT: .*\n$/) });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
@@ -94,11 +94,11 @@ describe('clone', () => {
     ['me.wav', 'audio/wav', 'me'],
     ['My Voice, take 2 (final).MP3', 'audio/mpeg', 'MyVoicetake2fina'],
     ['声.m4a', 'audio/mp4', 'voice'],
-  ])('takes the file %s', async (name, type, part) => {
-    const { asked, env } = await startServices();
+  ])('accepts the file %s', async (name, type, part) => {
+    const { requests, env } = await startVoiceServices();
     await writeFile(join(folder, name), 'sound');
     const { code, stdout, stderr } = await runCommand(['voices', 'clone', join(folder, name)], { env });
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       {
         model: 'alpha-voice-enrollment',
         input: {
@@ -118,14 +118,13 @@ describe('clone', () => {
     });
   });
 
-  test('sends what it was told', async () => {
-    const { asked, env } = await startServices();
-    const told = '--name n_1 --language fr --text Bonjour. --model alpha3-tts-vc-realtime-2026-01-15'.split(
-      ' ',
-    );
+  test('sends the given options', async () => {
+    const { requests, env } = await startVoiceServices();
+    const reported =
+      '--name n_1 --language fr --text Bonjour. --model alpha3-tts-vc-realtime-2026-01-15'.split(' ');
     const url = 'https://files.example/a/me.ogg?x=1';
-    expect(await runCommand(['voices', 'clone', url, ...told], { env })).toMatchObject({ code: 0 });
-    expect(asked[0]?.input).toEqual({
+    expect(await runCommand(['voices', 'clone', url, ...reported], { env })).toMatchObject({ code: 0 });
+    expect(requests[0]?.input).toEqual({
       action: 'create',
       target_model: 'alpha3-tts-vc-realtime-2026-01-15',
       preferred_name: 'n_1',
@@ -135,13 +134,13 @@ describe('clone', () => {
     });
   });
 
-  test('waits for a voxa voice, whose id is told before', async () => {
-    const { asked, env } = await startServices({}, ['DEPLOYING', 'OK']);
+  test('waits for a voxa voice after printing its id', async () => {
+    const { requests, env } = await startVoiceServices({}, ['DEPLOYING', 'OK']);
     const url = 'https://files.example/my%20long-recording.wav';
     const args = ['voices', 'clone', url, '--model', 'voxa-v2'];
     const { code, stdout, stderr } = await runCommand(args, { env });
     const id = 'voxa-v2-my20longre-8f3a';
-    expect(asked[0]).toEqual({
+    expect(requests[0]).toEqual({
       model: 'voice-enrollment',
       input: {
         action: 'create_voice',
@@ -151,7 +150,7 @@ describe('clone', () => {
         url,
       },
     });
-    expect(asked.slice(1).map(({ input }) => input)).toEqual([
+    expect(requests.slice(1).map(({ input }) => input)).toEqual([
       { action: 'query_voice', voice_id: id },
       { action: 'query_voice', voice_id: id },
     ]);
@@ -162,8 +161,8 @@ describe('clone', () => {
     });
   });
 
-  test('shows on a terminal that it waits', async () => {
-    const { env } = await startServices({}, ['DEPLOYING', 'OK']);
+  test('shows the wait on a terminal', async () => {
+    const { env } = await startVoiceServices({}, ['DEPLOYING', 'OK']);
     const args = ['voices', 'clone', 'https://files.example/me.wav', '--model', 'voxa-v2'];
     const { stderr } = await runCommand(args, { env, isTTY: true });
     const lines = new Set(stderr.split('\r\x1b[K').map((line) => line.replace(/ \d+ s$/, ' … s')));
@@ -176,8 +175,8 @@ describe('clone', () => {
     ]);
   });
 
-  test('fails when the voice is refused, with its id', async () => {
-    const { env } = await startServices({}, ['UNDEPLOYED']);
+  test('fails with the id when the voice is rejected', async () => {
+    const { env } = await startVoiceServices({}, ['UNDEPLOYED']);
     const args = ['voices', 'clone', 'https://files.example/me.wav', '--model', 'voxa-v2'];
     const { code, stdout, stderr } = await runCommand(args, { env });
     const id = 'voxa-v2-me-8f3a';
@@ -188,17 +187,17 @@ describe('clone', () => {
     });
   });
 
-  test('is not repeated, since that could make a second voice', async () => {
-    const { asked, env } = await startServices({}, [], { 'alpha-voice-enrollment': 503 });
+  test('is not retried, because a retry could create a second voice', async () => {
+    const { requests, env } = await startVoiceServices({}, [], { 'alpha-voice-enrollment': 503 });
     const args = ['voices', 'clone', 'https://files.example/me.wav'];
     expect(await runCommand(args, { env })).toMatchObject({ code: 1 });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 
 describe('design', () => {
-  test('writes the preview to a file, in the form of its ending', async () => {
-    const { asked, env } = await startServices();
+  test('writes the preview to a file in the format of its extension', async () => {
+    const { requests, env } = await startVoiceServices();
     const path = join(folder, 'a.mp3');
     const args = ['voices', 'design', 'A low voice.', '--name', 'low', '--text', 'Hello.', '-o', path];
     const { code, stdout, stderr } = await runCommand(args, { env });
@@ -208,7 +207,7 @@ describe('design', () => {
       stderr: 'voice alpha-low\n',
     });
     expect(await readFile(path, 'utf8')).toBe('RIFF');
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       {
         model: 'alpha-voice-design',
         input: {
@@ -224,15 +223,15 @@ describe('design', () => {
     ]);
   });
 
-  test('needs no file, and may put the preview on standard output', async () => {
-    const { asked, env } = await startServices();
+  test('requires no file, and can write the preview to standard output', async () => {
+    const { requests, env } = await startVoiceServices();
     const plain = await runCommand(['voices', 'design', 'Low.', '--model', 'voxa-v2'], { env });
     expect({ ...plain, stdout: plain.stdout.toString() }).toEqual({
       code: 0,
       stdout: 'voxa-v2-voice-8f3a\n',
       stderr: 'voice voxa-v2-voice-8f3a\n',
     });
-    expect(asked[0]).toMatchObject({
+    expect(requests[0]).toMatchObject({
       model: 'voice-enrollment',
       input: { voice_prompt: 'Low.', prefix: 'voice' },
     });
@@ -244,11 +243,11 @@ describe('design', () => {
     });
   });
 
-  test('makes no voice when the file cannot be written', async () => {
-    const { asked, env } = await startServices();
+  test('creates no voice when the file cannot be written', async () => {
+    const { requests, env } = await startVoiceServices();
     const args = ['voices', 'design', 'Low.', '-o', join(folder, 'no', 'a.wav')];
     expect(await runCommand(args, { env })).toMatchObject({ code: 1 });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(await readdir(folder)).toEqual([]);
   });
 });
@@ -265,7 +264,7 @@ describe('list and delete', () => {
   };
 
   test('shows the voices of all services', async () => {
-    const { env } = await startServices(lists);
+    const { env } = await startVoiceServices(lists);
     const { code, stdout } = await runCommand(['voices', 'list'], { env });
     const at = '2026-02-01 09:30:00';
     expect(code).toBe(0);
@@ -279,22 +278,22 @@ describe('list and delete', () => {
     ]);
   });
 
-  test('of one model, as JSON', async () => {
-    const { env } = await startServices(lists);
+  test('shows the voices of one model as JSON', async () => {
+    const { env } = await startVoiceServices(lists);
     const { stdout } = await runCommand(['voices', 'list', '--model', 'voxa-v2', '--json'], { env });
     expect(JSON.parse(stdout.toString())).toMatchObject([
       { id: 'voxa-v2-me-8f3a', service: 'voice-enrollment' },
     ]);
   });
 
-  test('reads page by page', async () => {
+  test('reads all pages', async () => {
     const many = Array.from({ length: 230 }, (_, index) => alpha(`alpha-${index}`));
-    const { env } = await startServices({ 'alpha-voice-design': many });
+    const { env } = await startVoiceServices({ 'alpha-voice-design': many });
     const { stdout } = await runCommand(['voices', 'list', '--json'], { env });
     expect(JSON.parse(stdout.toString())).toHaveLength(230);
   });
 
-  test('reads a page that comes again and again only once', async () => {
+  test('reads a repeated page only once', async () => {
     const url = await startStubServer((_, response) => {
       const output = { voice_list: Array.from({ length: 100 }, (_voice, index) => alpha(`alpha-${index}`)) };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ output }));
@@ -304,31 +303,31 @@ describe('list and delete', () => {
     expect(JSON.parse(stdout.toString())).toHaveLength(3 * 100);
   });
 
-  test('leaves out what the key may not use, and fails for other reasons', async () => {
+  test('skips services that the key cannot access, and fails for other reasons', async () => {
     const closed = { 'voice-enrollment': 403, 'alpha-voice-enrollment': 404 };
-    const { env } = await startServices(lists, [], closed);
+    const { env } = await startVoiceServices(lists, [], closed);
     const { code, stdout } = await runCommand(['voices', 'list'], { env });
     expect({ code, stdout: stdout.toString() }).toEqual({
       code: 0,
       stdout: expect.stringMatching(/^alpha-2 .*\n$/),
     });
-    const broken = await startServices(lists, [], { 'alpha-voice-enrollment': 400 });
+    const broken = await startVoiceServices(lists, [], { 'alpha-voice-enrollment': 400 });
     expect(await runCommand(['voices', 'list'], { env: broken.env })).toMatchObject({ code: 1 });
   });
 
   test.each([
     ['voxa-v2-me-8f3a', 'voice-enrollment', { action: 'delete_voice', voice_id: 'voxa-v2-me-8f3a' }],
     ['alpha-2', 'alpha-voice-design', { action: 'delete', voice: 'alpha-2' }],
-  ])('deletes %s where it is', async (id, model, input) => {
-    const { asked, env } = await startServices(lists);
+  ])('deletes %s at its service', async (id, model, input) => {
+    const { requests, env } = await startVoiceServices(lists);
     expect(await runCommand(['voices', 'delete', id], { env })).toMatchObject({ code: 0, stderr: '' });
-    expect(asked.at(-1)).toEqual({ model, input });
+    expect(requests.at(-1)).toEqual({ model, input });
   });
 
-  test('deletes nothing that is not there', async () => {
-    const { asked, env } = await startServices(lists);
+  test('fails to delete an unknown voice', async () => {
+    const { requests, env } = await startVoiceServices(lists);
     const { code, stderr } = await runCommand(['voices', 'delete', 'alpha-3'], { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: There is no voice alpha-3.\n' });
-    expect(asked.every(({ input }) => input.action.startsWith('list'))).toBe(true);
+    expect(requests.every(({ input }) => input.action.startsWith('list'))).toBe(true);
   });
 });

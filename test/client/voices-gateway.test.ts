@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
-/** Media are some seconds of work, and other tests want the cores too. */
+/** Rendering media takes seconds, and other tests share the cores. */
 const patience = 120_000;
 
 let gateway: TestGateway;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Runs a command that must succeed; gives the lines it printed. */
+/** Runs a command that must succeed. Returns the printed lines. */
 async function run(...args: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await runCommand(args, { env });
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -38,10 +38,10 @@ async function speak(model: string, voice: string, name: string): Promise<void> 
   expect((await readFile(path)).toString('latin1', 0, 4)).toBe('RIFF');
 }
 
-describe('a voice of my own', () => {
+describe('a custom voice', () => {
   beforeAll(() => speak('alpha3-tts-flash', 'Aria', 'me.wav'));
 
-  test('cloned from a file, listed, spoken with and deleted', { timeout: patience }, async () => {
+  test('is cloned from a file, listed, used and deleted', { timeout: patience }, async () => {
     const [id = ''] = await run('voices', 'clone', join(folder, 'me.wav'));
     expect(await run('voices', 'list')).toEqual([
       expect.stringMatching(new RegExp(`^${id} +alpha3-tts-vc-2026-01-22 +OK `)),
@@ -51,7 +51,7 @@ describe('a voice of my own', () => {
     expect(await run('voices', 'list')).toEqual(['']);
   });
 
-  test('cloned for a voxa model from an address', { timeout: patience }, async () => {
+  test('is cloned from a URL for a voxa model', { timeout: patience }, async () => {
     const recording = await readFile(join(folder, 'me.wav'));
     const url = await startStubServer((_, response) => void response.end(recording));
     const [id = ''] = await run('voices', 'clone', `${url}/me.wav`, '--model', 'voxa-v3-flash');

@@ -16,7 +16,7 @@ const patterns = [
   'asyncapi/**/*.{ts,yaml}',
   '{client,server,test}/**/*.{md,ts,js}',
 ];
-const excluded = ['**/node_modules/**', 'client/dist/**'];
+const excluded = ['**/node_modules/**', 'client/dist/**', 'test/conformance/dist/**'];
 
 const exceptions = readExceptions();
 const named = process.argv.slice(2);
