@@ -1,13 +1,10 @@
 import type { FormValue } from './form-fields.ts';
 import { fieldName } from './form-parts.ts';
-import { JsonReader, parseJson } from './json-reader.ts';
+import { parseJsonText } from './parse-json.ts';
 import { requirePlainValues } from './value-problem.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Schema = { [key: string]: Json };
-
-/** The total size was checked when the form was read. */
-const unlimited = { bytes: Number.POSITIVE_INFINITY, textBytes: Number.POSITIVE_INFINITY };
 
 /**
  * Converts the texts of a form to the types of the JSON schema: numbers, booleans, lists of one item, and JSON text for
@@ -40,9 +37,8 @@ function convert(value: FormValue, schemas: readonly Schema[], root: Json, path:
   if (types.has('string')) return value;
   const opening = value.trimStart()[0];
   if ((types.has('object') && opening === '{') || (types.has('array') && opening === '[')) {
-    new JsonReader(unlimited).push(Buffer.from(value));
     const field = fieldName(path.join('.'));
-    const parsed = parseJson(value, field) as Json;
+    const parsed = parseJsonText(value, field) as Json;
     // Escapes in JSON text can produce characters that the form does not contain.
     requirePlainValues(parsed, field);
     return parsed;

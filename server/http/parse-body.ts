@@ -1,8 +1,8 @@
 import type { BodyLimits } from './body-limits.ts';
 import type { FormValue } from './form-fields.ts';
 import type { FormLimits } from './form-parts.ts';
-import { JsonReader } from './json-reader.ts';
 import { parseForm } from './parse-form.ts';
+import { parseJsonBody } from './parse-json.ts';
 import { requirePlainValues } from './value-problem.ts';
 
 /** A complete body and its format. It can be sent to a thread. */
@@ -29,9 +29,7 @@ export interface ParsedBody<Kind extends BodyJob['kind'] = BodyJob['kind']> {
 export async function parseBody(job: BodyJob): Promise<ParsedBody> {
   const pieces = job.pieces.map(asBuffer);
   if (job.kind === 'form') return { value: await parseForm(pieces, job.contentType, job.limits) };
-  const reader = new JsonReader(job.limits);
-  for (const piece of pieces) reader.push(piece);
-  const { value } = await reader.end();
+  const value = parseJsonBody(pieces, job.limits);
   requirePlainValues(value, 'body', job.limits.textBytes);
   return { value };
 }

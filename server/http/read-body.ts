@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure, invalid } from '../lib/failure.ts';
 import { within } from '../telemetry/work.ts';
-import { type BodyLimits, bodyLimits, megabyte } from './body-limits.ts';
+import { bodyLimits, megabyte } from './body-limits.ts';
 import { type BodyParser, maxInlineBytes } from './body-parser.ts';
 import { collectBody } from './collect-body.ts';
-import { JsonReader } from './json-reader.ts';
 import type { BodyJob, ParsedBody } from './parse-body.ts';
 import { parseBody } from './parse-body.ts';
+import { parseJsonBody } from './parse-json.ts';
 
 export interface BodySettings {
   /** Limit of every body in megabytes. An operation may have a lower one. */
@@ -42,13 +42,29 @@ export function readBody({ maxMb, parser }: BodySettings) {
       return;
     }
     const limits = bodyLimits(operation, maxMb());
-    const setBody = ({ value }: ParsedBody) => {
-      request.body = value;
-      next();
-    };
-    if (Number(request.headers['content-length']) <= maxInlineBytes)
-      readSmall(request, limits, setBody, next);
-    else readLarge(request, limits, parser, setBody, next);
+    const chunks: Buffer[] = [];
+    collectBody(request, limits.bytes, {
+      push: (chunk) => chunks.push(chunk),
+      end(size) {
+        // The HTTP parser emits the end in the async context of the connection, not of the request.
+        within(request.context, () => {
+          if (size <= maxInlineBytes) {
+            request.context.bodyReservation?.shrink(size);
+            request.body = parseJsonBody(chunks, limits);
+            next();
+            return;
+          }
+          parseCollected(request, { kind: 'json', pieces: chunks, limits }, size, parser)
+            .then(({ value }) => {
+              request.context.isBodyPlain = true;
+              request.body = value;
+              next();
+            })
+            .catch(next);
+        });
+      },
+      fail: next,
+    });
   };
 }
 
@@ -79,54 +95,6 @@ function requireReadable(request: IncomingMessage, accepted: readonly string[], 
 function dropBody(request: Request, next: NextFunction): void {
   const end = () => within(request.context, () => next());
   collectBody(request, megabyte, { push: () => {}, end, fail: next });
-}
-
-/** Parses a body while it arrives. */
-function readSmall(
-  request: Request,
-  limits: BodyLimits,
-  setBody: (body: ParsedBody) => void,
-  fail: (error: unknown) => void,
-): void {
-  const reader = new JsonReader(limits);
-  collectBody(request, limits.bytes, {
-    push: (piece) => reader.push(piece),
-    end(size) {
-      request.context.bodyReservation?.shrink(size);
-      // The HTTP parser, which reports the end, works for every request of the connection.
-      within(request.context, () => {
-        const read = reader.end();
-        if (read instanceof Promise) read.then(setBody).catch(fail);
-        else setBody(read);
-      });
-    },
-    fail,
-  });
-}
-
-/** Collects a body of more than 1 MB, or of unknown length, and parses it when it is complete. */
-function readLarge(
-  request: Request,
-  limits: BodyLimits,
-  parser: BodyParser,
-  setBody: (body: ParsedBody) => void,
-  fail: (error: unknown) => void,
-): void {
-  const pieces: Buffer[] = [];
-  collectBody(request, limits.bytes, {
-    push: (piece) => pieces.push(piece),
-    end(size) {
-      within(request.context, () => {
-        parseCollected(request, { kind: 'json', pieces, limits }, size, parser)
-          .then((body) => {
-            request.context.isBodyPlain = true;
-            setBody(body);
-          })
-          .catch(fail);
-      });
-    },
-    fail,
-  });
 }
 
 /** Parses a collected body: in a thread when it is large. */

@@ -2,6 +2,8 @@ import { invalid } from '../lib/failure.ts';
 
 /** Much deeper than any valid request, and shallow enough for recursive code. */
 const maxDepth = 100;
+/** Bounds error messages, which name fields, in characters. */
+const maxNameLength = 1_024;
 
 /** PostgreSQL cannot store NUL. The others have no meaning in speech, search or display. */
 const control = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
@@ -51,6 +53,8 @@ function find(value: unknown, depth: number, maxLength: number): Found | undefin
   if (depth > maxDepth) return { message: `is nested deeper than ${maxDepth} levels.` };
   const list = Array.isArray(value);
   for (const name in value) {
+    if (!list && name.length > maxNameLength)
+      return foundOf(`has a field whose name is longer than ${maxNameLength} characters.`);
     if (!list && textProblem(name) !== undefined)
       return foundOf('has a field whose name contains a control character or a lone surrogate.');
     const found = find(Reflect.get(value, name), depth + 1, maxLength);

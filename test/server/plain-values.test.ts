@@ -13,6 +13,7 @@ describe('what no field may hold', () => {
     ['a\0b', '', 'U+0000'],
     [{ a: 'tab\t line\r\n', b: 'bell\x07' }, 'b', 'U+0007'],
     [{ a: [{}, { b: '\x1f' }] }, 'a.1.b', 'U+001F'],
+    [{ a: { ['n'.repeat(1_025)]: 1 } }, 'a', 'longer than 1024 characters'],
     [{ a: '\ud800' }, 'a', 'lone surrogate'],
     [{ a: 'x\udc00y' }, 'a', 'lone surrogate'],
     [{ a: { 'b\0': 1 } }, 'a', 'name'],

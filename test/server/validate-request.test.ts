@@ -53,7 +53,7 @@ function outcome(
     Array.from(operation.path.matchAll(/\{([^}]+)\}/g), ([, name]) => [name, 'x']),
   );
   const request = {
-    call: { operation, params, query: {} },
+    context: { operation, params, query: {} },
     method: operation.method.toUpperCase(),
     path: operation.path,
     url: '/',
