@@ -171,7 +171,7 @@ async function startParts(
   const files = new FileRelay({
     secret: await store.run('ensureSecret', { name: 'files', value: randomBytes(32).toString('base64url') }),
     channels: accounts,
-    home: () => home,
+    defaultBaseUrl: () => home,
     clock,
   });
   const channels = new Channels(accounts, timers.monotonic, undefined, files);
@@ -191,7 +191,7 @@ async function startParts(
   const callbacks = new Deliveries({
     store,
     owner: id,
-    render: (task) => renderCallback(task, files.linksAt(settings.publicUrl)),
+    render: (task) => renderCallback(task, files.linksFor(settings.publicUrl)),
     ...settings.callbacks,
     logger,
     clock,

@@ -2,7 +2,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { channelUnavailable, Failure } from '../lib/failure.ts';
-import { SentAddresses } from '../media/sent-addresses.ts';
+import { SentUrls } from '../media/sent-urls.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-words.ts';
 import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts';
@@ -80,7 +80,7 @@ export async function startTask(
         ...(referring(routed) && { public_ids: routed.publicIds }),
         ...(hosts.length > 0 && { sent_hosts: hosts }),
       },
-      sentAddresses: new SentAddresses(asked).hashes(),
+      sentUrls: new SentUrls(asked).hashes(),
       ...(typeof plan.facts.service_tier === 'string' && { serviceTier: plan.facts.service_tier }),
       requestId,
       caller,

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import type { FileRelay } from '../media/file-relay.ts';
-import { ask, type HttpAnswer } from '../outbound/ask.ts';
 import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
+import { type HttpResponse, sendRequest } from '../outbound/send-request.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import { UpstreamCalls } from '../telemetry/upstream-calls.ts';
@@ -22,8 +22,6 @@ export interface UpstreamRequest {
   maxSilenceMs?: number;
   signal: AbortSignal;
 }
-
-export type UpstreamResponse = HttpAnswer;
 
 /** Longest time before the response headers, and between two chunks of the body. */
 const defaultMaxSilenceMs = 120_000;
@@ -54,7 +52,7 @@ export class Channel {
   readonly #calls: Slots;
   readonly #polls: Slots;
   readonly #basePath: string;
-  readonly #files: Pick<FileRelay, 'givenBack'> | undefined;
+  readonly #files: Pick<FileRelay, 'restoreProviderUrls'> | undefined;
   readonly #upstreamNames: ReadonlyMap<string, string>;
   readonly #headerNames = new Map<string, string>();
 
@@ -63,7 +61,7 @@ export class Channel {
     settings: ChannelSettings,
     clock: () => number,
     { calls, polls } = defaultSlots,
-    files?: Pick<FileRelay, 'givenBack'>,
+    files?: Pick<FileRelay, 'restoreProviderUrls'>,
   ) {
     this.settings = settings;
     this.#files = files;
@@ -102,7 +100,7 @@ export class Channel {
    * Sends a request with the account's key. The slot is released when the response body ends. Rejects only without a
    * response, with a `BusyError` if nothing was sent.
    */
-  async request(request: UpstreamRequest): Promise<UpstreamResponse> {
+  async request(request: UpstreamRequest): Promise<HttpResponse> {
     const release = await (request.poll ? this.#polls : this.#calls).acquire(request.user, request.signal);
     try {
       const counted = this.health.figures.startRequest();
@@ -135,7 +133,7 @@ export class Channel {
     this.#closeIfIdle();
   }
 
-  async #send(request: UpstreamRequest): Promise<UpstreamResponse> {
+  async #send(request: UpstreamRequest): Promise<HttpResponse> {
     const { method, path, headers, maxSilenceMs, signal } = request;
     const body = this.#withProviderUrls(request);
     const { key } = this.settings;
@@ -151,7 +149,7 @@ export class Channel {
     if (written !== undefined) sent['content-length'] = String(written.length);
     const call = this.calls.begin(method);
     if (call.traceparent !== undefined) sent.traceparent = call.traceparent;
-    const answer = ask(
+    const answer = sendRequest(
       this.#openPool(),
       {
         method,
@@ -169,7 +167,7 @@ export class Channel {
   /** Replaces links to relayed files with the provider's own URLs. */
   #withProviderUrls({ body, user }: Pick<UpstreamRequest, 'body' | 'user'>): unknown {
     if (user === undefined || this.#files === undefined) return body;
-    return this.#files.givenBack(body, { userId: user, channel: this.name });
+    return this.#files.restoreProviderUrls(body, { userId: user, channel: this.name });
   }
 
   /** The provider's path. The profile may rename a prefix. */

@@ -1,7 +1,8 @@
 import { Failure } from '../lib/failure.ts';
+import type { HttpResponse } from '../outbound/send-request.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Channel, UpstreamRequest, UpstreamResponse } from './channel.ts';
+import type { Channel, UpstreamRequest } from './channel.ts';
 import {
   allowsRetryAfter,
   failureKindOf,
@@ -23,7 +24,7 @@ export interface Candidate {
   channel: Channel;
   attempt: Attempt;
   /** Undefined if the provider responds on a socket. */
-  response?: UpstreamResponse;
+  response?: HttpResponse;
 }
 
 /** Yields healthy channels in the given order, then the others as far as a forced attempt is allowed. */
@@ -82,7 +83,7 @@ export interface ChannelResponse {
   channel: Channel;
   /** The caller reports an unusable response to it. */
   attempt: Attempt;
-  response: UpstreamResponse;
+  response: HttpResponse;
   /** The body that was sent. */
   sent: unknown;
 }
@@ -136,7 +137,7 @@ async function attemptRequest(
   attempt: Attempt,
   request: UpstreamRequest,
 ): Promise<ChannelResponse> {
-  let response: UpstreamResponse;
+  let response: HttpResponse;
   try {
     response = await channel.request(request);
   } catch (error) {

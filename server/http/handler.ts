@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { operations as contract } from '../../generated/http.ts';
 import type { OperationId, operations } from '../../generated/operations.ts';
 import type { Caller } from '../keys/caller.ts';
-import type { Pieces } from '../outbound/answer-body.ts';
+import type { ChunkSource } from '../outbound/response-body.ts';
 import type { Gateway } from './gateway.ts';
 
 type Contract<Op extends OperationId> = contract[Op];
@@ -77,7 +77,7 @@ export interface Reply<Op extends OperationId> {
   forward(
     status: number,
     contentType: string | (() => string),
-    body: Pieces,
+    body: ChunkSource,
     hooks: ForwardHooks,
     headers?: Readonly<Record<string, string>>,
   ): Promise<void>;

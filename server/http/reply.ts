@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Pieces } from '../outbound/answer-body.ts';
+import type { ChunkSource } from '../outbound/response-body.ts';
 import type { Gateway } from './gateway.ts';
 import type { ForwardHooks, Handler, Handlers, OperationRequest, Reply } from './handler.ts';
 import { recordFirstByte } from './record-request.ts';
@@ -60,7 +60,7 @@ export class HttpReply implements Reply<OperationId> {
   forward(
     status: number,
     contentType: string | (() => string),
-    body: Pieces,
+    body: ChunkSource,
     { transform, end: finish }: ForwardHooks,
     headers?: Headers,
   ): Promise<void> {
@@ -109,10 +109,10 @@ export class HttpReply implements Reply<OperationId> {
       };
       response.on('close', onClose);
       response.on('drain', () => body.resume());
-      body.flow({
-        take(piece) {
+      body.pipe({
+        write(chunk) {
           // Many small events arrive in one tick. Processing them together is much cheaper.
-          if (chunks.push(piece) === 1) process.nextTick(flushTick);
+          if (chunks.push(chunk) === 1) process.nextTick(flushTick);
         },
         fail(error) {
           flushTick();

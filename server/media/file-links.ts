@@ -1,23 +1,20 @@
-/** Whose file it is, and how long it is to be had. A task is the owner of what it made. */
+/** Channel, user and expiry of a provider's file. */
 export interface FileOwner {
-  /** Name of the channel whose provider named the file. */
+  /** Name of the channel whose provider returned the URL. */
   readonly channel: string;
   readonly userId: number;
-  /** Epoch milliseconds; null: nobody says. */
+  /** Epoch milliseconds. Null if unknown. */
   readonly expiresAt: number | null;
-  /** The address may be one that a client chose, so that it must not lead into a private network. */
+  /** A client may have chosen the URL, so it must not lead into a private network. */
   readonly publicOnly?: boolean;
 }
 
-/**
- * How one client is shown the files that providers name. Every address of a provider goes through this before it
- * stands in an answer or a callback.
- */
+/** Replaces providers' file URLs for one client. Every URL in a response or a callback passes through it. */
 export interface FileLinks {
-  /** Where the client reaches the gateway, without a slash at the end; undefined: nobody says. */
-  readonly address: string | undefined;
-  /** Whether addresses of that channel's files change at all. */
+  /** Base URL at which the client reaches the gateway, without a trailing slash. Undefined if unknown. */
+  readonly baseUrl: string | undefined;
+  /** Whether the gateway relays files of the channel. */
   relays(channel: string): boolean;
-  /** What the client is shown in the place of a provider's address. */
-  shown(url: string, owner: FileOwner): string;
+  /** Returns the gateway's link to a relayed file, and any other URL unchanged. */
+  publicUrl(url: string, owner: FileOwner): string;
 }

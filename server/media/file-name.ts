@@ -1,4 +1,4 @@
-/** What files are called and shown as, by the endings of their names. */
+/** Media types by file extension. */
 const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['mp4', 'video/mp4'],
   ['mov', 'video/quicktime'],
@@ -15,35 +15,32 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['glb', 'model/gltf-binary'],
 ]);
 
-/** Of subtitles. */
-const textEndings: ReadonlySet<string> = new Set(['json', 'srt', 'vtt']);
+/** Extensions of subtitle files. */
+const textExtensions: ReadonlySet<string> = new Set(['json', 'srt', 'vtt']);
 
-const shownTypes: ReadonlySet<string> = new Set(mediaTypes.values());
+const allowedTypes: ReadonlySet<string> = new Set(mediaTypes.values());
 
-/** The ending of an address's path in lower case; empty when it has none that a file would have. */
-function endingOf(url: string): string {
-  const ending = /\.([a-z0-9]{1,8})$/i.exec(URL.parse(url)?.pathname ?? '')?.[1] ?? '';
-  return ending.toLowerCase();
+/** File extension of a URL in lower case. Empty if there is none. */
+function extensionOf(url: string): string {
+  const extension = /\.([a-z0-9]{1,8})$/i.exec(URL.parse(url)?.pathname ?? '')?.[1] ?? '';
+  return extension.toLowerCase();
 }
 
-/** A name for the file that tells what it is, and nothing of its provider. */
-export function nameOf(url: string): string {
-  const ending = endingOf(url);
-  const kind = mediaTypes.get(ending)?.split('/', 1)[0];
-  if (kind !== undefined) return `${kind}.${ending}`;
-  return textEndings.has(ending) ? `file.${ending}` : 'file';
+/** A file name that shows the kind of the file and hides its provider. */
+export function fileNameFor(url: string): string {
+  const extension = extensionOf(url);
+  const kind = mediaTypes.get(extension)?.split('/', 1)[0];
+  if (kind !== undefined) return `${kind}.${extension}`;
+  return textExtensions.has(extension) ? `file.${extension}` : 'file';
 }
 
-/**
- * The media type that a file is handed out as. It is one that no browser runs as a page of this gateway, whatever the
- * provider reports.
- */
-export function mediaTypeOf(url: string, reported: string): string {
-  if (shownTypes.has(reported)) return reported;
-  return mediaTypes.get(endingOf(url)) ?? 'application/octet-stream';
+/** The media type that a file is served with: never one that a browser would execute as a page of the gateway. */
+export function safeMediaType(url: string, reported: string): string {
+  if (allowedTypes.has(reported)) return reported;
+  return mediaTypes.get(extensionOf(url)) ?? 'application/octet-stream';
 }
 
-/** Whether the file is one of text, such as subtitles. */
+/** Whether the URL has an extension of a text file, such as subtitles. */
 export function isTextFile(url: string): boolean {
-  return textEndings.has(endingOf(url));
+  return textExtensions.has(extensionOf(url));
 }

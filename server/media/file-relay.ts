@@ -1,106 +1,105 @@
 import type { ChannelSettings } from '../settings/settings.ts';
 import type { FileLinks, FileOwner } from './file-links.ts';
-import { nameOf } from './file-name.ts';
+import { fileNameFor } from './file-name.ts';
 import { FileSeal, type SealedFile } from './file-seal.ts';
 
 type RelayedChannel = Pick<ChannelSettings, 'name' | 'baseUrl' | 'relayMedia'>;
 
 export interface FileRelayOptions {
-  /** The secret of all gateways that share a store. */
+  /** Secret shared by all gateways of a store. */
   secret: string;
   channels: readonly RelayedChannel[];
-  /** Where readers reach the gateway of whom nobody knows more. Without a slash at the end. */
-  home: () => string;
+  /** Base URL for clients whose own is unknown. Without a trailing slash. */
+  defaultBaseUrl: () => string;
   /** Epoch milliseconds. */
   clock: () => number;
 }
 
-const hour = 60 * 60_000;
-/** So long a link lasts whose file has no end of its own, and up to an hour longer. */
-const lifetime = 24 * hour;
-/** Longer addresses are no links. */
-const maxLength = 16_384;
-/** Fields that take the address of a file. Any other is text, which may be shown or spoken. */
-const media = /(?:urls?|images?|videos?|audios?)$/i;
+const hourMs = 60 * 60_000;
+/** Lifetime of a link to a file without an expiry, rounded up to the hour. */
+const defaultLifetimeMs = 24 * hourMs;
+/** Longer strings are not links. */
+const maxLinkLength = 16_384;
+/** Fields that hold a file URL. Any other field is text that may be shown or spoken. */
+const mediaField = /(?:urls?|images?|videos?|audios?)$/i;
 const linkPath = /\/v1\/files\/([\w-]+)\/[^/]+$/;
 
 /**
- * Stands between clients and the files that providers name, where a channel says `relay_media`: clients are shown
- * links to this gateway, which hold all there is to know, so that every gateway with the secret can serve them.
+ * Hides providers' file URLs of channels with `relay_media`. Clients get links to the gateway. A link contains its
+ * file, so every gateway with the secret can serve it.
  */
 export class FileRelay {
   readonly #seal: FileSeal;
-  readonly #home: () => string;
+  readonly #defaultBaseUrl: () => string;
   readonly #clock: () => number;
-  #relayed: ReadonlySet<string> = new Set();
-  /** By the channel's name. */
-  #providers: ReadonlyMap<string, string> = new Map();
+  #relayedChannels: ReadonlySet<string> = new Set();
+  /** Origins of the providers by channel name. */
+  #origins: ReadonlyMap<string, string> = new Map();
 
-  constructor({ secret, channels, home, clock }: FileRelayOptions) {
+  constructor({ secret, channels, defaultBaseUrl, clock }: FileRelayOptions) {
     this.#seal = new FileSeal(secret);
-    this.#home = home;
+    this.#defaultBaseUrl = defaultBaseUrl;
     this.#clock = clock;
     this.apply(channels);
   }
 
-  /** From now on these are the channels. */
+  /** Replaces the channels. */
   apply(channels: readonly RelayedChannel[]): void {
-    this.#relayed = new Set(channels.filter(({ relayMedia }) => relayMedia).map(({ name }) => name));
-    this.#providers = new Map(channels.map(({ name, baseUrl }) => [name, new URL(baseUrl).origin]));
+    this.#relayedChannels = new Set(channels.filter(({ relayMedia }) => relayMedia).map(({ name }) => name));
+    this.#origins = new Map(channels.map(({ name, baseUrl }) => [name, new URL(baseUrl).origin]));
   }
 
-  /** Whether addresses of that channel's files change at all. */
   relays(channel: string): boolean {
-    return this.#relayed.has(channel);
+    return this.#relayedChannels.has(channel);
   }
 
-  /** For a client that reaches the gateway at `address`; undefined: nobody says. */
-  linksAt(address: string | undefined): FileLinks {
+  linksFor(baseUrl: string | undefined): FileLinks {
     return {
-      address,
+      baseUrl,
       relays: (channel) => this.relays(channel),
-      shown: (url, owner) => (this.#relayed.has(owner.channel) ? this.#link(url, owner, address) : url),
+      publicUrl: (url, owner) =>
+        this.#relayedChannels.has(owner.channel) ? this.#link(url, owner, baseUrl) : url,
     };
   }
 
-  /** The file behind a link's token; undefined when the token is not of these gateways, or its time is over. */
-  behind(token: string): SealedFile | undefined {
+  /** Opens a link's token. Undefined if the token is expired or not from these gateways. */
+  open(token: string): SealedFile | undefined {
     const file = this.#seal.open(token);
     return file !== undefined && file.expiresAt > this.#clock() ? file : undefined;
   }
 
   /**
-   * A request's body as a channel gets it: where a user gives back a link to a file of that channel's provider, with
-   * the provider's own address. The provider may not be able to reach this gateway.
+   * Replaces a user's links to files of the channel's own provider with the provider's URLs, because the provider may
+   * not reach the gateway.
    */
-  givenBack(body: unknown, { userId, channel }: { userId: number; channel: string }): unknown {
-    if (this.#relayed.size === 0) return body;
-    const provider = this.#providers.get(channel);
+  restoreProviderUrls(body: unknown, { userId, channel }: { userId: number; channel: string }): unknown {
+    if (this.#relayedChannels.size === 0) return body;
+    const provider = this.#origins.get(channel);
     return mapStrings(body, '', (text, field) => {
-      if (!media.test(field) || text.length > maxLength || !text.includes('/v1/files/')) return text;
+      if (!mediaField.test(field) || text.length > maxLinkLength || !text.includes('/v1/files/')) return text;
       const token = linkPath.exec(URL.parse(text)?.pathname ?? '')?.[1] ?? '';
       const file = this.#seal.open(token);
       if (file?.userId !== userId) return text;
-      // Whether it has run out is the provider's to say.
-      return this.#providers.get(file.channel) === provider ? file.url : text;
+      // The provider decides whether the file has expired.
+      return this.#origins.get(file.channel) === provider ? file.url : text;
     });
   }
 
   #link(
     url: string,
     { channel, userId, expiresAt, publicOnly = false }: FileOwner,
-    address?: string,
+    baseUrl?: string,
   ): string {
-    // To the hour, so that who reads again soon is shown the same link.
-    const end = expiresAt ?? Math.ceil((this.#clock() + lifetime) / hour) * hour;
+    // Rounded to the hour, so that repeated reads return the same link.
+    const end = expiresAt ?? Math.ceil((this.#clock() + defaultLifetimeMs) / hourMs) * hourMs;
     const token = this.#seal.seal({ url, channel, userId, expiresAt: end, publicOnly });
-    return `${address ?? this.#home()}/v1/files/${token}/${nameOf(url)}`;
+    return `${baseUrl ?? this.#defaultBaseUrl()}/v1/files/${token}/${fileNameFor(url)}`;
   }
 }
 
 /**
- * The value with every string in it mapped; the very same when nothing changes. `field` is the name that the value
- * stands under, or the list that it is an item of.
+ * Maps every string in a value. Returns the same value if nothing changes. `field` is the name of the field that holds
+ * the string or its list.
  */
 function mapStrings(value: unknown, field: string, map: (text: string, field: string) => string): unknown {
   if (typeof value === 'string') return map(value, field);

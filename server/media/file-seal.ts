@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 
-/** A provider's file, and for whom and how long the gateway hands it out. */
+/** A provider's file that the gateway serves to a user until it expires. */
 export interface SealedFile {
-  /** The provider's address. */
+  /** The provider's URL. */
   url: string;
-  /** Name of the channel whose provider named it. */
+  /** Name of the channel whose provider returned the URL. */
   channel: string;
   userId: number;
   /** Epoch milliseconds, in whole seconds. */
   expiresAt: number;
-  /** A client may have named it: it is never fetched from a private network. */
+  /** A client may have chosen the URL: it is never fetched from a private network. */
   publicOnly: boolean;
 }
 
@@ -18,8 +18,8 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /**
- * Writes files into tokens that nobody else can read or make. The same file gives the same token: the nonce is a
- * keyed hash of the file, so none is ever used for two files.
+ * Encrypts files into tokens. The same file gives the same token: the nonce is a keyed hash of the file, so no nonce
+ * is used for two files.
  */
 export class FileSeal {
   readonly #key: Buffer;
@@ -41,10 +41,10 @@ export class FileSeal {
     return Buffer.concat(sealed).toString('base64url');
   }
 
-  /** Undefined for whatever this secret did not seal. */
+  /** Undefined for a token that was not sealed with this secret. */
   open(token: string): SealedFile | undefined {
     const bytes = Buffer.from(token, 'base64url');
-    // Other ways to write the same bytes would be other links to the same file.
+    // Rejects other encodings of the same bytes, which would be other links to the same file.
     if (bytes.length <= nonceLength + tagLength || bytes.toString('base64url') !== token) return undefined;
     const opening = createDecipheriv(cipher, this.#key, bytes.subarray(0, nonceLength), {
       authTagLength: tagLength,

@@ -1,18 +1,18 @@
 import type { Dispatcher } from 'undici';
-import { AddressError, openAddress, PrivateAddressError } from './open-address.ts';
+import { openUrl, PrivateAddressError, UrlError } from './open-url.ts';
 
 export interface DownloadLimits {
-  /** Most bytes. */
+  /** Maximum number of bytes. */
   size: number;
-  /** Milliseconds for all of it, redirects included. */
+  /** Milliseconds for the whole download, including redirects. */
   timeout: number;
   signal: AbortSignal;
 }
 
-/** Why there is no file. The message goes on from a subject: `is larger than 9 bytes`. */
+/** A failed download. The message continues a subject: `is larger than 9 bytes`. */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
-  readonly kind: 'address' | 'answer' | 'size' | 'late';
+  readonly kind: 'url' | 'response' | 'size' | 'timeout';
 
   constructor(kind: DownloadError['kind'], problem: string) {
     super(problem);
@@ -21,7 +21,7 @@ export class DownloadError extends Error {
 }
 
 /**
- * The bytes behind an http or https address. Connections are the dispatcher's, so it decides whom to reach.
+ * Downloads an http or https URL. The dispatcher decides which hosts it connects to.
  *
  * @throws DownloadError, and the signal's reason when it aborts
  */
@@ -32,27 +32,27 @@ export async function download(
 ): Promise<Buffer> {
   const signal = AbortSignal.any([outer, AbortSignal.timeout(timeout)]);
   try {
-    const { status, body } = await openAddress(dispatcher, source, { signal });
+    const { status, body } = await openUrl(dispatcher, source, { signal });
     if (status >= 200 && status <= 299) {
-      const bytes = await body.whole(size);
+      const bytes = await body.readAll(size);
       if (bytes !== undefined) return bytes;
       body.destroy();
       throw new DownloadError('size', `is larger than ${size} bytes`);
     }
     await body.dump();
-    throw new DownloadError('answer', `answered with status ${status}`);
+    throw new DownloadError('response', `answered with status ${status}`);
   } catch (error) {
     outer.throwIfAborted();
     if (error instanceof DownloadError) throw error;
-    if (signal.aborted) throw new DownloadError('late', `did not arrive within ${timeout / 1000} seconds`);
-    throw unreachable(error);
+    if (signal.aborted) throw new DownloadError('timeout', `did not arrive within ${timeout / 1000} seconds`);
+    throw downloadError(error);
   }
 }
 
-function unreachable(error: unknown): DownloadError {
-  if (error instanceof AddressError) return new DownloadError('address', error.message);
+function downloadError(error: unknown): DownloadError {
+  if (error instanceof UrlError) return new DownloadError('url', error.message);
   if (error instanceof PrivateAddressError)
-    return new DownloadError('address', 'is no public address, and callbacks.allow_private is not set');
+    return new DownloadError('url', 'is not a public address, and `callbacks.allow_private` is not set');
   const reason = error instanceof Error ? error.message : String(error);
-  return new DownloadError('answer', `could not be downloaded: ${reason}`);
+  return new DownloadError('response', `could not be downloaded: ${reason}`);
 }

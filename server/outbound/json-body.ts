@@ -2,42 +2,39 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { yieldToEventLoop } from '../lib/timers.ts';
 
-/** A text of more characters is written in slices. */
-const long = 1024 * 1024;
-const slice = 256 * 1024;
-/** So many bytes are written before others have a turn. */
-const turn = 4 * 1024 * 1024;
+/** A longer text is written in slices. */
+const longTextLength = 1024 * 1024;
+const sliceLength = 256 * 1024;
+/** Bytes written before yielding to the event loop. */
+const maxBytesPerTick = 4 * 1024 * 1024;
 
-/** Whether a value holds a text that takes noticeable time to write. */
+/** Whether a value contains a text that takes noticeable time to write. */
 export function holdsLongText(value: unknown): boolean {
-  if (typeof value === 'string') return value.length > long;
+  if (typeof value === 'string') return value.length > longTextLength;
   if (typeof value !== 'object' || value === null) return false;
   for (const name in value) if (holdsLongText(Reflect.get(value, name))) return true;
   return false;
 }
 
-/**
- * A JSON value as `JSON.stringify` writes it, in pieces: inline media of many megabytes would keep everybody waiting.
- * Between the pieces others have their turn.
- */
-export async function* jsonPieces(value: unknown): AsyncGenerator<Buffer> {
-  // Nobody can guess it, so that no text of the value is mistaken for it.
-  const mark = randomUUID();
+/** Writes JSON in chunks and yields to the event loop between them, because inline media may have many megabytes. */
+export async function* jsonChunks(value: unknown): AsyncGenerator<Buffer> {
+  // Random, so that no text in the value equals it.
+  const placeholder = randomUUID();
   const texts: string[] = [];
   const outline = JSON.stringify(value, (_name, inner: unknown) => {
-    if (typeof inner !== 'string' || inner.length <= long) return inner;
+    if (typeof inner !== 'string' || inner.length <= longTextLength) return inner;
     texts.push(inner);
-    return mark;
+    return placeholder;
   });
-  let since = 0;
-  for (const [index, between] of outline.split(`"${mark}"`).entries()) {
+  let bytesInTick = 0;
+  for (const [index, between] of outline.split(`"${placeholder}"`).entries()) {
     if (index > 0) {
       yield Buffer.from('"');
-      for (const piece of slices(texts[index - 1] ?? '')) {
-        yield piece;
-        since += piece.length;
-        if (since < turn) continue;
-        since = 0;
+      for (const chunk of textChunks(texts[index - 1] ?? '')) {
+        yield chunk;
+        bytesInTick += chunk.length;
+        if (bytesInTick < maxBytesPerTick) continue;
+        bytesInTick = 0;
         await yieldToEventLoop();
       }
       yield Buffer.from('"');
@@ -46,19 +43,19 @@ export async function* jsonPieces(value: unknown): AsyncGenerator<Buffer> {
   }
 }
 
-/** A JSON value with long texts as the body of a request: its bytes, and how many they are. */
+/** Writes a JSON value with long texts as a request body with a known length. */
 export async function jsonStream(value: unknown): Promise<{ stream: Readable; length: number }> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const piece of jsonPieces(value)) {
-    pieces.push(piece);
-    length += piece.length;
+  for await (const chunk of jsonChunks(value)) {
+    chunks.push(chunk);
+    length += chunk.length;
   }
-  return { stream: Readable.from(pieces), length };
+  return { stream: Readable.from(chunks), length };
 }
 
-/** The inside of a JSON text. Halves of a character at the ends of slices are escaped, which means the same. */
-function* slices(text: string): Generator<Buffer> {
-  for (let from = 0; from < text.length; from += slice)
-    yield Buffer.from(JSON.stringify(text.slice(from, from + slice)).slice(1, -1));
+/** Writes the inside of a JSON string. A surrogate pair cut by a slice is escaped, which means the same. */
+function* textChunks(text: string): Generator<Buffer> {
+  for (let from = 0; from < text.length; from += sliceLength)
+    yield Buffer.from(JSON.stringify(text.slice(from, from + sliceLength)).slice(1, -1));
 }

@@ -1,12 +1,12 @@
 import type { OperationId } from '../../generated/operations.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import type { FileLinks } from '../media/file-links.ts';
-import { wasSent } from '../media/sent-addresses.ts';
+import { wasSent } from '../media/sent-urls.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** How the client that asks is shown files. */
 export function linksFor(request: OperationRequest<OperationId>): FileLinks {
-  return request.gateway.files.linksAt(addressFor(request));
+  return request.gateway.files.linksFor(addressFor(request));
 }
 
 /** The address at which this client reaches the gateway; undefined when neither the operator nor the client tells. */
@@ -25,7 +25,7 @@ type FileTask = Pick<TaskRecord, 'channel' | 'userId' | 'expiresAt' | 'facts'>;
 export function shownFile(url: string, task: FileTask, links: FileLinks): string {
   if (!links.relays(task.channel)) return url;
   const { channel, userId, expiresAt, facts } = task;
-  return links.shown(url, { channel, userId, expiresAt, publicOnly: wasSent(url, facts.sent_addresses) });
+  return links.publicUrl(url, { channel, userId, expiresAt, publicOnly: wasSent(url, facts.sent_addresses) });
 }
 
 /** Those of the named addresses of a task's files that are there, as a client is shown them. */

@@ -2,8 +2,8 @@ import type { Agent } from 'undici';
 import type { Channel } from '../channels/channel.ts';
 import { connectionFailure } from '../channels/failover.ts';
 import { Failure } from '../lib/failure.ts';
-import type { HttpAnswer } from '../outbound/ask.ts';
-import { AddressError, openAddress, outboundAgent, PrivateAddressError } from '../outbound/open-address.ts';
+import { openUrl, outboundAgent, PrivateAddressError, UrlError } from '../outbound/open-url.ts';
+import type { HttpResponse } from '../outbound/send-request.ts';
 import { type Release, type SlotOptions, Slots } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -46,17 +46,17 @@ export class FileHosts {
   async open(
     url: string,
     { channel, user, publicOnly = false, logger, ...request }: FileRequest,
-  ): Promise<HttpAnswer> {
+  ): Promise<HttpResponse> {
     const allowPrivate = !publicOnly && (channel?.settings.privateFiles ?? false);
     let leave: Release | undefined;
     try {
       leave = await this.#enter(channel, url, user, request.signal);
-      const opened = await openAddress(allowPrivate ? this.#any : this.#public, url, request);
+      const opened = await openUrl(allowPrivate ? this.#any : this.#public, url, request);
       opened.body.onClose(leave);
       return opened;
     } catch (error) {
       leave?.();
-      if (!(error instanceof AddressError || error instanceof PrivateAddressError))
+      if (!(error instanceof UrlError || error instanceof PrivateAddressError))
         throw connectionFailure(error);
       const hint = error instanceof PrivateAddressError ? '; private_files on the channel permits it' : '';
       logger.warn(

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { Channel } from '../channels/channel.ts';
 import type { ChannelResponse } from '../channels/failover.ts';
-import { isPrivateAddress } from '../outbound/open-address.ts';
+import { isPrivateAddress } from '../outbound/open-url.ts';
 
 /** Stands where a provider named something of its own. */
 const hidden = '***';

@@ -1,7 +1,7 @@
-import type { UpstreamResponse } from '../channels/channel.ts';
 import { isUnavailable } from '../channels/failure-kinds.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../lib/failure.ts';
+import type { HttpResponse } from '../outbound/send-request.ts';
 import { field, textField } from './json.ts';
 import type { ProviderWords } from './provider-words.ts';
 
@@ -29,7 +29,7 @@ export interface Rejection {
  *   account
  */
 export async function readRejection(
-  { status, headers, body }: UpstreamResponse,
+  { status, headers, body }: HttpResponse,
   words: ProviderWords,
 ): Promise<Rejection> {
   if ([401, 402, 403].includes(status) || status < 400) {

@@ -27,7 +27,7 @@ export function renderVideoTask(task: TaskRecord, links: FileLinks): VideoTask {
     ...(completed && task.expiresAt !== null ? { expires_at: unixTime(task.expiresAt) } : {}),
     ...(seconds === undefined ? {} : { seconds }),
     ...(size === undefined ? {} : { size }),
-    ...(completed ? filesOf(id, result, links.address) : {}),
+    ...(completed ? filesOf(id, result, links.baseUrl) : {}),
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
     error,
   };

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Channel } from '../channels/channel.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { Unit } from '../models/usage.ts';
-import { jsonPieces } from '../outbound/json-body.ts';
+import { jsonChunks } from '../outbound/json-body.ts';
 import { costOf } from '../quota/prices.ts';
 import type { NewTask } from '../store/commands/new-tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -28,10 +28,10 @@ export interface TaskCreation {
   /** Small JSON object that drivers and renderers find in the task as long as it lives. */
   facts: Readonly<Record<string, unknown>>;
   /**
-   * Addresses that the client sent, as `SentAddresses.hashes` gives them. They are kept among the facts as
-   * `sent_addresses`, and are no part of what tells one request from another.
+   * Hashes of the URLs that the client sent (`SentUrls.hashes`). They are stored in the facts as
+   * `sent_addresses` and are not part of the request's fingerprint.
    */
-  sentAddresses?: readonly string[];
+  sentUrls?: readonly string[];
   /** For lists, which can be narrowed to one. */
   serviceTier?: string;
   /** Most units it is expected to use: so many are reserved. */
@@ -64,7 +64,7 @@ export async function newTask(
   order: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
-  const { caller, model, sentAddresses = [] } = order;
+  const { caller, model, sentUrls = [] } = order;
   const idempotencyKey = storedIdempotencyKey(caller, order.idempotencyKey ?? null);
   const facts = JSON.stringify(order.facts);
   const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
@@ -82,8 +82,7 @@ export async function newTask(
     model: model.id,
     unit: model.unit,
     channel: channel.name,
-    facts:
-      sentAddresses.length === 0 ? facts : JSON.stringify({ ...order.facts, sent_addresses: sentAddresses }),
+    facts: sentUrls.length === 0 ? facts : JSON.stringify({ ...order.facts, sent_addresses: sentUrls }),
     serviceTier: order.serviceTier ?? null,
     expectedUnits: order.expectedUnits,
     ...terms,
@@ -126,9 +125,9 @@ export function fingerprintOfAsked({
   return hashOf(['asked', operation, model.id], asked);
 }
 
-async function hashOf(parts: readonly string[], json: Parameters<typeof jsonPieces>[0]): Promise<string> {
+async function hashOf(parts: readonly string[], json: Parameters<typeof jsonChunks>[0]): Promise<string> {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:${part}`);
-  for await (const piece of jsonPieces(json)) hash.update(piece);
+  for await (const piece of jsonChunks(json)) hash.update(piece);
   return hash.digest('hex');
 }

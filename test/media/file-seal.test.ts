@@ -11,7 +11,7 @@ const file: SealedFile = {
   publicOnly: false,
 };
 
-test('a token gives back the file, tells nothing of it, and is the same each time', () => {
+test('a token opens to its file, hides its content and is deterministic', () => {
   const token = new FileSeal(secret).seal(file);
   expect(new FileSeal(secret).open(token)).toEqual(file);
   expect(new FileSeal(secret).seal({ ...file })).toBe(token);
@@ -23,16 +23,16 @@ test.each([
   ['url', { url: `${file.url}0` }],
   ['channel', { channel: 'native-us' }],
   ['user', { userId: 8 }],
-  ['end', { expiresAt: file.expiresAt + 1_000 }],
+  ['expiry', { expiresAt: file.expiresAt + 1_000 }],
   ['network', { publicOnly: true }],
-])('another %s is another token, which shares no nonce', (_what, change) => {
+])('another %s gives another token with another nonce', (_what, change) => {
   const seal = new FileSeal(secret);
   const other = { ...file, ...change };
   expect(seal.open(seal.seal(other))).toEqual(other);
   expect(seal.seal(other).slice(0, 16)).not.toBe(seal.seal(file).slice(0, 16));
 });
 
-test('a token with any bit changed opens nothing', () => {
+test('does not open a token with any bit changed', () => {
   const seal = new FileSeal(secret);
   const bytes = Buffer.from(seal.seal(file), 'base64url');
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -42,7 +42,7 @@ test('a token with any bit changed opens nothing', () => {
   }
 });
 
-test('neither do another secret, a part, or another writing of the same bytes', () => {
+test('does not open a token with another secret, a part of it, or another encoding of it', () => {
   const seal = new FileSeal(secret);
   const token = seal.seal(file);
   expect(new FileSeal(randomBytes(32).toString('base64url')).open(token)).toBeUndefined();

@@ -13,14 +13,14 @@ const seedance = {
   size: '480p',
   metadata: { return_last_frame: true },
 };
-/** As little as there is to draw. */
+/** The smallest video, which renders fastest. */
 const small = { resolution: '480P', duration: 2 };
 const official = '/api/v3/contents/generations/tasks';
 
 let target: TestGateway;
 let client: GenericClient;
 let provider: string;
-/** A video of Seedance that is there, with its last frame. */
+/** A completed Seedance video with its last frame. */
 let boat: Awaited<ReturnType<GenericClient['until']>>;
 beforeAll(async () => {
   target = await startTestGateway({ sandboxTaskMs: 50, sandboxDraft: false });
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-/** Every address in an answer, of which none is the provider's. */
+/** Collects all links in a response and checks that none shows the provider. */
 function linksIn(answer: unknown): string[] {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   expect(text).not.toContain(provider);
@@ -39,7 +39,7 @@ function linksIn(answer: unknown): string[] {
   return links.filter((link) => !link.endsWith('/content'));
 }
 
-/** Loads a file as a page would, without a key. */
+/** Loads a file like a web page, without a key. */
 async function load(link: string | undefined, mediaType: string): Promise<Buffer> {
   const response = await fetch(link ?? '', { headers: { origin: 'https://page.example' } });
   expect([response.status, response.headers.get('content-type')]).toEqual([200, mediaType]);
@@ -60,7 +60,7 @@ const voxa = { model: 'voxa-v3-flash', input: { text: 'Good morning.', voice: 'v
 const alpha = { model: 'alpha3-tts-flash', input: { text: 'Good morning.', voice: 'Aria' } };
 
 describe('in the default installation, files have links of the gateway', { timeout: 60_000 }, () => {
-  test('in the generic object, its list, and what the family says of it', async () => {
+  test('in the generic object, its list and the family record', async () => {
     const family = (await client.create(seedance, '/v1/video/generations')).id;
     const task = boat;
     const { id } = task;
@@ -158,7 +158,7 @@ describe('in the default installation, files have links of the gateway', { timeo
     await load(job.imageUrl, 'image/png');
   });
 
-  test('in the songs of a task, their feed and a WAV', async () => {
+  test('in the clips of a music task, their feed and a WAV', async () => {
     const asked = { prompt: 'A slow song about rain.', mv: 'chirp-hawk' };
     const { body } = await client.call<{ data: string }>('POST', '/sigma/submit/music', asked);
     const { data } = await ended<{ data: { data: Song[] } }>(`/sigma/fetch/${body.data}`, 'SUCCESS');
@@ -172,7 +172,7 @@ describe('in the default installation, files have links of the gateway', { timeo
     await load(wav.body.wav_file_url, 'audio/wav');
   });
 
-  test('in a beta answer: the audio and its subtitles', async () => {
+  test('in a beta response: the audio and its subtitles', async () => {
     const input = {
       text: 'Good morning.',
       voice_setting: { voice_id: 'beta_male_deep' },
@@ -190,7 +190,7 @@ describe('in the default installation, files have links of the gateway', { timeo
   });
 });
 
-describe('a link given back as an input', { timeout: 60_000 }, () => {
+describe('a link used as an input', { timeout: 60_000 }, () => {
   let frame = '';
   let video = '';
   beforeAll(() => {
@@ -218,7 +218,7 @@ describe('a link given back as an input', { timeout: 60_000 }, () => {
       'eta as a video',
       { model: 'eta-imagine-video', prompt: 'As a cartoon.', video: () => ({ url: video }) },
     ],
-  ])('becomes a %s video, also of another family', async (_what, request) => {
+  ])('makes a %s video, also of another family', async (_what, request) => {
     const body = Object.fromEntries(
       Object.entries(request).map(([name, value]) => [name, typeof value === 'function' ? value() : value]),
     );
@@ -245,7 +245,7 @@ describe('a link given back as an input', { timeout: 60_000 }, () => {
     await ended(`${official}/${id}`, 'succeeded');
   });
 
-  test('is kept as an asset, which has a link of its own', async () => {
+  test('makes an asset, which has its own link', async () => {
     const upload = { url: frame, asset_type: 'Image' };
     const { body } = await client.call<{ data: { Id: string } }>('POST', '/api/assets/upload', upload);
     const asset = await ended<{ data: { URL: string } }>(`/api/assets/${body.data.Id}`, 'Active');
@@ -253,7 +253,7 @@ describe('a link given back as an input', { timeout: 60_000 }, () => {
     await load(asset.data.URL, 'image/png');
   });
 
-  test('is what a voice is cloned from, and the demo of it has a link', async () => {
+  test('clones a voice, whose demo has a link', async () => {
     const text = 'Every morning the same train leaves the same platform at the very same minute. '.repeat(4);
     const spoken = await speak(synthesizer, { ...voxa, input: { ...voxa.input, text } });
     const [recording = ''] = linksIn(spoken);
@@ -278,13 +278,13 @@ describe('a link given back as an input', { timeout: 60_000 }, () => {
     expect(linksIn(await speak(customization, { model: 'voice-enrollment', input: query }))).toHaveLength(1);
   });
 
-  test("is nobody else's to give: to others it is an address like any", async () => {
+  test('is not replaced for another user', async () => {
     const { key } = await makeStranger(target.gateway);
     const stranger = new GenericClient({ url: target.url, key });
     const { id } = await stranger.create({ ...seedance, image: frame });
     const { error } = await stranger.until(id, 'failed');
     expect(error).toMatchObject({ code: expect.stringContaining('Invalid') });
-    // Whoever has it may look at it all the same.
+    // Anyone with the link can still load it.
     await load(frame, 'image/png');
   });
 });
@@ -299,7 +299,7 @@ interface BetaAnswer {
   output: { data: { audio: string; subtitle_file: string } };
 }
 
-/** A poll's answer once the task's status is so. */
+/** Polls until the task has the given status. */
 async function ended<Body>(path: string, status: string): Promise<Body> {
   let body: unknown;
   await expect

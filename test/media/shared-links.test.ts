@@ -41,10 +41,12 @@ describe.each(engines)('links on %s', (engine) => {
       channels: [channelTo(provider.url, { relayMedia: true })],
       ...stored,
     });
-  const linkOf = ({ gateway }: TestGateway, address: string) =>
-    gateway.files
-      .linksAt(address)
-      .shown(`${provider.url}/a.mp4`, { channel: 'recording', userId: 1, expiresAt: Date.now() + 60_000 });
+  const linkOf = ({ gateway }: TestGateway, baseUrl: string) =>
+    gateway.files.linksFor(baseUrl).publicUrl(`${provider.url}/a.mp4`, {
+      channel: 'recording',
+      userId: 1,
+      expiresAt: Date.now() + 60_000,
+    });
   const load = async (link: string) => {
     const response = await fetch(link);
     return [response.status, await response.text()];
@@ -67,9 +69,9 @@ describe.each(engines)('links on %s', (engine) => {
       for (const link of links) expect(await load(node.url + link)).toEqual([200, 'clip']);
     await Promise.all(nodes.map((node) => node.close()));
   };
-  if (engine === 'postgres') test('are served by every gateway of the database', nodesShareDatabase);
+  if (engine === 'postgres') test('are served by every gateway that shares the database', nodesShareDatabase);
 
-  test('have one secret, whoever asks for it first', async () => {
+  test('have one secret when it is created concurrently', async () => {
     const { gateway, close } = await start();
     const secrets = await Promise.all(
       Array.from({ length: 20 }, () =>

@@ -1,7 +1,7 @@
-/** The other end of a body. */
+/** Records what a `ResponseBody` requests from its sender. */
 export class FakeSender {
   paused = false;
-  /** Why nobody wants the rest. */
+  /** Reason of the abort. */
   aborted: unknown;
 
   pause(): void {

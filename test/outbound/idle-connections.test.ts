@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, test, vi } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { ask } from '../../server/outbound/ask.ts';
-import { outboundAgent } from '../../server/outbound/open-address.ts';
+import { outboundAgent } from '../../server/outbound/open-url.ts';
+import { sendRequest } from '../../server/outbound/send-request.ts';
 import { channelTo } from '../support/upstream.ts';
 
 const { signal } = new AbortController();
@@ -13,7 +13,7 @@ let origin: string;
 
 beforeAll(async () => {
   server = createServer((_request, response) => response.end('{}'));
-  // It says so in a header of every answer.
+  // Sent as the `keep-alive` header of every response.
   server.keepAliveTimeout = 600_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -32,7 +32,7 @@ const throughAgent = (keepAliveTimeout?: number) => {
     agent: keepAliveTimeout === undefined ? {} : { keepAliveTimeout },
   });
   return {
-    get: async () => (await ask(agent, { origin, path: '/', method: 'GET' }, signal)).body,
+    get: async () => (await sendRequest(agent, { origin, path: '/', method: 'GET' }, signal)).body,
     close: () => agent.destroy(),
   };
 };
@@ -47,20 +47,23 @@ const throughChannel = () => {
 test.each([
   ['a channel', 30_000, throughChannel],
   ['files', 10_000, () => throughAgent(10_000)],
-  ['other addresses', 4_000, () => throughAgent()],
-])('an idle connection of %s is closed after %i ms, whatever the server says', async (_, limit, open) => {
-  const { get, close } = open();
-  try {
-    const connected = once(server, 'connection');
-    const body = await get();
-    const [connection] = await connected;
-    const closed = once(connection, 'close');
-    await body.dump();
-    // Its connection is not idle before all that the answer caused is done.
-    await new Promise((resolve) => setImmediate(resolve));
-    vi.advanceTimersByTime(limit);
-    await closed;
-  } finally {
-    await close();
-  }
-});
+  ['other URLs', 4_000, () => throughAgent()],
+])(
+  'closes an idle connection of %s after %i ms despite a longer keep-alive header',
+  async (_, limit, open) => {
+    const { get, close } = open();
+    try {
+      const connected = once(server, 'connection');
+      const body = await get();
+      const [connection] = await connected;
+      const closed = once(connection, 'close');
+      await body.dump();
+      // The connection becomes idle after pending callbacks.
+      await new Promise((resolve) => setImmediate(resolve));
+      vi.advanceTimersByTime(limit);
+      await closed;
+    } finally {
+      await close();
+    }
+  },
+);

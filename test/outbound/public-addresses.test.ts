@@ -6,15 +6,15 @@ import {
   outboundAgent,
   publicLookup,
   type Resolve,
-} from '../../server/outbound/open-address.ts';
+} from '../../server/outbound/open-url.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
-const noPublicAddress = 'is no public address, and callbacks.allow_private is not set';
+const notPublic = 'is not a public address, and `callbacks.allow_private` is not set';
 
-/** As the URL parser writes the host, which is what callers have. */
+/** The host in the form of the URL parser, which callers pass. */
 const hostOf = (host: string) => new URL(`http://${host}/`).hostname;
 
-describe('hosts that are no public address', () => {
+describe('hosts that are not public', () => {
   test.each([
     ['unspecified', '0.0.0.0'],
     ['loopback', '127.0.0.1'],
@@ -64,10 +64,10 @@ describe('hosts that are no public address', () => {
     expect(isPrivateAddress(hostOf(host))).toBe(true);
   });
 
-  test('an address with a zone, as resolvers give it', () => {
+  test('include an address with a zone', () => {
     expect(isPrivateAddress('fe80::1%eth0')).toBe(true);
     expect(isPrivateAddress('::1%lo')).toBe(true);
-    // Without its zone an address, with it none to the system.
+    // With a zone, the system does not read it as an address.
     expect(isPrivateAddress('127.0.0.1%lo')).toBe(true);
     expect(isPrivateAddress('fe80::1%')).toBe(true);
     expect(isPrivateAddress('2606:4700::1111%eth0')).toBe(false);
@@ -93,7 +93,7 @@ describe('hosts that are no public address', () => {
     expect(isPrivateAddress(hostOf(host))).toBe(false);
   });
 
-  test('a name is not judged before it is resolved', () => {
+  test('do not include a name before it is resolved', () => {
     expect(isPrivateAddress('localhost')).toBe(false);
   });
 });
@@ -111,11 +111,11 @@ describe('a name', () => {
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       );
 
-  test('that leads to a private address is not resolved', async () => {
+  test('with a private address is not resolved', async () => {
     const [loopback] = await lookup('localhost', { all: true });
     expect(loopback).toBeDefined();
     const error = await resolving(undefined, 'localhost', true);
-    expect(error).toMatchObject({ message: 'localhost is no public address' });
+    expect(error).toMatchObject({ message: 'localhost is not a public address' });
   });
 
   test.each([
@@ -128,11 +128,11 @@ describe('a name', () => {
   ])('is refused when any of its addresses is private or there is none: %j', async (addresses) => {
     for (const all of [true, false])
       expect(await resolving(to(...addresses), 'both.example', all)).toMatchObject({
-        message: 'both.example is no public address',
+        message: 'both.example is not a public address',
       });
   });
 
-  test('is connected to at the very addresses that were checked', async () => {
+  test('resolves to the addresses that were checked', async () => {
     const found = to('1.1.1.1', '2606:4700::1111');
     expect(await resolving(found, 'public.example', false)).toBe('1.1.1.1');
     expect(await resolving(found, 'public.example', true)).toEqual([
@@ -141,7 +141,7 @@ describe('a name', () => {
     ]);
   });
 
-  test('that cannot be resolved fails as the system says', async () => {
+  test('that cannot be resolved fails with the error of the resolver', async () => {
     const failing: Resolve = (_name, _options, callback) => callback(new Error('no such name'), []);
     expect(await resolving(failing, 'nowhere.example', true)).toMatchObject({ message: 'no such name' });
   });
@@ -167,7 +167,7 @@ describe('connections', () => {
       const agent = outboundAgent({ allowPrivate: false });
       const before = server.seen.length;
       const refused = download(agent, `http://${host}:${port()}/file`, limits());
-      await expect(refused).rejects.toThrow(new DownloadError('address', noPublicAddress));
+      await expect(refused).rejects.toThrow(new DownloadError('url', notPublic));
       expect(server.seen).toHaveLength(before);
       await agent.destroy();
     },
@@ -187,19 +187,19 @@ describe('connections', () => {
       const agent = outboundAgent({ allowPrivate: false, resolve });
       const before = server.seen.length;
       const refused = download(agent, `http://both.example:${port()}/file`, limits());
-      await expect(refused).rejects.toThrow(new DownloadError('address', noPublicAddress));
+      await expect(refused).rejects.toThrow(new DownloadError('url', notPublic));
       expect([asked, server.seen.length]).toEqual([['both.example'], before]);
       await agent.destroy();
     },
   );
 
-  test('to private addresses are made where that is allowed', async () => {
+  test('to private addresses are made if allowed', async () => {
     const agent = outboundAgent({ allowPrivate: true });
     expect(String(await download(agent, `${server.url}/file`, limits()))).toBe('a file');
     await agent.destroy();
   });
 
-  test('only the exempt origin is reached, and a redirect is checked like the first address', async () => {
+  test('reach the exempt origin only, and check redirects', async () => {
     const agent = outboundAgent({ allowPrivate: false, exempt: () => server.url });
     expect(String(await download(agent, `${server.url}/a?to=/b`, limits()))).toBe('a file');
     const other = await startUpstream((_request, response) => {
@@ -207,10 +207,10 @@ describe('connections', () => {
     });
     for (const to of [other.url, `http://localhost:${port()}/`]) {
       const moved = `${server.url}/?to=${encodeURIComponent(to)}`;
-      await expect(download(agent, moved, limits())).rejects.toThrow('is no public address');
+      await expect(download(agent, moved, limits())).rejects.toThrow('is not a public address');
     }
     const moved = `${server.url}/?to=${encodeURIComponent('file:///etc/passwd')}`;
-    await expect(download(agent, moved, limits())).rejects.toThrow('is no http or https address');
+    await expect(download(agent, moved, limits())).rejects.toThrow('is not an http or https URL');
     expect(other.seen).toEqual([]);
     await other.close();
     await agent.destroy();

@@ -9,111 +9,111 @@ const clara = 3;
 
 let timers: ManualTimers;
 let slots: Slots;
-/** Who got a slot, in order. */
-let got: { user: SlotUser; leave: Release }[];
+/** Granted slots in order. */
+let granted: { user: SlotUser; release: Release }[];
 beforeEach(() => {
   timers = new ManualTimers();
   slots = new Slots({ count: 8, waitMs: 10_000, timers });
-  got = [];
+  granted = [];
 });
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
-const users = () => got.map(({ user }) => user);
+const users = () => granted.map(({ user }) => user);
 
-/** Asks for some slots, and gives what becomes of the last one. */
-async function ask(user: SlotUser, count: number, signal = never): Promise<{ last: Promise<void> }> {
+/** Requests slots and returns the promise of the last one. */
+async function request(user: SlotUser, count: number, signal = never): Promise<{ last: Promise<void> }> {
   let last = Promise.resolve();
   for (let one = 0; one < count; one += 1) {
-    last = slots.acquire(user, signal).then((leave) => void got.push({ user, leave }));
+    last = slots.acquire(user, signal).then((release) => void granted.push({ user, release }));
     last.catch(() => {});
   }
   await settle();
   return { last };
 }
 
-async function leave(user: SlotUser): Promise<void> {
-  const index = got.findIndex((one) => one.user === user);
-  got.splice(index, 1)[0]?.leave();
+async function release(user: SlotUser): Promise<void> {
+  const index = granted.findIndex((one) => one.user === user);
+  granted.splice(index, 1)[0]?.release();
   await settle();
 }
 
 describe('shares', () => {
-  test('one user gets half of the slots, the next half of what is left, and so on', async () => {
-    await ask(anna, 9);
+  test('give one user half of the slots, the next user half of the rest, and so on', async () => {
+    await request(anna, 9);
     expect(users()).toEqual(Array.from({ length: 4 }, () => anna));
-    await ask(berta, 9);
-    await ask(clara, 9);
+    await request(berta, 9);
+    await request(clara, 9);
     expect(users().slice(4)).toEqual([berta, berta, clara]);
   });
 
-  test('what the gateway does for itself has a share like a user', async () => {
-    await ask(undefined, 9);
-    await ask(anna, 1);
+  test('treat the gateway like one user', async () => {
+    await request(undefined, 9);
+    await request(anna, 1);
     expect(users()).toEqual([undefined, undefined, undefined, undefined, anna]);
   });
 
-  test('a slot that is given back goes to who waits and has few, not to who has many', async () => {
-    await ask(anna, 4);
-    await ask(berta, 2);
-    await ask(anna, 2);
-    await ask(clara, 3);
+  test('grant a released slot to a waiting user with few slots', async () => {
+    await request(anna, 4);
+    await request(berta, 2);
+    await request(anna, 2);
+    await request(clara, 3);
     expect(users().slice(6)).toEqual([clara]);
-    await leave(anna);
+    await release(anna);
     expect(users().slice(5)).toEqual([clara, clara]);
-    await leave(berta);
-    await leave(berta);
+    await release(berta);
+    await release(berta);
     expect(users()).toEqual([anna, anna, anna, clara, clara, clara]);
-    await leave(clara);
-    await leave(clara);
+    await release(clara);
+    await release(clara);
     expect(users()).toEqual([anna, anna, anna, clara, anna]);
   });
 
-  test('a slot is given back once', async () => {
-    await ask(anna, 4);
-    const [first] = got;
-    first?.leave();
-    first?.leave();
-    await ask(anna, 2);
+  test('release a slot once', async () => {
+    await request(anna, 4);
+    const [first] = granted;
+    first?.release();
+    first?.release();
+    await request(anna, 2);
     expect(users()).toHaveLength(5);
   });
 
-  test('nobody has one any more when all are given back', async () => {
+  test('are idle when all slots are released', async () => {
     expect(slots.isIdle).toBe(true);
-    await ask(anna, 4);
+    await request(anna, 4);
     expect(slots.isIdle).toBe(false);
-    for (const one of got) one.leave();
+    for (const one of granted) one.release();
     expect(slots.isIdle).toBe(true);
   });
 });
 
 describe('waiting', () => {
-  test('ends after a time', async () => {
-    const { last: late } = await ask(anna, 5);
+  test('ends with BusyError after waitMs', async () => {
+    const { last: timedOut } = await request(anna, 5);
     timers.advance(9_999);
     await settle();
     expect(users()).toHaveLength(4);
     timers.advance(1);
-    await expect(late).rejects.toBeInstanceOf(BusyError);
-    // It has left the queue: a slot that becomes free is not lost on it.
-    await leave(anna);
-    await leave(anna);
-    await ask(berta, 9);
+    await expect(timedOut).rejects.toBeInstanceOf(BusyError);
+    // The request has left the queue, so no released slot is lost.
+    await release(anna);
+    await release(anna);
+    await request(berta, 9);
     expect(users().filter((user) => user === berta)).toHaveLength(3);
   });
 
-  test('ends with the signal, whose reason it gives', async () => {
-    const gone = new AbortController();
-    const { last: waiting } = await ask(anna, 5, gone.signal);
-    gone.abort(new Error('the client left'));
-    await expect(waiting).rejects.toThrow('the client left');
-    await expect(slots.acquire(berta, gone.signal)).rejects.toThrow('the client left');
-    for (const one of got) one.leave();
+  test('ends with the reason of the aborted signal', async () => {
+    const disconnect = new AbortController();
+    const { last: waiting } = await request(anna, 5, disconnect.signal);
+    disconnect.abort(new Error('the client disconnected'));
+    await expect(waiting).rejects.toThrow('the client disconnected');
+    await expect(slots.acquire(berta, disconnect.signal)).rejects.toThrow('the client disconnected');
+    for (const one of granted) one.release();
     expect(slots.isIdle).toBe(true);
   });
 
-  test('leaves no alarm behind that could ring', async () => {
-    await ask(anna, 5);
-    await leave(anna);
+  test('cancels its alarm when a slot is granted', async () => {
+    await request(anna, 5);
+    await release(anna);
     expect(users()).toHaveLength(4);
     timers.advance(20_000);
     await settle();

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { Channel, type UpstreamResponse } from '../../server/channels/channel.ts';
+import { Channel } from '../../server/channels/channel.ts';
+import type { HttpResponse } from '../../server/outbound/send-request.ts';
 import { isJson, isText, mediaType } from '../../server/providers/headers.ts';
 import {
   countField,
@@ -222,7 +223,7 @@ describe("a provider's refusal", () => {
         dumped = true;
       },
     });
-    return { status, headers, body: read } as unknown as UpstreamResponse;
+    return { status, headers, body: read } as unknown as HttpResponse;
   };
 
   test('is read with its code, its words and its pause', async () => {
@@ -283,7 +284,7 @@ describe("a provider's refusal", () => {
         throw new Error('aborted');
       })(),
     );
-    const broken = { status: 500, headers, body } as unknown as UpstreamResponse;
+    const broken = { status: 500, headers, body } as unknown as HttpResponse;
     await expect(readRejection(broken, words)).rejects.toMatchObject({ status: 502, reported: undefined });
   });
 

@@ -33,7 +33,10 @@ test('a private address is asked only where the operator permits it, and anybody
     await expect(hosts.open(upstream.url, request)).rejects.toMatchObject(unusable);
   const hint = "a provider's file was not fetched; private_files on the channel permits it";
   expect(warned.mock.calls.map(([facts, words]) => [facts, words])).toEqual(
-    ['own', 'own', undefined].map((channel) => [{ channel, reason: '127.0.0.1 is no public address' }, hint]),
+    ['own', 'own', undefined].map((channel) => [
+      { channel, reason: '127.0.0.1 is not a public address' },
+      hint,
+    ]),
   );
   warned.mockClear();
   await expect(hosts.open('ftp://files.example/a', by(true))).rejects.toMatchObject(unusable);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AnswerBody } from '../../server/outbound/answer-body.ts';
+import { ResponseBody } from '../../server/outbound/response-body.ts';
 import { audioSource, readWhole } from '../../server/providers/native/whole-answer.ts';
 import { FakeSender } from '../outbound/fake-sender.ts';
 
@@ -7,10 +7,10 @@ const unusable = { status: 502, code: 'bad_response', message: 'The provider did
 
 test('an answer is read whole, and one that is too long is let go', async () => {
   const coming = (text: string) => {
-    const body = new AnswerBody(new FakeSender());
+    const body = new ResponseBody(new FakeSender());
     const closed: unknown[] = [];
     body.onClose((error) => closed.push(error));
-    body.take(Buffer.from(text));
+    body.write(Buffer.from(text));
     return { body, closed, response: { status: 200, headers: {}, body } };
   };
   const short = coming('four');

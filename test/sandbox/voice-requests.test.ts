@@ -208,7 +208,10 @@ describe('a recording that cannot be used', () => {
         enroll({ url: `http://${host}:${port}/voice.wav` }),
       );
       const { message } = (await answer.json()) as { message: string };
-      expect([answer.status, message], host).toEqual([400, expect.stringContaining('is no public address')]);
+      expect([answer.status, message], host).toEqual([
+        400,
+        expect.stringContaining('is not a public address'),
+      ]);
     }
     const { model, input } = cloned({});
     expect((await guarded.post(customizationPath, { model, input })).status).toBe(200);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Response } from 'express';
 import { afterEach, expect, test } from 'vitest';
 import { HttpReply } from '../../server/http/reply.ts';
-import { AnswerBody } from '../../server/outbound/answer-body.ts';
+import { ResponseBody } from '../../server/outbound/response-body.ts';
 import { FakeSender } from '../outbound/fake-sender.ts';
 
 type Hooks = Parameters<HttpReply['forward']>[3];
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 /** A client that reads what is passed on; `passed` settles with it. */
-async function passing(body: AnswerBody, hooks: Partial<Hooks>) {
+async function passing(body: ResponseBody, hooks: Partial<Hooks>) {
   const passed = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
     const whole = { transform: (chunk: Buffer) => [chunk], end: async () => [], ...hooks };
@@ -37,7 +37,7 @@ async function passing(body: AnswerBody, hooks: Partial<Hooks>) {
 }
 
 test('pieces of one tick are taken together, and all arrive in their order', async () => {
-  const body = new AnswerBody(new FakeSender());
+  const body = new ResponseBody(new FakeSender());
   const taken: number[] = [];
   const { answer } = await passing(body, {
     transform(piece) {
@@ -51,7 +51,7 @@ test('pieces of one tick are taken together, and all arrive in their order', asy
     for (let part = 0; part < 30; part += 1) {
       const text = `${tick}.${part}:${'x'.repeat(part * 100)};`;
       sent += text;
-      body.take(Buffer.from(text));
+      body.write(Buffer.from(text));
     }
     await new Promise(setImmediate);
   }
@@ -61,9 +61,9 @@ test('pieces of one tick are taken together, and all arrive in their order', asy
 });
 
 test('what came before the body breaks goes on, and the answer does not end as if it were whole', async () => {
-  const body = new AnswerBody(new FakeSender());
+  const body = new ResponseBody(new FakeSender());
   const { passed, answer } = await passing(body, {});
-  body.take(Buffer.from('first'));
+  body.write(Buffer.from('first'));
   const { body: got } = await answer;
   const reader = got?.getReader();
   expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('first');
@@ -73,7 +73,7 @@ test('what came before the body breaks goes on, and the answer does not end as i
 });
 
 test('a hook that fails ends it, and is asked no more', async () => {
-  const body = new AnswerBody(new FakeSender());
+  const body = new ResponseBody(new FakeSender());
   let asked = 0;
   const { passed, answer } = await passing(body, {
     transform() {
@@ -82,8 +82,8 @@ test('a hook that fails ends it, and is asked no more', async () => {
     },
   });
   answer.catch(() => {});
-  body.take(Buffer.from('a'));
-  body.take(Buffer.from('b'));
+  body.write(Buffer.from('a'));
+  body.write(Buffer.from('b'));
   body.end();
   await expect(passed).rejects.toThrow('no');
   expect(asked).toBe(1);

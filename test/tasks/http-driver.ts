@@ -21,7 +21,7 @@ export function httpDriver(node: string): TaskDriver {
     request: Pick<UpstreamRequest, 'method' | 'path' | 'body'>,
   ): Promise<unknown> {
     const { status, body } = await channel.request({ ...request, headers: { 'x-node': node }, signal });
-    const answer: unknown = JSON.parse(String(await body.whole(1024 * 1024)));
+    const answer: unknown = JSON.parse(String(await body.readAll(1024 * 1024)));
     if (status !== 200) throw refusedBy(status, new ProviderFailure(400, 'refused', 'The upstream refused.'));
     return answer;
   }

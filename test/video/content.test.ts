@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toldStatuses } from '../media/told-statuses.ts';
+import { reportedStatuses } from '../media/reported-statuses.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { GenericClient, type Refusal } from './generic-client.ts';
@@ -201,7 +201,7 @@ describe('from a provider that misbehaves', () => {
     expect([response.status, await response.text()]).toEqual([200, 'moved']);
   });
 
-  test.each(toldStatuses)('its %s is told as %s', async (status, expected, code) => {
+  test.each(reportedStatuses)('its %s is told as %s', async (status, expected, code) => {
     serve = (_, response) => response.writeHead(status).end(status === 204 ? undefined : files.url);
     const told = await client.call('GET', path);
     expect([told.status, told.body.error.code]).toEqual([expected, code]);

@@ -2,7 +2,7 @@ import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { ForwardHooks, OperationRequest, Reply } from '../../http/handler.ts';
 import type { Failure } from '../../lib/failure.ts';
-import type { HttpAnswer } from '../../outbound/ask.ts';
+import type { HttpResponse } from '../../outbound/send-request.ts';
 import { AudioPassage, EventAudio, openAudio } from '../../providers/native/audio.ts';
 import { audioType, contentTypes, headLength } from '../../providers/native/audio-file.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
@@ -114,7 +114,7 @@ class PassageMeter implements CallMeter {
 /** Passes a file on. Its last byte, or its end where nobody knows its length, waits until the books are closed. */
 function passAudio(
   reply: Reply<OperationId>,
-  { headers, body }: HttpAnswer,
+  { headers, body }: HttpResponse,
   format: AudioFormat,
   usage: Usage | undefined,
   settle: (meter: CallMeter) => Promise<void>,

@@ -2,7 +2,7 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { JsonLinks } from '../../media/json-links.ts';
-import { SentAddresses } from '../../media/sent-addresses.ts';
+import { SentUrls } from '../../media/sent-urls.ts';
 import { linksFor } from '../../providers/links-for.ts';
 
 /** Fields in which providers name files that they made. An address in another field may be the client's own. */
@@ -28,10 +28,10 @@ export function answerLinks(
 ): JsonLinks | undefined {
   if (!request.gateway.files.relays(channel.name)) return undefined;
   const links = linksFor(request);
-  const sent = new SentAddresses(request.body, own);
+  const sent = new SentUrls(request.body, own);
   const owner = { channel: channel.name, userId: request.caller.userId, expiresAt: null };
   return new JsonLinks((url, field) =>
-    sent.has(url) ? url : links.shown(url, { ...owner, publicOnly: !(makesFiles && made.has(field)) }),
+    sent.has(url) ? url : links.publicUrl(url, { ...owner, publicOnly: !(makesFiles && made.has(field)) }),
   );
 }
 

@@ -1,10 +1,10 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
-import type { UpstreamResponse } from '../../channels/channel.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import type { JsonLinks } from '../../media/json-links.ts';
-import type { Pieces } from '../../outbound/answer-body.ts';
+import type { ChunkSource } from '../../outbound/response-body.ts';
+import type { HttpResponse } from '../../outbound/send-request.ts';
 import { mediaType } from '../../providers/headers.ts';
 import { passRejection } from '../../providers/native/answer-rejection.ts';
 import { type AnswerWatch, EventWatch } from '../../providers/native/answer-watch.ts';
@@ -53,7 +53,7 @@ export function answerNatively(
       return passed(reply, eventStream, response.body, new EventWatch(model.unit, words), links, settle);
     }
     const judgeIt = (answer: NativeAnswer) => judge(answer, model.unit, words, keepVoice !== undefined);
-    const whole = await response.body.whole(keepVoice === undefined ? small : maxAnswerBytes);
+    const whole = await response.body.readAll(keepVoice === undefined ? small : maxAnswerBytes);
     if (whole === undefined) {
       const links = answerLinks(request, channel);
       return passed(reply, json, response.body, new JsonWatch(response.headers, judgeIt), links, settle);
@@ -72,7 +72,7 @@ export function answerNatively(
 }
 
 /** @throws Failure 502 when the answer is no event stream */
-export async function requireEvents({ headers, body }: UpstreamResponse): Promise<void> {
+export async function requireEvents({ headers, body }: HttpResponse): Promise<void> {
   if (mediaType(headers) === eventStream) return;
   await body.dump();
   throw new Failure(502, 'bad_response', 'The provider gave no events.');
@@ -81,7 +81,7 @@ export async function requireEvents({ headers, body }: UpstreamResponse): Promis
 function passed(
   reply: Reply<OperationId>,
   contentType: string,
-  body: Pieces,
+  body: ChunkSource,
   meter: AnswerWatch,
   links: JsonLinks | undefined,
   settle: (meter: CallMeter) => Promise<void>,

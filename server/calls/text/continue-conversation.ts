@@ -1,9 +1,9 @@
-import type { UpstreamResponse } from '../../channels/channel.ts';
 import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { failureBody } from '../../http/render-failure.ts';
 import { Failure } from '../../lib/failure.ts';
 import { messageTokens } from '../../models/text-tokens.ts';
+import type { HttpResponse } from '../../outbound/send-request.ts';
 import { isJson, mediaType } from '../../providers/headers.ts';
 import { publicEvents, written } from '../../providers/messages/event-stream.ts';
 import { TokenTally } from '../../providers/messages/token-tally.ts';
@@ -121,12 +121,12 @@ function answerWithEvents(
 
 /** Leaves a body that has been made use of to its end, so that its connection can serve again; any other is broken off. */
 async function* readToTheEnd(
-  body: UpstreamResponse['body'],
+  body: HttpResponse['body'],
   use: (pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
   let used = false;
   try {
-    yield* use(body.pieces());
+    yield* use(body.chunks());
     used = true;
   } finally {
     if (used) void body.dump();

@@ -38,7 +38,7 @@ function shown(
     ProjectName: asset.project_name,
     CreateTime: isoTime(asset.created_at),
     UpdateTime: isoTime(asset.updated_at),
-    ...(url !== null && { URL: links.shown(url, { channel, userId, expiresAt, publicOnly }) }),
+    ...(url !== null && { URL: links.publicUrl(url, { channel, userId, expiresAt, publicOnly }) }),
     ...(error_code !== null && { Error: { Code: error_code, Message: error_message ?? '' } }),
   };
 }

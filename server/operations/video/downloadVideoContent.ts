@@ -2,7 +2,7 @@ import { readTask } from '../../calls/read-task.ts';
 import { sendFile } from '../../calls/send-file.ts';
 import type { Handler } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
-import { wasSent } from '../../media/sent-addresses.ts';
+import { wasSent } from '../../media/sent-urls.ts';
 import { videoResult } from '../../providers/video-task.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
 import { Failure } from '../../lib/failure.ts';
-import type { HttpAnswer } from '../../outbound/ask.ts';
+import type { HttpResponse } from '../../outbound/send-request.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
@@ -23,7 +23,7 @@ const hosts = new FileHosts({
  *
  * @throws Failure 502 or 504 when it cannot be had.
  */
-export async function openAudio(url: string, request: FileRequest): Promise<HttpAnswer> {
+export async function openAudio(url: string, request: FileRequest): Promise<HttpResponse> {
   const opened = await hosts.open(url, request);
   if (opened.status === 200) return opened;
   await opened.body.dump();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
-import type { UpstreamResponse } from '../../channels/channel.ts';
 import { Failure } from '../../lib/failure.ts';
+import type { HttpResponse } from '../../outbound/send-request.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { isJson } from '../headers.ts';
 import { field, objectField, textField } from '../json.ts';
@@ -16,8 +16,8 @@ import { readUsage } from './usage.ts';
 export type NativeAnswer = Readonly<Record<string, unknown>> & { output: object };
 
 /** Reads an answer of no more than `limit` bytes. @throws Failure 502 when it has more */
-export async function readWhole({ body }: UpstreamResponse, limit: number): Promise<Buffer> {
-  const bytes = await body.whole(limit);
+export async function readWhole({ body }: HttpResponse, limit: number): Promise<Buffer> {
+  const bytes = await body.readAll(limit);
   if (bytes !== undefined) return bytes;
   body.destroy();
   throw unusableAnswer();

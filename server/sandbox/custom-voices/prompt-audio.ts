@@ -1,6 +1,6 @@
 import type { Agent } from 'undici';
 import { DownloadError, download } from '../../outbound/download.ts';
-import { outboundAgent } from '../../outbound/open-address.ts';
+import { outboundAgent } from '../../outbound/open-url.ts';
 import { invalidParameter, type NativeError } from '../http/native-error.ts';
 
 interface PromptLimits {

@@ -1,6 +1,6 @@
 import type { Agent } from 'undici';
 import { DownloadError, download } from '../../outbound/download.ts';
-import { outboundAgent } from '../../outbound/open-address.ts';
+import { outboundAgent } from '../../outbound/open-url.ts';
 import type { MediaEngine } from '../media/engine.ts';
 import type { FactsOf, MediaFacts, MediaKind } from '../media/media-facts.ts';
 import { TaskFailure } from '../tasks/task-board.ts';
@@ -95,7 +95,7 @@ export class MediaLoader {
 function failureOf(error: unknown, size: number): TaskFailure {
   if (!(error instanceof DownloadError)) return badUrl('The file could not be downloaded');
   if (error.kind === 'size') return tooLarge(size);
-  return badUrl(`The ${error.kind === 'late' ? 'file' : 'URL'} ${error.message}`);
+  return badUrl(`The ${error.kind === 'timeout' ? 'file' : 'URL'} ${error.message}`);
 }
 
 function badUrl(message: string): TaskFailure {

@@ -1,5 +1,5 @@
 import { invalid } from '../../lib/failure.ts';
-import { isPrivateAddress } from '../../outbound/open-address.ts';
+import { isPrivateAddress } from '../../outbound/open-url.ts';
 import type { Settings } from '../../settings/settings.ts';
 
 const maxLength = 2048;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Agent } from 'undici';
 import { withinLimit } from '../../lib/timers.ts';
-import { outboundAgent, PrivateAddressError } from '../../outbound/open-address.ts';
+import { outboundAgent, PrivateAddressError } from '../../outbound/open-url.ts';
 import type { DeliveryRecord } from '../../store/commands/deliveries.ts';
 import { findTaskById, type TaskRecord } from '../../store/queries/tasks.ts';
 import type { CallbackRules, DeliveryEnvironment } from './environment.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SentAddresses, wasSent } from '../../server/media/sent-addresses.ts';
+import { SentUrls, wasSent } from '../../server/media/sent-urls.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
-/** Other spellings of an address that begins so. */
+/** Spellings of the same URL, by its origin. */
 const spellings: readonly (readonly [string, (base: string) => string])[] = [
   ['as it was sent', (base) => `${base}/secret.wav`],
   ['in upper case', (base) => `${base.replace('http', 'HTTP')}/secret.wav`],
@@ -16,48 +16,47 @@ const spellings: readonly (readonly [string, (base: string) => string])[] = [
   ['with a fragment', (base) => `${base}/secret.wav#part`],
 ];
 
-describe('addresses that a client sent', () => {
+describe('URLs that a client sent', () => {
   const sent = 'http://127.0.0.1:81/secret.wav';
-  test.each(spellings)('are known %s', (_, spell) => {
+  test.each(spellings)('are recognized %s', (_, spell) => {
     const spelled = spell('http://127.0.0.1:81');
     for (const [one, other] of [[sent, spelled] as const, [spelled, sent] as const]) {
-      const addresses = new SentAddresses({ input: { media: [{ url: one }] } });
-      expect(addresses.has(other)).toBe(true);
-      expect(wasSent(other, addresses.hashes())).toBe(true);
+      const urls = new SentUrls({ input: { media: [{ url: one }] } });
+      expect(urls.has(other)).toBe(true);
+      expect(wasSent(other, urls.hashes())).toBe(true);
     }
   });
 
-  test('are found in texts, and media hold none', () => {
-    expect(new SentAddresses(`Look at (${sent} now`).has(sent)).toBe(true);
-    expect(new SentAddresses(`data:text/plain,${sent}`).has(sent)).toBe(false);
+  test('are found in texts but not in inline media', () => {
+    expect(new SentUrls(`Look at (${sent} now`).has(sent)).toBe(true);
+    expect(new SentUrls(`data:text/plain,${sent}`).has(sent)).toBe(false);
   });
 
-  test('no other address is one of them', () => {
-    const addresses = new SentAddresses([sent], undefined, null, 7);
+  test('do not match other URLs', () => {
+    const urls = new SentUrls([sent], undefined, null, 7);
     for (const other of [
       'http://127.0.0.1:82/secret.wav',
       'http://127.0.0.1:81/',
       'https://127.0.0.1:81/secret.wav',
     ])
-      expect([addresses.has(other), wasSent(other, addresses.hashes())]).toEqual([false, false]);
+      expect([urls.has(other), wasSent(other, urls.hashes())]).toEqual([false, false]);
     expect(wasSent(sent, undefined)).toBe(false);
   });
 
-  test('of a request with very many, every address counts as one', () => {
+  test('match every URL when a request has more than 200', () => {
     const many = Array.from({ length: 201 }, (_, at) => `https://x.example/${at}`);
-    expect(wasSent(sent, new SentAddresses(many).hashes())).toBe(true);
-    expect(new SentAddresses(many).hashes().join('').length).toBeLessThan(100);
+    expect(wasSent(sent, new SentUrls(many).hashes())).toBe(true);
+    expect(new SentUrls(many).hashes().join('').length).toBeLessThan(100);
   });
 });
 
-describe('a provider that names an address of the client', () => {
+describe('a provider that returns a URL of the client', () => {
   let secret: RecordingUpstream;
   let upstream: RecordingUpstream;
   let target: TestGateway;
-  /** What the provider names as its file. */
-  let named = '';
-  /** The provider's own file. */
-  const made = () => `${upstream.url}/made.wav`;
+  /** URL that the provider returns for its file. */
+  let returnedUrl = '';
+  const ownFile = () => `${upstream.url}/made.wav`;
   beforeAll(async () => {
     secret = await startUpstream((_, response) => {
       response.writeHead(200, { 'content-type': 'audio/wav' }).end('the secret');
@@ -72,7 +71,7 @@ describe('a provider that names an address of the client', () => {
         return;
       }
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(answerTo(path, method)));
+      response.end(JSON.stringify(bodyFor(path, method)));
     });
     target = await startTestGateway({
       sandbox: false,
@@ -92,25 +91,25 @@ describe('a provider that names an address of the client', () => {
     await secret.close();
   });
 
-  function answerTo(path: string, method: string): object {
+  function bodyFor(path: string, method: string): object {
     if (path.includes('/assets/'))
       return method === 'POST'
         ? { code: 0, data: { Id: 'asset-upstream' } }
-        : { code: 0, data: { Id: 'asset-upstream', Status: 'Active', URL: named } };
+        : { code: 0, data: { Id: 'asset-upstream', Status: 'Active', URL: returnedUrl } };
     if (path.includes('video-synthesis'))
       return { output: { task_id: 't', task_status: 'PENDING' }, request_id: 'r' };
     if (path.includes('/tasks/'))
-      return { output: { task_id: 't', task_status: 'SUCCEEDED', video_url: named }, request_id: 'r' };
+      return { output: { task_id: 't', task_status: 'SUCCEEDED', video_url: returnedUrl }, request_id: 'r' };
     if (path.includes('SpeechSynthesizer')) {
-      const audio = { url: named, data: '', id: 'a', expires_at: 1_925_000_000 };
+      const audio = { url: returnedUrl, data: '', id: 'a', expires_at: 1_925_000_000 };
       return { request_id: 'r', output: { finish_reason: 'stop', audio }, usage: { characters: 2 } };
     }
-    const file = { url: named };
-    const output = { voice_id: 'voice-1', status: 'OK', audio: named, preview_audio: file, ...file };
+    const file = { url: returnedUrl };
+    const output = { voice_id: 'voice-1', status: 'OK', audio: returnedUrl, preview_audio: file, ...file };
     return { request_id: 'r', output, usage: { count: 1, characters: 2 } };
   }
 
-  /** Loads every address that an answer names under the gateway's own address. */
+  /** Loads all links to the gateway in a response. */
   const filesIn = async (text: string): Promise<string[]> => {
     const links = text.match(new RegExp(`${target.url}/[^"]+`, 'g')) ?? [];
     return Promise.all(links.map(async (link) => (await fetch(link)).text()));
@@ -141,8 +140,8 @@ describe('a provider that names an address of the client', () => {
     input: { media: [{ type: 'first_frame', url }] },
   });
 
-  test('its own files can be loaded from a private network', async () => {
-    named = made();
+  test('serves its own files from a private network', async () => {
+    returnedUrl = ownFile();
     const speech = { model: 'voxa-v3-flash', input: { text: 'Hi', voice: 'voxanna' } };
     const spoken = await send('/api/v1/services/audio/tts/SpeechSynthesizer', speech);
     expect(await filesIn(spoken)).toEqual(['the file']);
@@ -153,8 +152,8 @@ describe('a provider that names an address of the client', () => {
     expect(await filesIn(await get(`/api/assets/${data.Id}`))).toEqual(['the file']);
   });
 
-  test.each(spellings)('in a task, %s, does not lead there', async (_, spell) => {
-    named = `${secret.url}/secret.wav`;
+  test.each(spellings)('does not load it from a private network in a task, %s', async (_, spell) => {
+    returnedUrl = `${secret.url}/secret.wav`;
     const id = await video(native, withFrame(spell(secret.url)));
     const shown = await completed(`/api/v1/tasks/${id}`);
     for (const file of await filesIn(shown)) expect(file).toContain('cannot be fetched');
@@ -168,28 +167,33 @@ describe('a provider that names an address of the client', () => {
     expect(secret.seen).toEqual([]);
   });
 
-  test.each(spellings)('in an answer about a voice, %s, does not lead there', async (_, spell) => {
-    named = `${secret.url}/secret.wav`;
-    const created = await send(customization, enroll(spell(secret.url)));
-    expect(await filesIn(created)).toEqual([]);
-    expect(created).toContain(named);
-    // Nothing that a query names was made by it, whatever the client sent when.
-    for (const url of [named, `${secret.url}/other.wav`]) {
-      named = url;
-      const query = { model: 'voice-enrollment', input: { action: 'query_voice', voice_id: 'voice-1' } };
-      for (const file of await filesIn(await send(customization, query)))
-        expect(file).toContain('cannot be fetched');
-    }
-    await send(customization, {
-      model: 'voice-enrollment',
-      input: { action: 'delete_voice', voice_id: 'voice-1' },
-    });
-    expect(secret.seen).toEqual([]);
-  });
+  test.each(spellings)(
+    'does not load it from a private network in a voice response, %s',
+    async (_, spell) => {
+      returnedUrl = `${secret.url}/secret.wav`;
+      const created = await send(customization, enroll(spell(secret.url)));
+      expect(await filesIn(created)).toEqual([]);
+      expect(created).toContain(returnedUrl);
+      // A query does not make files, so no URL in its response may lead into a private network.
+      for (const url of [returnedUrl, `${secret.url}/other.wav`]) {
+        returnedUrl = url;
+        const query = { model: 'voice-enrollment', input: { action: 'query_voice', voice_id: 'voice-1' } };
+        for (const file of await filesIn(await send(customization, query)))
+          expect(file).toContain('cannot be fetched');
+      }
+      await send(customization, {
+        model: 'voice-enrollment',
+        input: { action: 'delete_voice', voice_id: 'voice-1' },
+      });
+      expect(secret.seen).toEqual([]);
+    },
+  );
 
-  test('in an asset does not lead there', async () => {
-    named = `${secret.url}/secret.wav`;
-    const { data } = JSON.parse(await send('/api/assets/upload', { url: named, asset_type: 'Image' })) as {
+  test('does not load it from a private network in an asset', async () => {
+    returnedUrl = `${secret.url}/secret.wav`;
+    const { data } = JSON.parse(
+      await send('/api/assets/upload', { url: returnedUrl, asset_type: 'Image' }),
+    ) as {
       data: { Id: string };
     };
     const files = await filesIn(await get(`/api/assets/${data.Id}`));
@@ -197,9 +201,9 @@ describe('a provider that names an address of the client', () => {
     expect(secret.seen).toEqual([]);
   });
 
-  test('that redirects into a private network does not lead there', async () => {
-    named = `${upstream.url}/moved.wav`;
-    const id = await video(native, withFrame(named));
+  test('does not follow its redirect into a private network', async () => {
+    returnedUrl = `${upstream.url}/moved.wav`;
+    const id = await video(native, withFrame(returnedUrl));
     const files = await filesIn(await completed(`/api/v1/tasks/${id}`));
     expect(files).toEqual([expect.stringContaining('cannot be fetched')]);
     expect(secret.seen).toEqual([]);

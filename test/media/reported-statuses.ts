@@ -1,5 +1,5 @@
-/** What a client is told, status and code, when the host of a file answers with a status. */
-export const toldStatuses = [
+/** Status of the file's host, and the status and error code that the client gets. */
+export const reportedStatuses = [
   [403, 404, 'resource_not_found'],
   [404, 404, 'resource_not_found'],
   [410, 404, 'resource_not_found'],

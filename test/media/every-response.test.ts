@@ -9,7 +9,7 @@ import { channelTo, type RecordingUpstream, startUpstream } from '../support/ups
 const publicUrl = 'https://gateway.example';
 const protocols = ['native', 'official', 'eta'] as const;
 
-/** Files of a provider at an address that nothing else has. */
+/** Host of the provider's files. Nothing else in a response contains it. */
 const host = 'bucket-7.provider.example';
 const fileUrl = `https://${host}/made/file.wav?signature=9f2c`;
 
@@ -25,9 +25,9 @@ describe.each([
   ['with relay_media', true],
   ['without', false],
 ])('%s', (_title, relayMedia) => {
-  /** Whether a text is what it must be: without the host of the provider, or with it. */
-  const judge = (text: string, named: string) => {
-    expect(text.includes(named)).toBe(!relayMedia);
+  /** With relay_media a response has links and no provider host, otherwise the reverse. */
+  const expectLinks = (text: string, providerHost: string) => {
+    expect(text.includes(providerHost)).toBe(!relayMedia);
     const links = text.match(/https:\/\/gateway\.example\/v1\/files\/[^"]+/g) ?? [];
     expect(links.length > 0).toBe(relayMedia);
   };
@@ -101,30 +101,30 @@ describe.each([
       await expect
         .poll(async () => (text = await get(read.replace('{id}', id))), { timeout: 15_000, interval: 50 })
         .toContain('http');
-      judge(text, new URL(upstream.url).host);
+      expectLinks(text, new URL(upstream.url).host);
     });
 
     test('a callback', async () => {
       const content = [{ type: 'text', text: prompt }];
       const body = { model: seedance, content, callback_url: receiver.url() };
       await post(target.url, target.key, official, body);
-      const told = () => receiver.seen.map(({ body }) => JSON.stringify(body)).join('\n');
-      await expect.poll(told, { timeout: 15_000, interval: 50 }).toContain('succeeded');
-      judge(told(), new URL(upstream.url).host);
+      const received = () => receiver.seen.map(({ body }) => JSON.stringify(body)).join('\n');
+      await expect.poll(received, { timeout: 15_000, interval: 50 }).toContain('succeeded');
+      expectLinks(received(), new URL(upstream.url).host);
     });
   });
 
   describe('speech', () => {
     let upstream: RecordingUpstream;
     let target: TestGateway;
-    /** What the provider answers with. */
-    let answer: [type: string, body: string];
+    /** The provider's response. */
+    let reply: [type: string, body: string];
     beforeAll(async () => {
       upstream = await startUpstream((_, response) => {
-        response.writeHead(200, { 'content-type': answer[0] }).end(answer[1]);
+        response.writeHead(200, { 'content-type': reply[0] }).end(reply[1]);
       });
       target = await start(upstream.url, relayMedia);
-      // Of a time when the address of a recording was not kept.
+      // A voice of an older version, which did not store the URL of the recording.
       const old = { id: `old-${relayMedia}`, userId: 1, model: 'voxa-v3.5-flash', channel: 'native' };
       await saveVoice(target.gateway, old);
     });
@@ -175,8 +175,8 @@ describe.each([
     };
 
     test.each([
-      ['a synthesizer answer', synthesizer, voxa, {}, whole(done)],
-      ['a long synthesizer answer', synthesizer, voxa, {}, whole({ ...done, audio: audio(long, fileUrl) })],
+      ['a synthesizer response', synthesizer, voxa, {}, whole(done)],
+      ['a long synthesizer response', synthesizer, voxa, {}, whole({ ...done, audio: audio(long, fileUrl) })],
       ['synthesizer events', synthesizer, voxa, sse, eventsOf(...events)],
       [
         'long events',
@@ -185,7 +185,7 @@ describe.each([
         sse,
         eventsOf({ finish_reason: 'null', audio: audio(long) }, { ...done, audio: audio(long, fileUrl) }),
       ],
-      ['a multimodal answer', multimodal, alpha, {}, whole(done)],
+      ['a multimodal response', multimodal, alpha, {}, whole(done)],
       ['multimodal events', multimodal, alpha, sse, eventsOf(...events)],
       [
         'standard events',
@@ -195,7 +195,7 @@ describe.each([
         eventsOf(...events),
       ],
       [
-        'a beta answer',
+        'a beta response',
         multimodal,
         beta,
         {},
@@ -226,31 +226,31 @@ describe.each([
         whole({ voice_id: `voxa-${relayMedia}`, preview_audio: { url: fileUrl } }),
       ],
       [
-        'what is known of a voice',
+        'a query of a voice',
         customization,
         { model: 'voice-enrollment', input: { action: 'query_voice', voice_id: `old-${relayMedia}` } },
         {},
         whole({ status: 'OK', resource_link: fileUrl }),
       ],
-    ])('%s', async (_what, path, body, headers, given) => {
-      answer = given;
+    ])('%s', async (_what, path, body, headers, providerResponse) => {
+      reply = providerResponse;
       const response = await post(target.url, target.key, path, body, { headers });
       const text = await response.text();
       expect(response.status, text.slice(0, 500)).toBe(200);
-      judge(text, host);
-      // All else is as it came.
+      expectLinks(text, host);
+      // The rest of the response is unchanged.
       const links = text.replaceAll(/https:\/\/gateway\.example\/v1\/files\/[^"]+/g, fileUrl);
-      if (!path.endsWith('customization')) expect(links === given[1]).toBe(true);
+      if (!path.endsWith('customization')) expect(links === providerResponse[1]).toBe(true);
     });
 
     const custom = async (input: object, output: object) => {
-      answer = whole(output);
+      reply = whole(output);
       const body = { model: 'voice-enrollment', input };
       const response = await post(target.url, target.key, customization, body);
       return (JSON.parse(await response.text()) as { output: Record<string, unknown> }).output;
     };
 
-    test('what the client sent itself comes back as it was, also later', async () => {
+    test('URLs that the client sent are returned unchanged, also later', async () => {
       const own = enroll.url;
       const voice_id = `own-${relayMedia}`;
       expect(await custom(enroll, { voice_id, source: own })).toMatchObject({ source: own });
@@ -261,9 +261,9 @@ describe.each([
       expect(JSON.stringify(list)).not.toContain(own);
     });
 
-    test('a link that the client sent, too, while the provider gets its own address', async () => {
+    test('a link that the client sent is returned unchanged, while the provider gets its own URL', async () => {
       const owner = { channel: 'native', userId: 1, expiresAt: null };
-      const url = target.gateway.files.linksAt(publicUrl).shown(fileUrl, owner);
+      const url = target.gateway.files.linksFor(publicUrl).publicUrl(fileUrl, owner);
       const voice_id = `linked-${relayMedia}`;
       const sent = () => (upstream.seen.at(-1)?.body as { input: { url: string } } | undefined)?.input.url;
       const query = { action: 'query_voice', voice_id };
