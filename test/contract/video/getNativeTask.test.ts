@@ -44,9 +44,11 @@ describeOperation('getNativeTask', {
         { timeout: 18_000, interval: 100 },
       );
 
-    test.concurrent('200 a video from PENDING to SUCCEEDED', async () => {
+    test.concurrent('200 PENDING while the provider queues the task', async () => {
+      expect((await poll(await video('[[queued]] A kite.'))).task_status).toBe('PENDING');
+    });
+    test.concurrent('200 SUCCEEDED with the video', async () => {
       const id = await video('A kite.');
-      expect((await poll(id)).task_status).toBe('PENDING');
       const { task_status, video_url = '' } = await ended(id);
       expect(task_status).toBe('SUCCEEDED');
       expect((await fetch(video_url, { method: 'HEAD' })).headers.get('content-type')).toBe('video/mp4');
