@@ -6,23 +6,23 @@ export type FamilyId = 'alpha-audio' | 'voxa' | 'alpha3' | 'alpha-legacy' | 'bet
 
 export type VoiceSetId = 'alpha' | 'alpha-audio' | 'voxa' | 'beta';
 
-/** The upstream protocols a model can be reached by. */
+/** Upstream protocols of models. */
 export type Protocol = 'synthesizer' | 'multimodal' | 'inference' | 'realtime' | 'customization' | 'native_video' | 'native_3d' | 'official' | 'eta' | 'sigma' | 'imgjob' | 'embeddings' | 'messages' | 'verification';
 
-/** What usage is counted in; `seconds` are of output video. */
+/** Unit of usage. `seconds` are seconds of output video. */
 export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
 
-/** Which kind of voice synthesis takes. */
+/** Kinds of voices that a model supports. */
 export type VoiceKind = 'system' | 'cloned' | 'designed';
 
 export interface Family {
   readonly owner: string;
-  /** The day on which the catalogue took its models up, for example `2026-11-21`. */
+  /** Date on which the models were added to the catalog, for example `2026-11-21`. */
   readonly since: string;
   readonly voiceSet?: VoiceSetId;
-  /** Longest text of one request, in characters. */
+  /** Maximum length of the text of one request, in characters. */
   readonly maxCharacters?: number;
-  /** Longest text of one request, in tokens. */
+  /** Maximum length of the text of one request, in tokens. */
   readonly maxTokens?: number;
 }
 
@@ -31,13 +31,13 @@ export interface CatalogueModel {
   readonly family: FamilyId;
   readonly protocols: readonly Protocol[];
   readonly unit: Unit;
-  /** Of realtime models: what the usage of a response counts, the session so far or that response alone. */
+  /** Realtime models only: usage is cumulative for the session, or reported per response. */
   readonly reported?: 'session' | 'response';
-  /** Absent when the model does not synthesize speech. */
+  /** Absent if the model does not synthesize speech. */
   readonly voices?: VoiceKind;
-  /** Takes `instructions`. */
+  /** True if the model supports `instructions`. */
   readonly instruct?: boolean;
-  /** Where it differs from the family's. */
+  /** Present if it differs from that of the family. */
   readonly since?: string;
 }
 
@@ -45,7 +45,7 @@ export interface Voice {
   readonly id: string;
   readonly name: string;
   readonly gender: 'female' | 'male';
-  /** Language codes, the voice's first language first. */
+  /** Language codes, best supported first. */
   readonly languages: readonly string[];
   readonly description: string;
 }

@@ -3,7 +3,7 @@
 import type * as events from './events.ts';
 
 export interface EventError {
-  /** JSON pointer to the offending field. */
+  /** JSON pointer to the invalid field. */
   readonly instancePath: string;
   readonly schemaPath: string;
   readonly keyword: string;
@@ -13,7 +13,7 @@ export interface EventError {
 
 export interface EventValidator<Event> {
   (data: unknown): data is Event;
-  /** What was wrong with the last value; null when it was valid. */
+  /** Errors of the last value. Null if it was valid. */
   errors?: readonly EventError[] | null;
 }
 

@@ -5,7 +5,7 @@ import { header, literal, union } from './source-text.ts';
 
 type Entry = Record<string, unknown>;
 
-/** openapi/models.yaml as it is written. */
+/** Content of openapi/models.yaml. */
 export interface ModelsFile {
   families: Record<string, Entry & { voice_set?: string }>;
   models: (Entry & { id: string; family: string; protocols: string[]; reported?: string; voices?: string })[];
@@ -16,7 +16,7 @@ const { protocols, unit, voices } = schema.properties.models.items.properties;
 
 const isModelsFile = new Ajv({ allErrors: true }).compile<ModelsFile>(schema);
 
-/** Reads the text of models.yaml; throws SpecProblems with every mistake. */
+/** Parses models.yaml. Throws SpecProblems with all mistakes. */
 export function readModels(text: string): ModelsFile {
   const name = 'openapi/models.yaml';
   const file = readYaml(name, text);
@@ -35,20 +35,20 @@ function brokenLinks(file: ModelsFile): Mistake[] {
     seen.add(model.id);
     const family = file.families[model.family];
     if (model.protocols.includes('realtime') !== (model.reported !== undefined))
-      wrong(`model ${model.id}: reported belongs to realtime models, and to each of them`);
-    if (!family) wrong(`model ${model.id} names the unknown family ${model.family}`);
+      wrong(`model ${model.id}: reported is required for realtime models and not allowed for others`);
+    if (!family) wrong(`model ${model.id} has the unknown family ${model.family}`);
     else if (model.voices && !family.voice_set) wrong(`family ${model.family} has no voice_set`);
   }
   for (const [name, family] of Object.entries(file.families)) {
     if (family.voice_set && !file.voice_sets[family.voice_set]) {
-      const message = `family ${name} names the unknown voice set ${family.voice_set}`;
+      const message = `family ${name} has the unknown voice set ${family.voice_set}`;
       mistakes.push({ path: ['families', name], message });
     }
   }
   return mistakes;
 }
 
-/** The source of generated/catalogue.ts. Keys become lowerCamelCase. */
+/** Renders generated/catalogue.ts. Keys become lowerCamelCase. */
 export function catalogueSource(file: ModelsFile): string {
   return `${header}
 export type ModelId = ${union(file.models.map((model) => model.id))};
@@ -57,23 +57,23 @@ export type FamilyId = ${union(Object.keys(file.families))};
 
 export type VoiceSetId = ${union(Object.keys(file.voice_sets))};
 
-/** The upstream protocols a model can be reached by. */
+/** Upstream protocols of models. */
 export type Protocol = ${union(protocols.items.enum)};
 
-/** What usage is counted in; \`seconds\` are of output video. */
+/** Unit of usage. \`seconds\` are seconds of output video. */
 export type Unit = ${union(unit.enum)};
 
-/** Which kind of voice synthesis takes. */
+/** Kinds of voices that a model supports. */
 export type VoiceKind = ${union(voices.enum)};
 
 export interface Family {
   readonly owner: string;
-  /** The day on which the catalogue took its models up, for example \`2026-11-21\`. */
+  /** Date on which the models were added to the catalog, for example \`2026-11-21\`. */
   readonly since: string;
   readonly voiceSet?: VoiceSetId;
-  /** Longest text of one request, in characters. */
+  /** Maximum length of the text of one request, in characters. */
   readonly maxCharacters?: number;
-  /** Longest text of one request, in tokens. */
+  /** Maximum length of the text of one request, in tokens. */
   readonly maxTokens?: number;
 }
 
@@ -82,13 +82,13 @@ export interface CatalogueModel {
   readonly family: FamilyId;
   readonly protocols: readonly Protocol[];
   readonly unit: Unit;
-  /** Of realtime models: what the usage of a response counts, the session so far or that response alone. */
+  /** Realtime models only: usage is cumulative for the session, or reported per response. */
   readonly reported?: 'session' | 'response';
-  /** Absent when the model does not synthesize speech. */
+  /** Absent if the model does not synthesize speech. */
   readonly voices?: VoiceKind;
-  /** Takes \`instructions\`. */
+  /** True if the model supports \`instructions\`. */
   readonly instruct?: boolean;
-  /** Where it differs from the family's. */
+  /** Present if it differs from that of the family. */
   readonly since?: string;
 }
 
@@ -96,7 +96,7 @@ export interface Voice {
   readonly id: string;
   readonly name: string;
   readonly gender: 'female' | 'male';
-  /** Language codes, the voice's first language first. */
+  /** Language codes, best supported first. */
   readonly languages: readonly string[];
   readonly description: string;
 }
@@ -111,7 +111,7 @@ export const voiceSets: Readonly<Record<VoiceSetId, readonly Voice[]>> = ${liter
 
 const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-// Only the traits are renamed: the names of the families are data.
+// Renames only the properties, because family names are data.
 const camelKeys = (families: Record<string, Entry>) =>
   Object.fromEntries(
     Object.entries(families).map(([name, traits]) => [

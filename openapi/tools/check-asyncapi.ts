@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Parser } from '@asyncapi/parser';
 import { openSpecs } from './specs.ts';
 
-/** A second opinion on the AsyncAPI document, from the specification's own parser. */
+/** Validates the AsyncAPI document with the parser of the AsyncAPI project. */
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 const { diagnostics } = await new Parser().parse(
   JSON.stringify(await (await openSpecs(root)).bundle('events')),

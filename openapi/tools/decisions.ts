@@ -7,7 +7,7 @@ interface Decision {
   decision: string;
 }
 
-/** The text of generated/decisions.md. `areaOf` tells the area a component is kept in. */
+/** Renders generated/decisions.md. `areaOf` returns the area of a component. */
 export function decisionsPage(
   openapi: JsonObject,
   asyncapi: JsonObject,
@@ -32,15 +32,15 @@ export function decisionsPage(
 
 # Decisions
 
-Where the interface leaves a place open, the contract says what was chosen there, in \`x-decision\`. These are
-all ${decisions.length} of them, by area.
+The interface is the specification that Unigate implements. Where it leaves a point open, the contract documents the
+choice and its reason in \`x-decision\`. This page lists all ${decisions.length} decisions by area.
 
 ${sections.join('\n')}
 ## Extensions
 
-Operations that are not part of the interface (\`x-extension\`).
+Operations that are not part of the interface (\`x-extension\`), which common clients need.
 
-${table(['Operation', 'Path', 'What it does'], extensions)}`;
+${table(['Operation', 'Path', 'Summary'], extensions)}`;
 }
 
 const row = ({ place, decision }: Decision) => [`\`${place}\``, decision];
@@ -72,20 +72,20 @@ function ofComponents(
 
 const data = new Set(['const', 'default', 'enum', 'example', 'examples']);
 
-/** Every x-decision below a node; what is data there is not searched. */
+/** Finds every x-decision below a node, except in example data. */
 function find(node: Json, place: string, area: string): Decision[] {
   if (Array.isArray(node)) return node.flatMap((item, index) => find(item, `${place}/${index}`, area));
   if (!isObject(node)) return [];
   const decision = text(node['x-decision']);
   const here = decision ? [{ area, place, decision }] : [];
-  // Below properties a key is a field's name, whatever it is called.
+  // A key of `properties` is a field name, even if it equals a keyword.
   const entries = Object.entries(node).filter(([key]) => place.endsWith('/properties') || !data.has(key));
   return [...here, ...entries.flatMap(([key, value]) => find(value, `${place}/${escaped(key)}`, area))];
 }
 
 const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** A schema that both documents use is told once. */
+/** Removes duplicates, because both documents contain the shared schemas. */
 function distinct(decisions: Decision[]): Decision[] {
   const seen = new Set<string>();
   return decisions.filter(({ place, decision }) => {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { JsonObject } from './document.ts';
 import { readYaml } from './problem.ts';
 
-/** The dialogues of `asyncapi/examples/`, by the names of their files. */
+/** Reads the example dialogues of `asyncapi/examples/` by file name. */
 export async function dialogues(root: string): Promise<JsonObject> {
   const folder = join(root, 'asyncapi/examples');
   const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.yaml')).sort();

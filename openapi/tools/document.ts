@@ -1,4 +1,4 @@
-/** The parts of a bundled OpenAPI or AsyncAPI document that the tools read. Every `$ref` in it is local. */
+/** Helpers to read a bundled OpenAPI or AsyncAPI document, in which every `$ref` is local. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -6,7 +6,7 @@ export type JsonObject = { [key: string]: Json };
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The entries of an object whose values are objects; none when it is absent. */
+/** Entries of an object with object values. Empty if the object is absent. */
 export const objects = (value: Json | undefined): [string, JsonObject][] =>
   isObject(value)
     ? Object.entries(value).filter((entry): entry is [string, JsonObject] => isObject(entry[1]))
@@ -15,10 +15,10 @@ export const objects = (value: Json | undefined): [string, JsonObject][] =>
 export const strings = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** A string as it is; anything else is no text. */
+/** Returns a string unchanged, and an empty string for any other value. */
 export const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** A node after its local `$ref`s, and the pointer it stands at when it had one. */
+/** Resolves local `$ref`s of a node. `$at` is the pointer of the last one. */
 export function deref(document: JsonObject, node: Json | undefined): JsonObject & { $at?: string } {
   if (!isObject(node)) return {};
   if (typeof node.$ref !== 'string') return node;
@@ -35,7 +35,7 @@ function at(document: JsonObject, pointer: string): Json {
   return node;
 }
 
-/** The name at the end of a `$ref`. */
+/** Last segment of a `$ref`. */
 export const refName = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
 /** `realtime-socket` and `realtimeSocket` become `RealtimeSocket`. */
@@ -49,11 +49,11 @@ export interface Operation {
   method: string;
   path: string;
   node: JsonObject;
-  /** operationId of the operation this one repeats under another prefix. */
+  /** operationId of the original operation, if this is a copy under another prefix. */
   aliasOf: string | undefined;
 }
 
-/** Every operation of an OpenAPI document, in the order of its paths. */
+/** All operations of an OpenAPI document, in the order of the paths. */
 export function operationsOf(openapi: JsonObject): Operation[] {
   return objects(openapi.paths).flatMap(([path, item]) =>
     objects(item)

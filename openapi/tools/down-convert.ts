@@ -1,6 +1,6 @@
 import { deref, isObject, type Json, type JsonObject, text } from './document.ts';
 
-/** A 3.0.3 copy of a bundled 3.1 document. What 3.0 cannot say is left out; nothing becomes stricter. */
+/** Converts a bundled 3.1 document to 3.0.3. Removes what 3.0 does not support; no schema becomes stricter. */
 export function downConvert(openapi: JsonObject): JsonObject {
   const { jsonSchemaDialect: _, webhooks: __, ...rest } = openapi;
   const document = walk(rest, openapi) as JsonObject;
@@ -18,7 +18,7 @@ function info(node: Json | undefined): JsonObject {
   };
 }
 
-/** Copies everything outside schemas; examples are data and stay as they are. */
+/** Copies everything outside schemas. Examples are not converted. */
 function walk(node: Json, document: JsonObject, key = ''): Json {
   if (Array.isArray(node)) return node.map((item) => walk(item, document));
   if (!isObject(node) || key === 'example' || key === 'examples' || key.startsWith('x-')) return node;
@@ -50,11 +50,11 @@ const schemaMap = (map: JsonObject, document: JsonObject): JsonObject =>
     Object.entries(map).map(([name, value]) => [name, isObject(value) ? schema(value, document) : value]),
   );
 
-/** One schema, and all below it. */
+/** Converts a schema and its subschemas. */
 function schema(original: JsonObject, document: JsonObject): JsonObject {
   const node = withoutNullBranch(original, document);
   const { $ref, ...siblings } = node;
-  // 3.0 ignores everything beside a $ref.
+  // 3.0 ignores siblings of a $ref.
   if (typeof $ref === 'string') {
     return Object.keys(siblings).length > 0 ? { ...schema(siblings, document), allOf: [{ $ref }] } : { $ref };
   }
@@ -69,7 +69,7 @@ function schema(original: JsonObject, document: JsonObject): JsonObject {
   exclusive(copy, 'exclusiveMaximum', 'maximum');
   types(copy);
   unions(node, copy);
-  // 3.0 requires items beside array.
+  // 3.0 requires items for arrays.
   if (copy.type === 'array') copy.items ??= {};
   return copy;
 }
@@ -84,7 +84,7 @@ function keyword(key: string, value: Json, document: JsonObject): Json {
   return value;
 }
 
-/** `X or null` becomes a copy of X whose type has null: 3.0 takes nullable only beside a type. */
+/** Converts `X or null` to a copy of X with a nullable type, because 3.0 allows nullable only with a type. */
 function withoutNullBranch(node: JsonObject, document: JsonObject): JsonObject {
   for (const key of ['anyOf', 'oneOf']) {
     const { [key]: branches, ...rest } = node;
@@ -92,7 +92,7 @@ function withoutNullBranch(node: JsonObject, document: JsonObject): JsonObject {
     const others = branches.filter((branch) => !(isObject(branch) && branch.type === 'null'));
     if (others.length === branches.length) continue;
     const { $at: _, ...only } = deref(document, others.length === 1 ? others[0] : undefined);
-    // Of several kinds and null, 3.0 can only say: anything.
+    // 3.0 has no equivalent for several types and null.
     return typeof only.type === 'string' ? { ...only, ...rest, type: [only.type, 'null'] } : rest;
   }
   return node;
@@ -122,13 +122,13 @@ function types(node: JsonObject): void {
   }
 }
 
-/** Whether a schema loses a constraint on the way. */
+/** True if the conversion removes a constraint of the schema. */
 const isLossy = (node: Json): boolean =>
   Object.entries(node ?? {}).some(
     ([key, value]) => constraints.has(key) || (typeof value === 'object' && isLossy(value)),
   );
 
-/** A branch that lost a constraint matches more than it did: `not` and `oneOf` of it would refuse good values. */
+/** Removes lossy branches of `not` and `oneOf`, which would reject valid values. */
 function unions(node: JsonObject, copy: JsonObject): void {
   if (node.not !== undefined && isLossy(node.not)) delete copy.not;
   if (node.oneOf !== undefined && isLossy(node.oneOf)) {

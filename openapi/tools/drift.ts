@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 
-/** Names of the files in `folder` that differ from `expected`, are missing, or should not be there; sorted. */
+/** Sorted names of the files in `folder` that differ from `expected`, are missing or are unexpected. */
 export async function drifted(folder: string, expected: ReadonlyMap<string, string>): Promise<string[]> {
   const present = await filesBelow(folder);
   const wrong = present.filter((name) => !expected.has(name));
@@ -12,7 +12,7 @@ export async function drifted(folder: string, expected: ReadonlyMap<string, stri
   return wrong.sort();
 }
 
-/** Makes `folder` hold exactly the expected files; returns the names that changed. */
+/** Writes the expected files to `folder` and removes all others. Returns the changed names. */
 export async function settle(folder: string, expected: ReadonlyMap<string, string>): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   const changed = await drifted(folder, expected);
@@ -27,7 +27,7 @@ export async function settle(folder: string, expected: ReadonlyMap<string, strin
   return changed;
 }
 
-/** Names of all files below a folder, with slashes between their parts. */
+/** Relative paths of all files below a folder, with slashes. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries

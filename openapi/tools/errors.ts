@@ -3,7 +3,7 @@ import schema from './errors.schema.json' with { type: 'json' };
 import { type Mistake, readYaml, schemaMistake, yamlProblems } from './problem.ts';
 import { header, literal, propertyName, table, union } from './source-text.ts';
 
-/** One entry of openapi/errors.yaml. */
+/** An entry of openapi/errors.yaml. */
 export interface ErrorEntry {
   code: string;
   status?: number | number[];
@@ -18,7 +18,7 @@ const isErrors = new Ajv({ allErrors: true }).compile<ErrorEntry[]>(schema);
 /** The HTTP statuses of an entry. */
 export const statusesOf = ({ status = [] }: ErrorEntry): number[] => [status].flat();
 
-/** Reads the text of errors.yaml; throws SpecProblems with every mistake. */
+/** Parses errors.yaml. Throws SpecProblems with all mistakes. */
 export function readErrors(text: string): ErrorEntry[] {
   const name = 'openapi/errors.yaml';
   const file = readYaml(name, text);
@@ -33,28 +33,34 @@ export function readErrors(text: string): ErrorEntry[] {
 
 const { families, retry } = schema.items.properties;
 
-/** Families of HTTP answers. */
-const bodies: ReadonlySet<string> = new Set(['generic', 'native', 'messages', 'management']);
+/** Families of HTTP responses. */
+const httpFamilies: ReadonlySet<string> = new Set(['generic', 'native', 'messages', 'management']);
 
-/** Whether clients repeat what was answered with this status by themselves. */
-const repeated = (status: number) => [408, 409, 425, 429].includes(status) || status >= 500;
+/** True if clients retry a response with this status automatically. */
+const isRetried = (status: number) => [408, 409, 425, 429].includes(status) || status >= 500;
 
 function mistakesIn(entry: ErrorEntry, before: readonly ErrorEntry[]): string[] {
   const { code, retry: again } = entry;
   const statuses = statusesOf(entry);
   const known = before.filter((one) => one.code === code);
   const mistakes = statuses.flatMap((status) => [
-    ...(known.some((one) => statusesOf(one).includes(status)) ? [`${code} stands twice with ${status}`] : []),
-    ...(again === 'never' && repeated(status) ? [`clients repeat ${status} of ${code} to no end`] : []),
-    ...(again !== 'later' && (status === 429 || status === 503) ? [`${status} of ${code} is for later`] : []),
+    ...(known.some((one) => statusesOf(one).includes(status))
+      ? [`${code} has two entries with status ${status}`]
+      : []),
+    ...(again === 'never' && isRetried(status)
+      ? [`${code} must not have status ${status}, because clients retry it`]
+      : []),
+    ...(again !== 'later' && (status === 429 || status === 503)
+      ? [`${code} must have retry: later for status ${status}`]
+      : []),
   ]);
-  if (known.length > 0 && statuses.length === 0) mistakes.push(`${code} stands twice`);
-  if (statuses.length > 0 !== entry.families.some((family) => bodies.has(family)))
-    mistakes.push(`${code} has a status without a family of HTTP answers, or the other way round`);
+  if (known.length > 0 && statuses.length === 0) mistakes.push(`${code} has two entries`);
+  if (statuses.length > 0 !== entry.families.some((family) => httpFamilies.has(family)))
+    mistakes.push(`${code} must have both a status and a family of HTTP responses, or neither`);
   return mistakes;
 }
 
-/** The source of generated/errors.ts. */
+/** Renders generated/errors.ts. */
 export function errorsSource(entries: readonly ErrorEntry[]): string {
   const facts = entries.map((entry) => ({
     code: entry.code,
@@ -63,29 +69,29 @@ export function errorsSource(entries: readonly ErrorEntry[]): string {
     retry: entry.retry,
   }));
   return `${header}
-/** Where an error is told: in the error body of a family of operations, in a failed task or asset, on a socket. */
+/** Where a code occurs: in the error body of a family of operations, in a failed task or asset, on a socket. */
 export type ErrorFamily = ${union(families.items.enum)};
 
 export interface ErrorFacts {
   readonly code: string;
-  /** Of the HTTP answer; empty when no answer carries it. */
+  /** HTTP statuses. Empty if the code never occurs in an HTTP response. */
   readonly statuses: readonly number[];
   readonly families: readonly ErrorFamily[];
-  /** When the same request may come to something. */
+  /** When a retry of the same request can succeed. */
   readonly retry: ${union(retry.enum)};
 }
 
-/** Every error code of the gateway itself; one of several statuses may stand twice. */
+/** All error codes of the gateway. A code can have several entries with different statuses. */
 export const errors = ${literal(facts)} as const satisfies readonly ErrorFacts[];
 
 export type ErrorCode = (typeof errors)[number]['code'];
 
-/** The codes that each family tells. */
+/** Codes by family. */
 export interface CodesByFamily {
 ${lines(families.items.enum, (family) => union(codesOf(entries.filter((one) => one.families.includes(family)))))}
 }
 
-/** The statuses that answers with each code can have. */
+/** HTTP statuses by code. */
 export interface StatusesByCode {
 ${lines(codesOf(entries), (code) => entries.flatMap((one) => (one.code === code ? statusesOf(one) : [])).join(' | ') || 'never')}
 }
@@ -97,9 +103,9 @@ const codesOf = (entries: readonly ErrorEntry[]) => [...new Set(entries.map(({ c
 const lines = (names: readonly string[], typeOf: (name: string) => string) =>
   names.map((name) => `  readonly ${propertyName(name)}: ${typeOf(name)};`).join('\n');
 
-const retryWords = { never: 'never', now: 'at once', later: 'after a pause' };
+const retryWords = { never: 'never', now: 'immediately', later: 'after a pause' };
 
-/** The text of generated/errors.md. */
+/** Renders generated/errors.md. */
 export function errorsPage(entries: readonly ErrorEntry[]): string {
   const rows = entries.map((entry) => [
     `\`${entry.code}\``,
@@ -113,11 +119,12 @@ export function errorsPage(entries: readonly ErrorEntry[]): string {
 
 # Errors
 
-The gateway's own error codes. Where a provider refused a request, or failed a task, its own code stands in their place.
+The error codes of the gateway. If a provider rejected a request or failed a task, the provider's code can take their
+place.
 
-"Where" names the family of operations whose error body tells the code (\`x-error-family\`; the body of \`management\`
-has no room for it, so there the status stands alone), a failed \`task\` or asset, or the \`realtime\` or \`inference\`
-socket. "Repeat" says when the same request may come to something.
+"Where" names a family of operations (\`x-error-family\`), a failed \`task\` or asset, or the \`realtime\` or
+\`inference\` socket. The error body of \`management\` operations has no code, only a status. "Retry" states when a retry
+of the same request can succeed.
 
-${table(['Code', 'Status', 'Where', 'When', 'What to do', 'Repeat'], rows)}`;
+${table(['Code', 'Status', 'Where', 'When', 'Remedy', 'Retry'], rows)}`;
 }

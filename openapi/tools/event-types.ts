@@ -3,11 +3,11 @@ import type { JsonObject } from './document.ts';
 import type { Events } from './events.ts';
 import { header } from './source-text.ts';
 
-/** The source of generated/events.ts: a type for each payload schema and for what each side may send. */
+/** Renders generated/events.ts: a type for each payload schema and a union for each side of a channel. */
 export async function eventTypesSource({ schemas, unions }: Events): Promise<string> {
   const named: Record<string, JsonObject> = { ...schemas };
   for (const { name, members } of unions) {
-    if (named[name]) throw new Error(`Schema ${name} has the name of a channel's events: rename it`);
+    if (named[name]) throw new Error(`Rename schema ${name}: a channel's events have the same name.`);
     named[name] = { oneOf: members.map((member) => ({ $ref: `#/components/schemas/${member}` })) };
   }
   const document = {

@@ -6,14 +6,14 @@ import type { Events } from './events.ts';
 import { header } from './source-text.ts';
 import { findTag } from './tag.ts';
 
-/** The sources of generated/event-validators.js and its .d.ts. */
+/** Renders generated/event-validators.js and its .d.ts. */
 export function eventValidatorsSource(events: Events): { js: string; dts: string } {
   const ajv = new Ajv2020({
     code: { source: true, esm: true, lines: true },
-    // A schema that several events share becomes one function instead of a copy in each.
+    // Compiles a shared schema into one function instead of a copy per event.
     inlineRefs: false,
     strict: true,
-    // Shared schemas leave the type of a conditional branch to the schema around it.
+    // Conditional branches of shared schemas have no type of their own.
     strictTypes: false,
     strictRequired: false,
   });
@@ -23,11 +23,12 @@ export function eventValidatorsSource(events: Events): { js: string; dts: string
     events.messages.map((name) => [`validate${name}`, `events#/$defs/${name}`]),
   );
   const code = importing(standalone.default(ajv, validators));
-  // A channel on which the server sends one message needs no union beside that message.
+  // A channel with a single server message needs no union.
   const sides = events.unions.filter(({ side, members }) => side === 'Client' || members.length > 1);
   const unions = sides.flatMap((union) => {
     const tag = findTag(events.schemas, union.members);
-    if (!tag && union.side === 'Client') throw new Error(`${union.name}: no const tells its messages apart`);
+    if (!tag && union.side === 'Client')
+      throw new Error(`${union.name}: no constant distinguishes its messages`);
     return tag ? [{ name: union.name, ...tag }] : [];
   });
   return {
@@ -36,14 +37,14 @@ export function eventValidatorsSource(events: Events): { js: string; dts: string
   };
 }
 
-/** Standalone code asks for its runtime parts with require(), which an ES module does not have. */
+/** Replaces require() of the standalone code with imports, because the output is an ES module. */
 function importing(code: string): string {
   const imports = new Map<string, string>();
   const body = code.replace(/require\("([^"]+)"\)(\.default)?/g, (_, module: string, byDefault?: string) => {
     const path = /\.\w+$/.test(module) ? module : `${module}.js`;
     if (!imports.has(path)) imports.set(path, `runtime${imports.size}`);
     const name = String(imports.get(path));
-    // Node hands over a CommonJS module whole; bundlers and test runners have unwrapped its default already.
+    // Node imports a CommonJS module as a whole; bundlers and test runners unwrap its default.
     return byDefault === undefined ? name : `(${name}.default ?? ${name})`;
   });
   const lines = [...imports].map(([path, name]) => `import ${name} from '${path}';\n`);
@@ -62,7 +63,7 @@ const annotations = new Set([
   'title',
 ]);
 
-/** A schema as Ajv needs it: refs into $defs, nothing that only people read. */
+/** Copies a schema for Ajv, with refs into $defs and without annotations. */
 function plain(node: Json): Json {
   if (Array.isArray(node)) return node.map(plain);
   if (!isObject(node)) return node;
@@ -119,7 +120,7 @@ const declarations = (names: string[]) => `${header}
 import type * as events from './events.ts';
 
 export interface EventError {
-  /** JSON pointer to the offending field. */
+  /** JSON pointer to the invalid field. */
   readonly instancePath: string;
   readonly schemaPath: string;
   readonly keyword: string;
@@ -129,7 +130,7 @@ export interface EventError {
 
 export interface EventValidator<Event> {
   (data: unknown): data is Event;
-  /** What was wrong with the last value; null when it was valid. */
+  /** Errors of the last value. Null if it was valid. */
   errors?: readonly EventError[] | null;
 }
 

@@ -1,6 +1,6 @@
 import { deref, isObject, type Json, type JsonObject, objects, pascal, refName, text } from './document.ts';
 
-/** What one side of a channel may send, e.g. RealtimeClientEvent. */
+/** Events that one side of a channel sends, for example RealtimeClientEvent. */
 export interface EventUnion {
   name: string;
   side: 'Client' | 'Server';
@@ -8,14 +8,14 @@ export interface EventUnion {
 }
 
 export interface Events {
-  /** Payload schemas and everything they refer to, by name, with `#/components/schemas/` refs. */
+  /** Payload schemas and their referenced schemas by name, with `#/components/schemas/` refs. */
   schemas: Record<string, JsonObject>;
-  /** Names of the JSON messages; the payload of each is the schema of the same name. */
+  /** Names of the JSON messages. The payload of a message is the schema of the same name. */
   messages: string[];
   unions: EventUnion[];
 }
 
-/** Projects the messages of a bundled AsyncAPI document into plain named schemas. Binary frames are left out. */
+/** Converts the messages of a bundled AsyncAPI document to named schemas. Omits binary frames. */
 export function eventsOf(asyncapi: JsonObject): Events {
   const components = isObject(asyncapi.components) ? asyncapi.components : {};
   const schemas = Object.fromEntries(objects(components.schemas));
@@ -31,7 +31,7 @@ export function eventsOf(asyncapi: JsonObject): Events {
   return { schemas, messages: [...messages], unions: unionsOf(asyncapi) };
 }
 
-/** The messages of a list or a map, each under the name it has where it is defined. */
+/** Messages of a list or map by the name of their definition. */
 function named(asyncapi: JsonObject, messages: Json | undefined): { name: string; message: JsonObject }[] {
   return Object.entries(messages ?? {}).map(([key, node]) => {
     const message = deref(asyncapi, node);
@@ -52,7 +52,7 @@ function isBinary(asyncapi: JsonObject, message: JsonObject): boolean {
 
 function addPayload(schemas: Record<string, JsonObject>, name: string, payload: JsonObject): void {
   if (payload.$ref === `#/components/schemas/${name}`) return;
-  if (schemas[name]) throw new Error(`Message ${name} and schema ${name} differ: rename one of them`);
+  if (schemas[name]) throw new Error(`Rename message ${name} or schema ${name}: they differ.`);
   schemas[name] = payload;
 }
 

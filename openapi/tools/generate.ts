@@ -14,7 +14,7 @@ try {
   const expected = await outputs(root);
   if (values.check) {
     const names = await drifted(folder, expected);
-    for (const name of names) console.error(`generated/${name} differs from the specs: run npm run generate`);
+    for (const name of names) console.error(`generated/${name} is out of date. Run npm run generate.`);
     if (names.length > 0) process.exitCode = 1;
   } else {
     for (const name of await settle(folder, expected)) console.log(`generated/${name}`);

@@ -3,8 +3,8 @@ import type { JsonObject } from './document.ts';
 import { header } from './source-text.ts';
 
 /**
- * The source of generated/http.ts. Bytes stay `string` in it: a class such as Blob would be taken apart by the
- * client's mapped types, and `parseAs` decides what the caller gets anyway.
+ * Renders generated/http.ts. Binary bodies have the type `string`, because the client's mapped types would expand a class
+ * such as Blob. `parseAs` determines the type at run time.
  */
 export async function httpTypesSource(openapi: JsonObject): Promise<string> {
   const nodes = await openapiTS(structuredClone(openapi) as unknown as OpenAPI3, {

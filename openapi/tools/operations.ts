@@ -10,7 +10,7 @@ import {
 } from './document.ts';
 import { header, literal } from './source-text.ts';
 
-/** The source of generated/operations.ts: one entry an operation; a copy under another prefix is an alias. */
+/** Renders generated/operations.ts, with one entry per operation. A copy under another prefix is an alias. */
 export function operationsSource(openapi: JsonObject): string {
   const all = operationsOf(openapi);
   const table: Record<string, unknown> = {};
@@ -23,32 +23,32 @@ export interface OperationFacts {
   readonly method: 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch' | 'trace';
   /** Path template with \`{name}\` parameters. */
   readonly path: string;
-  /** The operation's first tag, the name of its folder. */
+  /** First tag of the operation, which is the name of its folder. */
   readonly area: string;
   readonly summary: string;
-  /** Path templates under which the same operation answers too. */
+  /** Further path templates of the same operation. */
   readonly aliases: readonly string[];
-  /** Every documented status. */
+  /** All documented statuses. */
   readonly statuses: readonly number[];
   readonly mediaTypes: {
-    /** Empty when the operation takes no body. */
+    /** Empty if the operation has no request body. */
     readonly request: readonly string[];
-    /** By status; empty when the response has no body. */
+    /** By status. Empty if the response has no body. */
     readonly response: Readonly<Record<number, readonly string[]>>;
   };
   readonly errorFamily: 'generic' | 'native' | 'management' | 'messages';
-  /** Not part of the interface. */
+  /** True if the operation is not part of the interface. */
   readonly extension: boolean;
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
   /** The scope that the key must have. Undefined if every key may call the operation. */
   readonly role?: 'admin';
-  /** Largest request body in megabytes; undefined when the operation takes none. */
+  /** Maximum size of the request body in megabytes. Undefined without a request body. */
   readonly bodyLimitMb?: number;
-  /** Largest part of it that is no inline media, in megabytes; undefined when none may stand in it. */
+  /** Maximum size of the body without inline media, in megabytes. Undefined if it cannot contain media. */
   readonly textLimitMb?: number;
-  /** True when the last path parameter also holds the segments that follow it: its value may contain slashes. */
+  /** True if the last path parameter contains all following segments, so that its value may contain slashes. */
   readonly multiSegment?: true;
-  /** Headers that are taken in the place of others: name sent -> name in the contract. */
+  /** Header aliases: alias -> name in the contract. */
   readonly headerAliases?: Readonly<Record<string, string>>;
 }
 
@@ -86,13 +86,13 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
   };
 }
 
-/** From `x-multi-segment` of path parameters. */
+/** Reads `x-multi-segment` of path parameters. */
 function hasMultiSegment(openapi: JsonObject, node: JsonObject): boolean {
   const parameters = Array.isArray(node.parameters) ? node.parameters : [];
   return parameters.some((parameter) => deref(openapi, parameter)['x-multi-segment'] === true);
 }
 
-/** From `x-aliases` of header parameters. Undefined when there are none. */
+/** Reads `x-aliases` of header parameters. Undefined without aliases. */
 function headerAliases(openapi: JsonObject, node: JsonObject): Record<string, string> | undefined {
   const parameters = Array.isArray(node.parameters) ? node.parameters : [];
   const aliases = parameters
@@ -115,7 +115,7 @@ function security(openapi: JsonObject, node: JsonObject): string {
   const kinds = schemes.flatMap((name) => {
     const scheme = known.get(name);
     if (scheme?.type !== 'apiKey') return ['bearer'];
-    // A key in a subprotocol is read by the handshake alone.
+    // Only the handshake reads a key in a subprotocol.
     return scheme.name === 'x-api-key' ? ['api_key'] : [];
   });
   return [...new Set(kinds)].sort().reverse().join('_or_') || 'none';

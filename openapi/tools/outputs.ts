@@ -16,7 +16,7 @@ import { type Problem, SpecProblems } from './problem.ts';
 import { openSpecs, type Specs } from './specs.ts';
 import { withoutAliases } from './without-aliases.ts';
 
-/** The contract as it is read, before anything is made of it. */
+/** The parsed sources of the contract. */
 export interface Sources {
   openapi: JsonObject;
   asyncapi: JsonObject;
@@ -28,22 +28,21 @@ export interface Sources {
 export type Outputs = Map<string, string>;
 
 /**
- * Every file of generated/, made from the specs below `root` (openapi/, asyncapi/, redocly.yaml).
- * Throws SpecProblems when the specs do not pass lint or cannot be read, an Error when they cannot be turned into one of
- * the files.
+ * Builds all files of generated/ from the specs below `root` (openapi/, asyncapi/, redocly.yaml). Throws SpecProblems if
+ * the specs fail lint or cannot be read, and Error if a file cannot be built.
  */
 export async function outputs(root: string): Promise<Outputs> {
   return createMaker(root)(await readSources(root, await openSpecs(root)));
 }
 
-/** Lints and reads the contract; throws one SpecProblems with all that is wrong, so that one run shows it. */
+/** Lints and reads the contract. Throws one SpecProblems with all problems. */
 export async function readSources(root: string, specs: Specs): Promise<Sources> {
   const file = (name: string) => readFile(join(root, 'openapi', name), 'utf8');
   const reading = {
     models: file('models.yaml').then(readModels),
     errors: file('errors.yaml').then(readErrors),
   };
-  await complaints([linted(specs, 'gateway'), linted(specs, 'events'), reading.models, reading.errors]);
+  await throwProblems([linted(specs, 'gateway'), linted(specs, 'events'), reading.models, reading.errors]);
   return {
     openapi: await specs.bundle('gateway'),
     asyncapi: await specs.bundle('events'),
@@ -52,9 +51,9 @@ export async function readSources(root: string, specs: Specs): Promise<Sources> 
   };
 }
 
-/** Makes the files; what is made of a document that is as before is not made again. */
+/** Returns a function that builds the files. It rebuilds only the files of a changed document. */
 export function createMaker(root: string): (sources: Sources) => Promise<Outputs> {
-  const ofOpenapi = remembered(async (openapi: JsonObject) => {
+  const ofOpenapi = cached(async (openapi: JsonObject) => {
     const forClients = withoutAliases(openapi);
     return new Map([
       ['openapi.json', json(openapi)],
@@ -64,7 +63,7 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
       ['operations.ts', operationsSource(openapi)],
     ]);
   });
-  const ofAsyncapi = remembered(async (asyncapi: JsonObject) => {
+  const ofAsyncapi = cached(async (asyncapi: JsonObject) => {
     const events = eventsOf(asyncapi);
     const validators = eventValidatorsSource(events);
     return new Map([
@@ -91,8 +90,8 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
   };
 }
 
-/** Answers from before while the document says the same. */
-function remembered<Made>(make: (document: JsonObject) => Promise<Made>) {
+/** Caches the result until the document changes. */
+function cached<Made>(make: (document: JsonObject) => Promise<Made>) {
   let known: { text: string; made: Made } | undefined;
   return async (document: JsonObject): Promise<Made> => {
     const text = JSON.stringify(document);
@@ -106,8 +105,8 @@ async function linted(specs: Specs, api: 'gateway' | 'events'): Promise<void> {
   if (problems.length > 0) throw new SpecProblems(problems);
 }
 
-/** Throws with the problems of all that failed, each once. */
-async function complaints(work: readonly Promise<unknown>[]): Promise<void> {
+/** Throws SpecProblems with the distinct problems of all rejected promises. */
+async function throwProblems(work: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).filter((result) => result.status === 'rejected');
   const problems: Problem[] = failed.flatMap(({ reason }): readonly Problem[] => {
     if (reason instanceof SpecProblems) return reason.problems;
@@ -119,7 +118,7 @@ async function complaints(work: readonly Promise<unknown>[]): Promise<void> {
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Component name -> the folder its schema file is kept in. */
+/** Component name -> folder of its schema file. */
 async function componentAreas(root: string): Promise<Map<string, string>> {
   const areas = new Map<string, string>();
   for (const folder of ['asyncapi/schemas', 'openapi/schemas']) {

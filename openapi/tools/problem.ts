@@ -1,19 +1,19 @@
 import { isMap, LineCounter, parseDocument } from 'yaml';
 
-/** Something wrong with the contract, and where it stands. */
+/** A problem of the contract and its location. */
 export interface Problem {
   /** Path below the root, with slashes. */
   file: string;
-  /** From 1; undefined where only the file is known. */
+  /** Starts at 1. Undefined if only the file is known. */
   line?: number | undefined;
   column?: number | undefined;
   severity: 'error' | 'warn';
-  /** The lint rule that says so; undefined: the file cannot be used at all. */
+  /** The lint rule. Undefined if the file cannot be read. */
   rule?: string | undefined;
   message: string;
 }
 
-/** The contract cannot be generated from; the message has a line for each problem. */
+/** The contract has problems. The message has one line per problem. */
 export class SpecProblems extends Error {
   override readonly name = 'SpecProblems';
   readonly problems: readonly Problem[];
@@ -24,19 +24,19 @@ export class SpecProblems extends Error {
   }
 }
 
-/** `file:line:column severity rule: message`, as editors and terminals make links of. */
+/** Formats `file:line:column severity rule: message`, which editors and terminals turn into links. */
 export function problemLine({ file, line, column, severity, rule, message }: Problem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':');
   return `${place} ${severity}${rule === undefined ? '' : ` ${rule}`}: ${message}`;
 }
 
-/** Something wrong with a YAML file, at the keys and indices that lead to it. */
+/** A problem in a YAML file, located by keys and indices. */
 export interface Mistake {
   path: readonly (string | number)[];
   message: string;
 }
 
-/** What Ajv says of a value, as a mistake at its place. */
+/** Converts an Ajv error to a mistake. */
 export function schemaMistake({
   instancePath,
   message = '',
@@ -51,7 +51,7 @@ export function schemaMistake({
   return { path, message: `${instancePath} ${message}`.trim() };
 }
 
-/** Reads YAML; throws SpecProblems when it is none. */
+/** Parses YAML. Throws SpecProblems if it is invalid. */
 export function readYaml(file: string, text: string): unknown {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
@@ -64,7 +64,7 @@ export function readYaml(file: string, text: string): unknown {
   return document.toJS();
 }
 
-/** Mistakes at the lines of a YAML file where they stand. */
+/** Converts mistakes to problems with the line of each. */
 export function yamlProblems(file: string, text: string, mistakes: readonly Mistake[]): SpecProblems {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
@@ -77,7 +77,7 @@ export function yamlProblems(file: string, text: string, mistakes: readonly Mist
   );
 }
 
-/** Offset of what stands at a path, or of the nearest thing around it. */
+/** Offset of the node at a path, or of its nearest ancestor. */
 function startOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]) {
   for (let depth = path.length; depth >= 0; depth--) {
     const parent = document.getIn(path.slice(0, depth - 1), true);

@@ -6,7 +6,7 @@ const run = promisify(execFile);
 const cli = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
-/** Runs the Redocly command line below `root`. */
+/** Runs the Redocly CLI in `root`. */
 export async function redocly(root: string, ...args: string[]) {
   const options = { cwd: root, env, maxBuffer: 64 * 1024 * 1024 };
   try {

@@ -14,21 +14,21 @@ import {
 import type { JsonObject } from './document.ts';
 import { type Problem, SpecProblems } from './problem.ts';
 
-/** The names of the two documents in redocly.yaml. */
+/** Names of the two documents in redocly.yaml. */
 export const apis = ['gateway', 'events'] as const;
 export type Api = (typeof apis)[number];
 
-/** Both documents, whose files are read once; what is asked again is answered from before until a file is forgotten. */
+/** Both documents. Files and results are cached until `forget` is called. */
 export interface Specs {
-  /** Lints one document; empty when it passes. */
+  /** Lints one document. Returns an empty list if it passes. */
   lint(api: Api): Promise<readonly Problem[]>;
-  /** Bundles one document into one whose `$ref`s are all local. Throws SpecProblems when that cannot be done. */
+  /** Bundles one document into one with local `$ref`s only. Throws SpecProblems if that fails. */
   bundle(api: Api): Promise<JsonObject>;
-  /** Takes files, by their paths below the root, as changed, made or gone. */
+  /** Removes changed, created and deleted files from the cache. Paths are relative to the root. */
   forget(files: readonly string[]): void;
 }
 
-/** The documents below `root`, as its redocly.yaml names them. */
+/** Opens the documents that redocly.yaml names in `root`. */
 export async function openSpecs(root: string): Promise<Specs> {
   const config = await loadConfig({ configPath: join(root, 'redocly.yaml') });
   const specs = { gateway: openSpec(root, config, 'gateway'), events: openSpec(root, config, 'events') };
@@ -44,7 +44,7 @@ export async function openSpecs(root: string): Promise<Specs> {
 function openSpec(root: string, whole: Config, api: Api) {
   const config = whole.forAlias(api);
   const file = whole.resolvedConfig.apis?.[api]?.root ?? '';
-  if (file === '') throw new Error(`redocly.yaml names no document ${api}`);
+  if (file === '') throw new Error(`redocly.yaml has no api ${api}.`);
   const resolver = new BaseResolver(whole.resolve);
   let problems: Promise<readonly Problem[]> | undefined;
   let bundled: Promise<JsonObject> | undefined;
@@ -63,7 +63,7 @@ function openSpec(root: string, whole: Config, api: Api) {
     const document = await documentFrom(resolver);
     const found = await lintDocument({ document, config, externalRefResolver: resolver });
     const problems = found.filter(({ ignored }) => !ignored).map((one) => problemOf(one, root));
-    // What cannot be read is missed at many other places.
+    // An unreadable file causes further problems at its references.
     const unread = problems.filter(({ message }) => message.startsWith(cannotRead));
     return unread.length > 0 ? unread : problems;
   };
@@ -74,14 +74,14 @@ function openSpec(root: string, whole: Config, api: Api) {
     const types = getTypes(detectSpec(document.parsed));
     const made = await bundleDocument({ document, config, externalRefResolver: own, types });
     if (made.problems.length > 0) throw new SpecProblems(made.problems.map((one) => problemOf(one, root)));
-    // One object at several places, as YAML may have it, becomes one for each.
+    // Copies objects that YAML anchors share.
     return JSON.parse(JSON.stringify(made.bundle.parsed)) as JsonObject;
   };
 
   const folder = join(dirname(file), '/');
   const isPart = (path: string) =>
     resolver.cache.has(join(root, path)) ||
-    (path.startsWith(folder) && !apart.test(path)) ||
+    (path.startsWith(folder) && !excludedFolders.test(path)) ||
     path.startsWith('openapi/rules/');
 
   return {
@@ -100,10 +100,10 @@ function openSpec(root: string, whole: Config, api: Api) {
   };
 }
 
-/** What stands beside a document without being a part of it. */
-const apart = /^openapi\/(guides|workflows|tools|dev)\//;
+/** Folders next to a document that are not part of it. */
+const excludedFolders = /^openapi\/(guides|workflows|tools|dev)\//;
 
-/** The bundler writes into what it is given, so it gets copies of what has been read. */
+/** Copies the cached documents, because the bundler modifies its input. */
 async function copied(resolver: BaseResolver): Promise<BaseResolver> {
   const copy = new BaseResolver();
   for (const [file, reading] of resolver.cache) {
@@ -114,7 +114,7 @@ async function copied(resolver: BaseResolver): Promise<BaseResolver> {
   return copy;
 }
 
-/** How the linter's message begins where a file is no YAML. */
+/** Start of the linter's message about an invalid YAML file. */
 const cannotRead = 'Failed to parse: ';
 
 type Found = Awaited<ReturnType<typeof lintDocument>>[number];

@@ -7,7 +7,7 @@ export interface Tag {
   values: Map<string, string>;
 }
 
-/** The field whose constant tells the messages apart; the shallowest one wins. */
+/** Finds the field with a different constant in each message. The shallowest field wins. */
 export function findTag(schemas: Record<string, JsonObject>, messages: string[]): Tag | undefined {
   const constants = messages.map((name) => constantsOf(schemas, schemas[name] ?? {}));
   for (const path of constants[0]?.keys() ?? []) {
@@ -21,7 +21,7 @@ export function findTag(schemas: Record<string, JsonObject>, messages: string[])
   return undefined;
 }
 
-/** Every string constant of a schema, by the path of its field. */
+/** All string constants of a schema by the path of their field. */
 function constantsOf(
   schemas: Record<string, JsonObject>,
   schema: JsonObject,

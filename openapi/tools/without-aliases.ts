@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objects, operationsOf } from './document.ts';
 
-/** A copy of a bundled document without the operations that repeat another one under a second path. */
+/** Copies a bundled document without the alias operations. */
 export function withoutAliases(openapi: JsonObject): JsonObject {
   const aliases = new Set(
     operationsOf(openapi)

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-test('every operation has a request for each of its documented bodies', () => {
+test('has a request for each body example of an operation', () => {
   for (const { id, requests } of called) {
     const examples = requests.flatMap(({ examples }) => examples);
     expect(itemsOf(id).length, id).toBe(Math.max(1, examples.length));
@@ -44,7 +44,7 @@ test('every operation has a request for each of its documented bodies', () => {
   expect(items.filter((item) => !known.has(item))).toEqual([]);
 });
 
-test('every documented answer is kept with its status', () => {
+test('has each documented response with its status', () => {
   for (const { id, responses } of called) {
     const documentedOnes = responses.flatMap(({ status, content }) =>
       content.flatMap(({ examples }) => examples.map(() => status)),
@@ -54,7 +54,7 @@ test('every documented answer is kept with its status', () => {
   }
 });
 
-test('what may be left out is switched off, and what is needed has a value', () => {
+test('disables optional parameters and sets required ones', () => {
   for (const { id, parameters } of called) {
     for (const item of itemsOf(id)) {
       const { url, headers } = item.request;
@@ -92,7 +92,7 @@ async function send(item: Item): Promise<Response> {
   });
 }
 
-test('its requests work with two variables filled in', async () => {
+test('works with two variables set', async () => {
   for (const item of itemsOf('createSpeech')) {
     const answer = await send(item);
     expect(answer.status, item.name).toBe(200);
@@ -107,7 +107,7 @@ test('its requests work with two variables filled in', async () => {
   }
 });
 
-test('open operations carry no key', () => {
+test('sends no key to operations without security', () => {
   for (const { id } of called) {
     const { security } = operations[id as keyof typeof operations];
     for (const item of itemsOf(id))
@@ -115,7 +115,7 @@ test('open operations carry no key', () => {
   }
 });
 
-test('whoever imports the next release is asked whether it takes the place of the last', () => {
+test('keeps its id, so that an import offers to replace the previous release', () => {
   const next = collectionOf({ ...bundle, info: { title: 'Unigate', version: '9.0.0' } });
   for (const one of [json, next])
     expect(one).toHaveProperty('info._postman_id', '6f0f7a52-6a0e-4d1c-9a53-2f5d1c0e7b90');

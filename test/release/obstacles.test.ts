@@ -38,54 +38,54 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-test('a committed version with its part of the changelog can be released', async () => {
+test('a committed version with a changelog section can be released', async () => {
   expect(await releaseCandidate(root)).toMatchObject({ tag: 'v1.2.0', notes: '- New.', obstacles: [] });
 });
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
-  ['that is not committed', () => write('new.txt', 'New.'), /not committed:\n\?\? new\.txt/],
+  ['with uncommitted changes', () => write('new.txt', 'New.'), /uncommitted changes:\n\?\? new\.txt/],
   ['with its tag', () => git('tag', 'v1.2.0'), /tag v1\.2\.0 exists/],
   [
-    'without a part of the changelog',
+    'without a changelog section',
     () => write('CHANGELOG.md', changelog.replace('1.2.0', '1.3.0')).then(commit),
     /no section \[1\.2\.0\]/,
   ],
   [
-    'with an empty part of the changelog',
+    'with an empty changelog section',
     () => write('CHANGELOG.md', changelog.replace('- New.', '')).then(commit),
     /no section \[1\.2\.0\]/,
   ],
   [
-    'that the client does not have',
+    'that differs from the client',
     () => write('client/package.json', { version: '1.1.0' }).then(commit),
     /client\/package\.json has version 1\.1\.0/,
   ],
   [
-    'that the conformance kit does not have',
+    'that differs from the conformance kit',
     () => write('test/conformance/package.json', { version: '1.1.0' }).then(commit),
     /test\/conformance\/package\.json has version 1\.1\.0/,
   ],
   [
-    'that the lock file does not have',
+    'that differs from the lock file',
     () => write('package-lock.json', { version: '1.1.0' }).then(commit),
     /package-lock\.json has version 1\.1\.0/,
   ],
   [
-    'that the contract does not have',
+    'that differs from the contract',
     () => write('generated/asyncapi.json', { info: {} }).then(commit),
     /asyncapi\.json has version undefined/,
   ],
-])('a version %s is refused before anything is built', async (_, change, words) => {
+])('a version %s is rejected before the build', async (_, change, message) => {
   await change();
   const { obstacles } = await releaseCandidate(root);
-  expect(obstacles).toEqual([expect.stringMatching(words)]);
+  expect(obstacles).toEqual([expect.stringMatching(message)]);
   const out = join(root, 'out');
-  const refused = run(process.execPath, [main, '--root', root, '--out', out]);
-  await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(words) });
+  const rejected = run(process.execPath, [main, '--root', root, '--out', out]);
+  await expect(rejected).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
   expect((await git('status', '--porcelain')).stdout).not.toContain('out');
 });
 
-test('a build that fails leaves nothing behind', async () => {
+test('a failed build leaves no files', async () => {
   const out = join(root, 'out');
   const failed = run(process.execPath, [main, '--dry-run', '--root', root, '--out', out]);
   await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('openapi') });
@@ -95,7 +95,7 @@ test('a build that fails leaves nothing behind', async () => {
 test.each([
   [['--wet'], /Unknown option '--wet'/],
   [['--root', tmpdir()], /package\.json/],
-])('%j is refused in words', async (args, words) => {
-  const refused = run(process.execPath, [main, ...args]);
-  await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(words) });
+])('%j is rejected with a message', async (args, message) => {
+  const rejected = run(process.execPath, [main, ...args]);
+  await expect(rejected).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
 });

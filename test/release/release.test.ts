@@ -53,7 +53,7 @@ function build(...args: string[]) {
 const read = (name: string) => readFile(join(release, name), 'utf8');
 const git = async (...args: string[]) => (await run('git', args, { cwd: copy })).stdout.trim();
 
-test('everything is there, with its checksum and the time of the commit', async () => {
+test('contains all files, with their checksums and the time of the commit', async () => {
   const names = [
     'RELEASE_NOTES.md',
     'asyncapi.json',
@@ -80,7 +80,7 @@ test('everything is there, with its checksum and the time of the commit', async 
     expect((await stat(join(release, name))).mtimeMs, name).toBe(seconds * 1000);
 });
 
-test('the commit is tagged, once', async () => {
+test('tags the commit once', async () => {
   expect(told).toContain(`git push origin v${version}`);
   expect(await git('describe', '--exact-match', '--match', 'v[0-9]*')).toBe(`v${version}`);
   expect(await read('RELEASE_NOTES.md')).toContain('- All of it.');
@@ -89,7 +89,7 @@ test('the commit is tagged, once', async () => {
   expect(await readdir(folder)).not.toContain('again');
 });
 
-test('a second build, in the place of a former release, has the same checksums', async () => {
+test('a second build that replaces the release has the same checksums', async () => {
   const out = join(folder, 'used');
   await mkdir(out);
   await writeFile(join(out, 'SHA256SUMS'), `${'0'.repeat(64)}  old.json\n`);
@@ -104,7 +104,7 @@ test('a second build, in the place of a former release, has the same checksums',
   expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toBe(await read('SHA256SUMS'));
 }, 120_000);
 
-test('the contract is what is generated, and a base that later contracts are compared with', async () => {
+test('the contract equals generated/, and is a base for the breaking-change check', async () => {
   for (const name of ['openapi.json', 'openapi-3.0.json', 'openapi-clients.json', 'asyncapi.json'])
     expect(await read(name)).toBe(await readFile(join(root, 'generated', name), 'utf8'));
   const check = join(root, 'openapi/tools/breaking/main.ts');
@@ -123,7 +123,7 @@ test('the sources are those of the commit', async () => {
   expect(files.map((name) => name.replace(prefix, '')).sort()).toEqual(committed.sort());
 });
 
-test('the bill of materials has what runs and nothing else, and tells no time but the commit’s', async () => {
+test('the bill of materials lists the runtime packages only, with the time of the commit', async () => {
   const bill = JSON.parse(await read('sbom.cdx.json')) as BillOfMaterials;
   const { dependencies, devDependencies } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),

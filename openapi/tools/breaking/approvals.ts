@@ -2,10 +2,10 @@ import { Ajv } from 'ajv';
 import { parseDocument } from 'yaml';
 import type { BreakingChange } from './judge.ts';
 
-/** A breaking change that may be released all the same. */
+/** An approved breaking change. */
 export interface Approval {
   at: string;
-  /** In the words of the check, so that another change at the same place is none that was approved. */
+  /** The message of the check, so that the approval does not cover another change at the same place. */
   change: string;
   reason: string;
 }
@@ -21,7 +21,7 @@ const isApprovals = new Ajv({ allErrors: true }).compile<Approval[]>({
   },
 });
 
-/** Reads the text of approved-changes.yaml. @throws Error that lists every mistake */
+/** Parses approved-changes.yaml. @throws Error with all mistakes */
 export function readApprovals(yaml: string): Approval[] {
   const document = parseDocument(yaml);
   const file: unknown = document.toJS() ?? [];
@@ -38,8 +38,8 @@ export function readApprovals(yaml: string): Approval[] {
 export interface Approved {
   unapproved: BreakingChange[];
   approved: (BreakingChange & { reason: string })[];
-  /** Approvals of what is no breaking change, or not any more. */
-  idle: Approval[];
+  /** Approvals that match no breaking change. */
+  unused: Approval[];
 }
 
 export function approve(breaking: readonly BreakingChange[], approvals: readonly Approval[]): Approved {
@@ -51,6 +51,6 @@ export function approve(breaking: readonly BreakingChange[], approvals: readonly
       const approval = approvals.find(fits(one));
       return approval === undefined ? [] : [{ ...one, reason: approval.reason }];
     }),
-    idle: approvals.filter((approval) => !breaking.some((one) => fits(one)(approval))),
+    unused: approvals.filter((approval) => !breaking.some((one) => fits(one)(approval))),
   };
 }

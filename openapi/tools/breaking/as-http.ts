@@ -1,6 +1,6 @@
 import { deref, type JsonObject, objects, refName, text } from '../document.ts';
 
-/** The rules about schemas, which know the direction of what is sent over HTTP only. */
+/** The rules about schemas, which determine the direction of data for HTTP only. */
 export const schemaRules: ReadonlySet<string> = new Set([
   'enum-values-added',
   'enum-values-removed',
@@ -13,8 +13,8 @@ export const schemaRules: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An AsyncAPI document as an OpenAPI one, for the sake of its schemas, which stay where they are: what the gateway takes
- * is the body of a request, what it sends is one of an answer.
+ * Converts an AsyncAPI document to an OpenAPI document with the same schema locations. Received messages become request
+ * bodies, sent messages become response bodies.
  */
 export function asHttp(asyncapi: JsonObject): JsonObject {
   const paths = objects(asyncapi.operations).flatMap(([name, operation]) => {

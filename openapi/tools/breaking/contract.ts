@@ -11,22 +11,22 @@ const run = promisify(execFile);
 export interface Contract {
   openapi: JsonObject;
   asyncapi: JsonObject;
-  /** Undefined: a folder of bundles without an errors.yaml. */
+  /** Undefined for a folder of bundles without errors.yaml. */
   errors: readonly ErrorEntry[] | undefined;
 }
 
-/** A contract to compare with, and what it is in words. */
+/** A contract to compare with, and its description. */
 export interface Base {
   contract: Contract;
-  words: string;
+  description: string;
 }
 
-/** What keeps the check from judging, in words for who runs it. */
-export class CannotJudge extends Error {
-  override readonly name = 'CannotJudge';
+/** The check cannot run. The message states the reason. */
+export class CannotCompare extends Error {
+  override readonly name = 'CannotCompare';
 }
 
-/** The contract as the specs below `root` have it now, bundled afresh. */
+/** Bundles the current specs below `root`. */
 export async function currentContract(root: string): Promise<Contract> {
   const specs = await openSpecs(root);
   const [openapi, asyncapi, errors] = await Promise.all([
@@ -38,34 +38,37 @@ export async function currentContract(root: string): Promise<Contract> {
 }
 
 /**
- * The contract that `named` is, a folder with both bundles or a git ref. Without a name the last released one: the latest
- * tag `v…` behind HEAD, or, while there is none, where the branch has left main; on main itself the last commit.
+ * Reads the base contract: `named` is a folder with both bundles, or a git ref. The default is the latest tag `v…` before
+ * HEAD. Without a tag, it is the merge base with main, which is the last commit on main itself.
  *
- * @throws CannotJudge when there is no such contract
+ * @throws CannotCompare if there is no such contract
  */
 export async function baseContract(root: string, named: string | undefined): Promise<Base> {
   if (named !== undefined && (await isFolder(named)))
-    return { contract: await fromFolder(named), words: `the bundles in ${named}` };
-  const { ref, words } = named === undefined ? await lastReleased(root) : { ref: named, words: named };
+    return { contract: await fromFolder(named), description: `the bundles in ${named}` };
+  const { ref, description } =
+    named === undefined ? await lastReleased(root) : { ref: named, description: named };
   const commit = await git(root, 'rev-parse', '--verify', '--quiet', `${ref}^{commit}`);
-  if (commit === undefined) throw new CannotJudge(`${ref} is neither a folder nor known to git.`);
-  return { contract: await fromCommit(root, commit), words: `${words} (${commit.slice(0, 7)})` };
+  if (commit === undefined) throw new CannotCompare(`${ref} is neither a folder nor a git ref.`);
+  return { contract: await fromCommit(root, commit), description: `${description} (${commit.slice(0, 7)})` };
 }
 
-async function lastReleased(root: string): Promise<{ ref: string; words: string }> {
+async function lastReleased(root: string): Promise<{ ref: string; description: string }> {
   const tag = await git(root, 'describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*');
-  if (tag !== undefined) return { ref: tag, words: `the last release, ${tag}` };
+  if (tag !== undefined) return { ref: tag, description: `the last release, ${tag}` };
   for (const main of ['main', 'origin/main']) {
     const left = await git(root, 'merge-base', 'HEAD', main);
-    if (left !== undefined) return { ref: left, words: `where the branch has left ${main}` };
+    if (left !== undefined) return { ref: left, description: `the merge base with ${main}` };
   }
-  throw new CannotJudge('There is no release and no main to compare with: name a base with --base.');
+  throw new CannotCompare(
+    'There is no release and no branch main to compare with. Specify a base with --base.',
+  );
 }
 
 async function fromCommit(root: string, commit: string): Promise<Contract> {
   const show = async (path: string) => {
     const text = await git(root, 'show', `${commit}:${path}`);
-    if (text === undefined) throw new CannotJudge(`${commit.slice(0, 7)} has no ${path}.`);
+    if (text === undefined) throw new CannotCompare(`${commit.slice(0, 7)} has no ${path}.`);
     return text;
   };
   const [openapi, asyncapi, errors] = await Promise.all([
@@ -79,7 +82,7 @@ async function fromCommit(root: string, commit: string): Promise<Contract> {
 async function fromFolder(folder: string): Promise<Contract> {
   const read = (name: string) =>
     readFile(join(folder, name), 'utf8').catch(() => {
-      throw new CannotJudge(`${folder} has no ${name}.`);
+      throw new CannotCompare(`${folder} has no ${name}.`);
     });
   const errors = readFile(join(folder, 'errors.yaml'), 'utf8').catch(() => undefined);
   return parsed(await read('openapi.json'), await read('asyncapi.json'), await errors);
@@ -93,7 +96,7 @@ function parsed(openapi: string, asyncapi: string, errors: string | undefined): 
   };
 }
 
-/** Undefined where git says no. */
+/** Output of a git command. Undefined if it fails. */
 async function git(root: string, ...args: string[]): Promise<string | undefined> {
   try {
     const { stdout } = await run('git', args, { cwd: root, maxBuffer: 64 * 1024 * 1024 });

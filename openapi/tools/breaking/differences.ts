@@ -5,19 +5,19 @@ import { fileURLToPath } from 'node:url';
 import type { Json, JsonObject } from '../document.ts';
 import { redocly } from '../redocly.ts';
 
-/** A change of a document, as `redocly diff` has found it. */
+/** A change of a document that `redocly diff` reports. */
 export interface Difference {
-  /** Where it stands in the bundle: after the change, or before it where it is gone. */
+  /** Pointer into the new bundle, or into the old one if the place was removed. */
   at: string;
   kind: 'added' | 'removed' | 'modified';
   impact: 'major' | 'minor' | 'patch';
-  /** The field, where one has changed. */
+  /** The changed field, if any. */
   property: string | undefined;
-  /** Undefined: there was none, or is none any more. */
+  /** Undefined if the value was added or removed. */
   before: Json | undefined;
   after: Json | undefined;
-  /** In words, with the rule that says so. */
-  verdicts: readonly { rule: string; impact: Difference['impact']; words: string }[];
+  /** Rules that classify the change, with their messages. */
+  verdicts: readonly { rule: string; impact: Difference['impact']; message: string }[];
 }
 
 interface Report {
@@ -33,7 +33,7 @@ interface Report {
 
 const config = fileURLToPath(new URL('redocly.yaml', import.meta.url));
 
-/** All that differs between two bundles of one document. */
+/** Lists the differences between two bundles of a document. */
 export async function differences(base: JsonObject, next: JsonObject): Promise<Difference[]> {
   const folder = await mkdtemp(join(tmpdir(), 'diff-'));
   try {
@@ -52,7 +52,7 @@ export async function differences(base: JsonObject, next: JsonObject): Promise<D
       verdicts: change.verdicts.map(({ ruleId, impact, message }) => ({
         rule: ruleId,
         impact,
-        words: message,
+        message,
       })),
     }));
   } finally {

@@ -4,19 +4,19 @@ import { asHttp, schemaRules } from './as-http.ts';
 import type { Contract } from './contract.ts';
 import { type Difference, differences } from './differences.ts';
 
-/** A change that a client of the contract before it may fail over. */
+/** A change that can break a client of the previous contract. */
 export interface BreakingChange {
   document: 'openapi' | 'asyncapi' | 'errors';
-  /** The rule that says so: one of `redocly diff`, or of those below. */
+  /** A rule of `redocly diff`, or of this module. */
   rule: string;
   severity: 'major';
-  /** Pointer into the bundle; of an error, its code. */
+  /** Pointer into the bundle. For an error, its code. */
   at: string;
-  /** What has changed, in words. */
+  /** Description of the change. */
   change: string;
 }
 
-/** How much differs, breaking or not, and what of it breaks. */
+/** Number of all differences, and the breaking changes. */
 export interface Judgement {
   differences: number;
   breaking: BreakingChange[];
@@ -28,7 +28,7 @@ export async function judge(base: Contract, next: Contract): Promise<Judgement> 
     differences(base.asyncapi, next.asyncapi),
     differences(asHttp(base.asyncapi), asHttp(next.asyncapi)),
   ]);
-  const ofSchemas = ({ rule }: BreakingChange) => schemaRules.has(rule) || ourSchemaRules.has(rule);
+  const ofSchemas = ({ rule }: BreakingChange) => schemaRules.has(rule) || ownSchemaRules.has(rule);
   const breaking = [
     ...http.flatMap((one) => breakingIn('openapi', one)),
     ...events.flatMap((one) => breakingIn('asyncapi', one)).filter((one) => !ofSchemas(one)),
@@ -40,11 +40,11 @@ export async function judge(base: Contract, next: Contract): Promise<Judgement> 
 
 function breakingIn(document: 'openapi' | 'asyncapi', difference: Difference): BreakingChange[] {
   const { at, verdicts } = difference;
-  const found = verdicts.flatMap(({ rule, impact, words }) =>
-    impact === 'major' ? [{ rule, change: words }] : [],
+  const found = verdicts.flatMap(({ rule, impact, message }) =>
+    impact === 'major' ? [{ rule, change: message }] : [],
   );
-  const ours = found.length === 0 ? ourVerdict(difference) : undefined;
-  return [...found, ...(ours === undefined ? [] : [ours])].map((one) => ({
+  const own = found.length === 0 ? ownVerdict(difference) : undefined;
+  return [...found, ...(own === undefined ? [] : [own])].map((one) => ({
     document,
     severity: 'major',
     at,
@@ -57,41 +57,41 @@ interface Verdict {
   change: string;
 }
 
-/** What `redocly diff` finds and does not judge. */
-function ourVerdict(difference: Difference): Verdict | undefined {
+/** Classifies a difference that `redocly diff` does not classify. */
+function ownVerdict(difference: Difference): Verdict | undefined {
   const { kind, property, at } = difference;
   const field = kind === 'removed' ? fieldOf.exec(at)?.[1] : undefined;
   if (field !== undefined)
-    return { rule: 'field-not-taken', change: `The field \`${field}\` is not taken any more.` };
-  if (property === 'default' && !ofAnswers.test(at)) return changedDefault(difference);
+    return { rule: 'field-not-accepted', change: `The field \`${field}\` is no longer accepted.` };
+  if (property === 'default' && !inResponse.test(at)) return changedDefault(difference);
   return property === undefined ? undefined : judges[property]?.(difference);
 }
 
-/** What `ourVerdict` says of schemas. */
-const ourSchemaRules: ReadonlySet<string> = new Set(['default-changed', 'field-not-taken']);
+/** Rules of `ownVerdict` about schemas. */
+const ownSchemaRules: ReadonlySet<string> = new Set(['default-changed', 'field-not-accepted']);
 
-/** A field of a schema, unless the schema is a condition. */
+/** Matches a field of a schema outside conditionals. */
 const fieldOf = /^(?!.*\/(?:if|then|else|not)\/).*\/properties\/([^/]+)$/;
 
-/** A default of an answer says nothing that a client depends on. */
-const ofAnswers = /^#\/(paths\/.*\/responses\/|components\/(responses|headers)\/)/;
+/** Matches a place in a response, where clients do not depend on defaults. */
+const inResponse = /^#\/(paths\/.*\/responses\/|components\/(responses|headers)\/)/;
 
 function changedDefault({ before, after }: Difference): Verdict | undefined {
-  // What is said for the first time was so before, or is a rule of its own.
+  // A new default documents the previous behavior, or another rule applies.
   if (before === undefined) return undefined;
-  const now = after === undefined ? 'has none any more' : `is ${shown(after)} now`;
+  const now = after === undefined ? 'was removed' : `is now ${shown(after)}`;
   return { rule: 'default-changed', change: `The default was ${shown(before)} and ${now}.` };
 }
 
-/** Our own fields of an operation, by their names. */
+/** Checks of extension fields of an operation. */
 const judges: Readonly<Record<string, (difference: Difference) => Verdict | undefined>> = {
   'x-role': ({ after }) =>
     after === undefined
       ? undefined
-      : { rule: 'role-required', change: `It is for keys of the role ${shown(after)} alone now.` },
+      : { rule: 'role-required', change: `The operation now requires the role ${shown(after)}.` },
   'x-error-family': ({ before, after }) => ({
     rule: 'error-family-changed',
-    change: `Its errors had the shape of family ${shown(before)} and have that of ${shown(after)} now.`,
+    change: `The error family was ${shown(before)} and is now ${shown(after)}.`,
   }),
   'x-body-limit-mb': lowered,
   'x-text-limit-mb': lowered,
@@ -102,13 +102,13 @@ function lowered({ property, before, after }: Difference): Verdict | undefined {
   if (typeof before === 'number' && before <= after) return undefined;
   return {
     rule: 'body-limit-lowered',
-    change: `${property} was ${shown(before)} and is ${after} now: longer bodies are refused.`,
+    change: `${property} was ${shown(before)} and is now ${after}, so larger bodies are rejected.`,
   };
 }
 
 const shown = (value: Json | undefined) => (value === undefined ? 'none' : JSON.stringify(value));
 
-/** Clients look at codes: one that is told no more, or with another status or in another family. */
+/** Removed error codes, and codes with fewer statuses or families. */
 function brokenErrors(
   base: readonly ErrorEntry[] | undefined,
   next: readonly ErrorEntry[] | undefined,
@@ -121,14 +121,14 @@ function brokenErrors(
     const broken = (rule: string, change: string): BreakingChange => {
       return { document: 'errors', severity: 'major', at: code, rule, change };
     };
-    if (now === undefined) return [broken('error-code-removed', `The error code ${code} is told no more.`)];
+    if (now === undefined) return [broken('error-code-removed', `The error code ${code} was removed.`)];
     const lost = (had: Set<unknown>, has: Set<unknown>) => [...had.difference(has)].join(', ');
     const [status, family] = [lost(statuses, now.statuses), lost(families, now.families)];
     return [
-      ...(status === '' ? [] : [broken('error-status-removed', `${code} has no status ${status} any more.`)]),
+      ...(status === '' ? [] : [broken('error-status-removed', `${code} no longer has status ${status}.`)]),
       ...(family === ''
         ? []
-        : [broken('error-family-removed', `${code} is not told in the family ${family} any more.`)]),
+        : [broken('error-family-removed', `${code} no longer occurs in family ${family}.`)]),
     ];
   });
 }

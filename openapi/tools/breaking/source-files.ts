@@ -4,10 +4,10 @@ import { parse } from 'yaml';
 import { isObject, type Json, type JsonObject, objects, text } from '../document.ts';
 import type { BreakingChange } from './judge.ts';
 
-/** The kinds of components that have a folder of their own. */
+/** Kinds of components with their own folder. */
 const folders = new Set(['parameters', 'responses', 'headers']);
 
-/** Finds the file below `root` in which to look at a change. `bundles`: of before and after, the newer first. */
+/** Finds the source file of a change below `root`. `bundles` contains the new and the old bundle. */
 export function sourceFinder(root: string, bundles: readonly JsonObject[]) {
   const index = parse(readFileSync(join(root, 'openapi/openapi.yaml'), 'utf8')) as JsonObject;
   return ({ document, at }: BreakingChange): string => {
@@ -24,7 +24,7 @@ export function sourceFinder(root: string, bundles: readonly JsonObject[]) {
   };
 }
 
-/** Where a path, or the one that it repeats under another prefix, is written. */
+/** File of a path, or of the original of a copied path. */
 function pathFile(index: JsonObject, bundles: readonly JsonObject[], path: string): string | undefined {
   const reference = (name: string) => {
     const item = isObject(index.paths) ? index.paths[name] : undefined;

@@ -11,16 +11,16 @@ import {
 } from '../document.ts';
 import { readYaml } from '../problem.ts';
 
-/** What a new operation has to fit in with. */
+/** The existing contract. */
 export interface ContractNow {
   operations: (Operation & { area: string; family: string })[];
-  /** The tags that have a folder of paths. */
+  /** Tags with a folder of paths. */
   areas: string[];
-  /** Path -> the file in which it is written, below openapi/. */
+  /** Path -> its file, relative to openapi/. */
   files: Map<string, string>;
 }
 
-/** The contract as it was last generated, and the index of its paths as it is now. */
+/** Reads the last generated contract and the current index of paths. */
 export function readContract(root: string): ContractNow {
   const openapi = JSON.parse(readFileSync(join(root, 'generated/openapi.json'), 'utf8')) as JsonObject;
   const name = 'openapi/openapi.yaml';

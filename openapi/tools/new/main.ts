@@ -6,24 +6,24 @@ import { SpecProblems } from '../problem.ts';
 import { readContract } from './contract-now.ts';
 import { registrations } from './registrations.ts';
 import { newFiles } from './texts.ts';
-import { CannotMake, checked } from './wanted.ts';
+import { CannotCreate, checked } from './wanted.ts';
 
 const usage = `npm run new -- operation <operationId> --method get --path /v1/songs --area music [--summary "One sentence."]
 
-Begins an operation: its path file, its schemas, a handler that fails and a contract test that fails, each in its list.
+Creates an operation: its path file, its schemas, a failing handler and a failing contract test, and registers them.
 
   operationId  a verb and a noun, such as listSongs
   --method     get, post, patch or delete
-  --path       with parts in braces that a file of openapi/parameters describes
-  --area       the tag and folder it belongs to
+  --path       parameters in braces must exist in openapi/parameters
+  --area       the tag and folder of the operation
   --summary    default: To be written.
-  --parameters the files of openapi/parameters for parts that several describe, such as TokenId`;
+  --parameters files of openapi/parameters, such as TokenId, for parameters that several files describe`;
 
 try {
   run();
 } catch (error) {
   const isMistake =
-    error instanceof CannotMake ||
+    error instanceof CannotCreate ||
     error instanceof SpecProblems ||
     (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
   console.error(isMistake === true ? (error as Error).message : error);
@@ -47,22 +47,22 @@ function run(): void {
   if (help) return console.log(usage);
   const [kind, id, ...others] = positionals;
   if (kind !== 'operation' || others.length > 0)
-    throw new CannotMake(`what to make is missing or unknown\n\n${usage}`);
+    throw new CannotCreate(`the first argument must be operation, followed by an operationId\n\n${usage}`);
   const root = named ?? fileURLToPath(new URL('../../..', import.meta.url));
   const now = readContract(root);
   const wanted = checked(root, { ...flags, id }, now);
   const made = newFiles(wanted);
   const taken = [...made.keys()].filter((file) => existsSync(join(root, file)));
-  if (taken.length > 0) throw new CannotMake(`there is ${taken.join(' and ')} already; nothing was written`);
+  if (taken.length > 0) throw new CannotCreate(`${taken.join(' and ')} already exists; nothing was written`);
   const changed = registrations(root, wanted, now);
   for (const [file, text] of [...made, ...changed]) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text, { flag: made.has(file) ? 'wx' : 'w' });
   }
-  for (const file of made.keys()) console.log(`made    ${file}`);
+  for (const file of made.keys()) console.log(`created ${file}`);
   for (const file of changed.keys()) console.log(`changed ${file}`);
   console.log(`
-npm run generate, or npm run dev, makes the rest. Then write, in this order: the path file and its schemas,
+Run npm run generate, or npm run dev. Then write, in this order: the path file and its schemas,
 test/contract/${wanted.area}/${wanted.id}.test.ts, the handler, and the client's method with its rows in client/README.md and
-test/client/operations.test.ts. Limits of your own go into test/spec/decisions/ too.`);
+test/client/operations.test.ts. Add your own limits to test/spec/decisions/.`);
 }

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContractNow } from './contract-now.ts';
 import { pathFile, statusesOf } from './texts.ts';
-import { CannotMake, type Wanted } from './wanted.ts';
+import { CannotCreate, type Wanted } from './wanted.ts';
 
-/** The files that list all operations, with the new one in its place, path -> text. All else in them stays as it is. */
+/** Adds the new operation to the files that list all operations. Returns path -> new text. */
 export function registrations(
   root: string,
   wanted: Wanted,
@@ -17,8 +17,7 @@ export function registrations(
     let lines = readFileSync(join(root, file), 'utf8').split('\n');
     for (const one of edits) {
       const edited = one(lines);
-      if (edited === undefined)
-        throw new CannotMake(`${file} has no place for it: nothing of area ${area} is there`);
+      if (edited === undefined) throw new CannotCreate(`${file} contains no operation of area ${area}`);
       lines = edited;
     }
     return [file, lines.join('\n')];
@@ -42,13 +41,13 @@ export function registrations(
   ]);
 }
 
-/** With one more line behind the last that fits; undefined when none does. */
+/** Inserts a line after the last line that fits. Undefined if none fits. */
 function after(lines: string[], fits: (line: string) => boolean, line: string): string[] | undefined {
   const at = lines.findLastIndex(fits);
   return at < 0 ? undefined : lines.toSpliced(at + 1, 0, line);
 }
 
-/** With one more import among the others, which stand in the order of their files. */
+/** Inserts an import into imports that are sorted by file. */
 function sorted(lines: string[], line: string): string[] {
   const fileOf = (one: string) => /from '(\.\/[^']+)'/.exec(one)?.[1] ?? '';
   const isBefore = (one: string) =>

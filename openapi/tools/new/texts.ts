@@ -1,7 +1,7 @@
 import { pascal } from '../document.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Every file that an operation begins with, path -> text. Each is whole, and says what is still to be written. */
+/** Renders the files of a new operation, path -> text. Placeholders mark what must be written. */
 export function newFiles(wanted: Wanted): Map<string, string> {
   const { id, area } = wanted;
   const name = pascal(id);
@@ -9,13 +9,13 @@ export function newFiles(wanted: Wanted): Map<string, string> {
     [`openapi/${pathFile(wanted)}`, pathItem(wanted)],
     [
       `openapi/schemas/${area}/${name}Reply.yaml`,
-      schema(`${name}Reply`, `What ${id} answers; its fields are to be written.`),
+      schema(`${name}Reply`, `Response of ${id}. To be written.`),
     ],
-    ...(takesBody(wanted)
+    ...(hasBody(wanted)
       ? [
           [
             `openapi/schemas/${area}/${name}Request.yaml`,
-            schema(`${name}Request`, `What ${id} takes; its fields are to be written.`),
+            schema(`${name}Request`, `Request of ${id}. To be written.`),
           ] as const,
         ]
       : []),
@@ -24,23 +24,23 @@ export function newFiles(wanted: Wanted): Map<string, string> {
   ]);
 }
 
-/** Below openapi/. */
+/** Relative to openapi/. */
 export const pathFile = ({ id, area }: Wanted) => `paths/${area}/${kebab(id)}.yaml`;
 
-/** Every status that the operation documents, in order. */
+/** Statuses that the operation documents, in order. */
 export const statusesOf = (wanted: Wanted): number[] => [200, ...errorsOf(wanted).keys()];
 
-const takesBody = ({ method }: Wanted) => ['post', 'patch'].includes(method);
+const hasBody = ({ method }: Wanted) => ['post', 'patch'].includes(method);
 const kebab = (id: string) => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Status -> the name of its response, without the family before it. */
+/** Status -> name of its response without the prefix of the family. */
 function errorsOf(wanted: Wanted): Map<number, string> {
-  const says = takesBody(wanted) || wanted.parameters.length > 0;
+  const hasInput = hasBody(wanted) || wanted.parameters.length > 0;
   return new Map<number, string>([
-    ...(says ? [[400, 'BadRequest'] as const] : []),
+    ...(hasInput ? [[400, 'BadRequest'] as const] : []),
     [401, 'Unauthorized'],
     ...(wanted.area === 'admin' ? [[403, 'Forbidden'] as const] : []),
-    ...(takesBody(wanted)
+    ...(hasBody(wanted)
       ? ([
           [413, 'PayloadTooLarge'],
           [415, 'UnsupportedMediaType'],
@@ -65,7 +65,7 @@ function pathItem(wanted: Wanted): string {
     `  x-error-family: ${family}`,
     ...(parameters.length > 0 ? ['  parameters:'] : []),
     ...parameters.map((file) => `    - { $ref: ../../parameters/${file} }`),
-    ...(takesBody(wanted)
+    ...(hasBody(wanted)
       ? [
           '  x-body-limit-mb: 1',
           '  requestBody:',
@@ -104,7 +104,7 @@ const schema = (title: string, description: string) =>
 const handler = (id: string) => `import type { Handler } from '../../http/handler.ts';
 
 export const ${id}: Handler<'${id}'> = () => {
-  throw new Error('${id} is not written yet');
+  throw new Error('${id} is not implemented.');
 };
 `;
 
@@ -114,11 +114,11 @@ import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('${id}', {
   carriesOut(call) {
-    test('what it is for', async () => {
-      const answer = await call();
-      expect(answer.status, answer.body.toString()).toBe(200);
-      // Say here what a caller gets.
-      expect(jsonOf(answer)).not.toEqual({});
+    test('returns a result', async () => {
+      const response = await call();
+      expect(response.status, response.body.toString()).toBe(200);
+      // Replace with assertions about the response.
+      expect(jsonOf(response)).not.toEqual({});
     });
   },
 });

@@ -5,22 +5,22 @@ import { isObject, pascal } from '../document.ts';
 import { readYaml } from '../problem.ts';
 import type { ContractNow } from './contract-now.ts';
 
-/** A new operation whose names are sound. */
+/** A new operation with valid names. */
 export interface Wanted {
   id: string;
   method: string;
   path: string;
   area: string;
   summary: string;
-  /** The shape of its errors, as that of most operations of the area. */
+  /** Error family, that of most operations of the area. */
   family: string;
-  /** Files of openapi/parameters that describe the parts of the path. */
+  /** Files of openapi/parameters for the path parameters. */
   parameters: string[];
 }
 
-/** What was asked for cannot be made; the message names the word or flag and the limit. */
-export class CannotMake extends Error {
-  override readonly name = 'CannotMake';
+/** The operation cannot be created. The message names the argument or flag and its rule. */
+export class CannotCreate extends Error {
+  override readonly name = 'CannotCreate';
 }
 
 export interface Asked {
@@ -35,24 +35,22 @@ export interface Asked {
 
 const methods = ['get', 'post', 'patch', 'delete'];
 
-/** Checks every name against the rules of the house and the contract as it is. Throws CannotMake. */
+/** Validates all names against the lint rules and the existing contract. Throws CannotCreate. */
 export function checked(root: string, asked: Asked, now: ContractNow): Wanted {
   const id = asked.id ?? '';
   if (!form.test(id))
-    fail(
-      `"${id}" is no name of an operation: a verb and a noun in lowerCamelCase, the verb one of ${verbs.join(', ')}`,
-    );
-  if (now.operations.some((one) => one.id === id)) fail(`there is an operation ${id} already`);
+    fail(`"${id}" must be a verb and a noun in lowerCamelCase, with one of these verbs: ${verbs.join(', ')}`);
+  if (now.operations.some((one) => one.id === id)) fail(`operation ${id} already exists`);
   const area = asked.area ?? '';
   const areas = now.areas.filter((one) => one !== 'realtime');
-  if (area === 'realtime') fail('--area realtime is for sockets, whose sessions no command can begin');
-  if (!areas.includes(area)) fail(`--area is "${area}": it must be one of ${areas.join(', ')}`);
+  if (area === 'realtime') fail('--area realtime contains sockets only, which this command cannot create');
+  if (!areas.includes(area)) fail(`--area "${area}" must be one of ${areas.join(', ')}`);
   const method = (asked.method ?? '').toLowerCase();
-  if (!methods.includes(method)) fail(`--method is "${method}": it must be one of ${methods.join(', ')}`);
+  if (!methods.includes(method)) fail(`--method "${method}" must be one of ${methods.join(', ')}`);
   const path = checkedPath(asked.path ?? '', area, now);
   const summary = asked.summary ?? 'To be written.';
   if (!/^[A-Z][^\n]{1,120}\.$/.test(summary))
-    fail('--summary must be one sentence with a capital and a full stop, of at most 122 characters');
+    fail('--summary must be one sentence with a capital letter and a full stop, of at most 122 characters');
   return {
     id,
     method,
@@ -66,25 +64,25 @@ export function checked(root: string, asked: Asked, now: ContractNow): Wanted {
 
 function checkedPath(path: string, area: string, { files }: ContractNow): string {
   if (!/^(\/([A-Za-z0-9._-]+|\{[a-z][a-z0-9_]*\}))+\/?$/.test(path))
-    fail(`--path is "${path}": it must be parts like /v1/songs/{song_id}`);
+    fail(`--path "${path}" must have the form /v1/songs/{song_id}`);
   if (path.startsWith('/api/admin/') !== (area === 'admin'))
-    fail('--area admin and a --path below /api/admin/ go together: that is where the operator is asked for');
+    fail('--area admin requires a --path below /api/admin/, and such a path requires --area admin');
   const shape = (one: string) => one.replaceAll(/\{[^}]*\}/g, '{}');
   for (const [taken, file] of files) {
     if (shape(taken) === shape(path))
-      fail(`--path ${path} is taken: openapi/${file} has ${taken}, and another method of it belongs there`);
+      fail(`--path ${path} exists: add the method to ${taken} in openapi/${file}`);
   }
   return path;
 }
 
-/** The error family that most operations of the area have. */
+/** Error family of most operations of the area. */
 function familyOf(area: string, { operations }: ContractNow): string {
   const families = operations.filter((one) => one.area === area).map(({ family }) => family);
   const count = (family: string) => families.filter((one) => one === family).length;
   return families.toSorted((a, b) => count(b) - count(a))[0] ?? 'generic';
 }
 
-/** For each part in braces the file that describes it: the one that was named, or has its name, or is the only one. */
+/** File of each path parameter: the named file, the file with its name, or the only one. */
 function parametersOf(root: string, path: string, named: string): string[] {
   const folder = join(root, 'openapi/parameters');
   const described = readdirSync(folder).map((file) => ({
@@ -93,7 +91,7 @@ function parametersOf(root: string, path: string, named: string): string[] {
   }));
   const wanted = named.split(',').filter((name) => name !== '');
   const unknown = wanted.find((one) => !described.some(({ name }) => name === one));
-  if (unknown !== undefined) fail(`--parameters names ${unknown}, which is no file of openapi/parameters`);
+  if (unknown !== undefined) fail(`--parameters: ${unknown} is not a file of openapi/parameters`);
   return (path.match(/(?<=\{)[^}]+/g) ?? []).map((part) => {
     const found = described
       .filter(({ node }) => isObject(node) && node.in === 'path' && node.name === part)
@@ -105,12 +103,12 @@ function parametersOf(root: string, path: string, named: string): string[] {
     if (file !== undefined) return `${file}.yaml`;
     return fail(
       found.length === 0
-        ? `--path has {${part}}, which no file of openapi/parameters describes: write it there first`
-        : `--path has {${part}}: say with --parameters which of ${found.join(', ')} describes it`,
+        ? `--path has {${part}}: add a file for it to openapi/parameters first`
+        : `--path has {${part}}: select one of ${found.join(', ')} with --parameters`,
     );
   });
 }
 
 function fail(message: string): never {
-  throw new CannotMake(message);
+  throw new CannotCreate(message);
 }

@@ -5,7 +5,7 @@ import type { Candidate } from './candidate.ts';
 
 const run = promisify(execFile);
 
-/** Of CycloneDX 1.5, what is read or changed here. */
+/** The used part of a CycloneDX 1.5 document. */
 export interface BillOfMaterials {
   serialNumber: string;
   metadata: { timestamp: string; component: Component };
@@ -37,12 +37,12 @@ export async function billOfMaterials(root: string, { time, commit }: Candidate)
   const refs = new Set([metadata.component, ...needed].map((component) => component['bom-ref']));
   return {
     ...rest,
-    // npm draws it by chance.
+    // npm generates a random serial number.
     serialNumber: `urn:uuid:${uuidOf(commit)}`,
     metadata: {
       ...metadata,
       timestamp: time.toISOString(),
-      // npm takes the name of the folder.
+      // npm uses the name of the folder.
       component: { ...metadata.component, name: 'unigate' },
     },
     components: needed,
@@ -52,7 +52,7 @@ export async function billOfMaterials(root: string, { time, commit }: Candidate)
   };
 }
 
-/** A UUID of version 8 (RFC 9562), which leaves to us what its bits are. */
+/** A UUID of version 8 (RFC 9562), which allows custom bits. */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

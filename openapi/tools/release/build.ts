@@ -11,7 +11,7 @@ import { packClient, packConformance } from './pack.ts';
 
 export const sumsFile = 'SHA256SUMS';
 
-/** Files of the contract, by the names they have in a release; the folder serves `check:breaking -- --base`. */
+/** Contract files by their names in a release. `check:breaking -- --base` accepts the folder. */
 const contract: Readonly<Record<string, string>> = {
   'openapi.json': 'generated/openapi.json',
   'openapi-3.0.json': 'generated/openapi-3.0.json',
@@ -21,14 +21,14 @@ const contract: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes everything of a release into an empty folder, and last of all the checksums. The same commit gives the same bytes;
- * only the bill of materials depends on npm too.
+ * Writes all files of a release to an empty folder, the checksums last. The same commit produces the same bytes, except
+ * for the bill of materials, which also depends on npm.
  */
 export async function buildRelease(root: string, candidate: Candidate, folder: string): Promise<void> {
   const { version, commit, time, notes } = candidate;
   const path = (name: string) => join(folder, name);
   const copied = Object.entries(contract).map(([name, source]) => copyFile(join(root, source), path(name)));
-  // All of them come to their end, so that nothing is written any more when one has failed.
+  // Waits for all files, so that no write continues after a failure.
   const parts = await Promise.allSettled([
     ...copied,
     packClient(root, folder),
@@ -51,7 +51,7 @@ async function sha256(file: string): Promise<string> {
     .digest('hex');
 }
 
-/** The names that a file of checksums has. */
+/** File names in a checksum file. */
 export const namesIn = (sums: string): string[] =>
   sums.split('\n').flatMap((line) => (line === '' ? [] : basename(line.slice(66))));
 

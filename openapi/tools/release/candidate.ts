@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { changelogSection } from './changelog.ts';
 import { gitLine } from './git.ts';
 
-/** What would be released. */
+/** The commit and version to release. */
 export interface Candidate {
   version: string;
-  /** Of the release, `v` and its version. */
+  /** `v` and the version. */
   tag: string;
-  /** Full hash. */
+  /** Full commit hash. */
   commit: string;
-  /** When the commit was made. */
+  /** Commit time. */
   time: Date;
-  /** Markdown: the version's part of the changelog, or, while it has none, what is unreleased. */
+  /** Changelog section of the version in Markdown, or the unreleased section if there is none. */
   notes: string;
-  /** Why it cannot be released as it is, in words. */
+  /** Reasons that prevent the release. */
   obstacles: string[];
 }
 
-/** Files that tell the version too, each with what it has of it. */
+/** Other files that contain the version, with a function that reads it. */
 const alsoVersioned: Readonly<Record<string, (json: Versioned) => string | undefined>> = {
   'package-lock.json': ({ version }) => version,
   'client/package.json': ({ version }) => version,
@@ -32,7 +32,7 @@ interface Versioned {
   info?: { version?: string };
 }
 
-/** Looks at a work tree. @throws Error when it is none, or has no commit */
+/** Reads the release candidate from a work tree. @throws Error without a work tree or commit */
 export async function releaseCandidate(root: string): Promise<Candidate> {
   const text = (name: string) => readFile(join(root, name), 'utf8');
   const json = async (name: string) => JSON.parse(await text(name)) as Versioned;
@@ -41,7 +41,7 @@ export async function releaseCandidate(root: string): Promise<Candidate> {
   const [commit, seconds] = (await gitLine(root, 'log', '-1', '--format=%H %ct')).split(' ');
   const changelog = await text('CHANGELOG.md');
   const section = changelogSection(changelog, version);
-  const told = Object.entries(alsoVersioned).map(async ([name, versionOf]) => {
+  const mismatches = Object.entries(alsoVersioned).map(async ([name, versionOf]) => {
     const other = versionOf(await json(name));
     return other === version ? [] : [`${name} has version ${other}, package.json has ${version}.`];
   });
@@ -52,11 +52,11 @@ export async function releaseCandidate(root: string): Promise<Candidate> {
     tag,
     commit: commit ?? '',
     time: new Date(Number(seconds) * 1000),
-    notes: section ?? changelogSection(changelog, 'Unreleased') ?? 'Nothing is told.',
+    notes: section ?? changelogSection(changelog, 'Unreleased') ?? 'No notes.',
     obstacles: [
-      ...(await Promise.all(told)).flat(),
-      ...(changed === '' ? [] : [`There are changes that are not committed:\n${changed}`]),
-      ...(taken === '' ? [] : [`The tag ${tag} exists: raise the version in package.json.`]),
+      ...(await Promise.all(mismatches)).flat(),
+      ...(changed === '' ? [] : [`The work tree has uncommitted changes:\n${changed}`]),
+      ...(taken === '' ? [] : [`The tag ${tag} exists. Increase the version in package.json.`]),
       ...(section === undefined ? [`CHANGELOG.md has no section [${version}].`] : []),
     ],
   };

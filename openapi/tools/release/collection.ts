@@ -10,16 +10,16 @@ import {
   text,
 } from '../document.ts';
 
-/** Stays the same, so that who imports the next release is asked whether it takes the place of the last. */
+/** Constant id, so that an import of the next release offers to replace the previous one. */
 const id = '6f0f7a52-6a0e-4d1c-9a53-2f5d1c0e7b90';
 const format = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /**
- * The operations of an OpenAPI bundle as a collection in Postman's format 2.1, which Bruno, Insomnia and Hoppscotch import
- * too: a folder for each tag, a request for each documented example of a body, and the documented answers. The address and
- * the key are its variables `baseUrl` and `apiKey`. Sockets are left out, which the format does not know.
+ * Converts an OpenAPI bundle to a collection in Postman's format 2.1, which Bruno, Insomnia and Hoppscotch also import. It
+ * has a folder per tag, a request per body example, and the documented responses. The variables `baseUrl` and `apiKey`
+ * contain the base URL and the key. Sockets are omitted, because the format does not support them.
  *
- * Written here since the converters there are keep one example of a body and make up values for the rest.
+ * Existing converters keep only one example per body and invent values for the rest.
  */
 export function collectionOf(openapi: JsonObject): JsonObject {
   const { title, version, description } = deref(openapi, openapi.info);
@@ -47,7 +47,7 @@ export function collectionOf(openapi: JsonObject): JsonObject {
   };
 }
 
-/** A request with its documented answers, or a folder of requests where there are several documented bodies. */
+/** A request with its documented responses, or a folder of requests for several body examples. */
 function operationItem(openapi: JsonObject, operation: Operation): JsonObject {
   const { id, node } = operation;
   const [name, description] = [node.summary ?? id, node.description ?? ''];
@@ -107,7 +107,7 @@ function requestOf(openapi: JsonObject, operation: Operation, body?: Body): Json
   };
 }
 
-/** A parameter with its documented example, switched off when it can be left out. */
+/** A parameter with its example, disabled if it is optional. */
 function fields({ name, description, required, example, examples, schema }: JsonObject): JsonObject[] {
   const [named] = objects(examples);
   const { examples: typical, default: usual, enum: all } = isObject(schema) ? schema : {};
@@ -115,7 +115,7 @@ function fields({ name, description, required, example, examples, schema }: Json
     (candidate) => candidate !== undefined,
   );
   const optional: JsonObject = required === true ? {} : { disabled: true };
-  // A second try of a name that was used gives the task of the first.
+  // A repeated idempotency key would return the task of the first request.
   const shown = name === 'Idempotency-Key' ? '{{$guid}}' : value;
   return (Array.isArray(shown) ? shown : [shown]).map((one): JsonObject => {
     return { key: name ?? '', value: plain(one), description: description ?? '', ...optional };

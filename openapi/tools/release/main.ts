@@ -13,20 +13,20 @@ conformance kit, the sources, the bill of materials (CycloneDX), the release not
 commit v<version>. It does not publish; it prints the remaining commands.
 
   --dry-run  builds without tagging and lists what prevents the release
-  --out      default: .release/<version>; replaces a former release in that folder`;
+  --out      default: .release/<version>; replaces a previous release in that folder`;
 
-/** What keeps the release from being built, in words for who runs it. */
+/** The release cannot be built. The message states the reason. */
 class CannotRelease extends Error {}
 
 try {
   await main();
 } catch (error) {
-  console.error(isForPeople(error) ? error.message : error);
+  console.error(isExpected(error) ? error.message : error);
   process.exitCode = 1;
 }
 
-/** Wrong flags, what git says and files that are missing are told by their message. */
-function isForPeople(error: unknown): error is Error {
+/** True for wrong flags, git errors and missing files, of which only the message is printed. */
+function isExpected(error: unknown): error is Error {
   return error instanceof CannotRelease || (error instanceof Error && 'code' in error);
 }
 
@@ -46,38 +46,40 @@ async function main(): Promise<void> {
   if (obstacles.length > 0 && !values['dry-run']) throw new CannotRelease(obstacles.join('\n'));
 
   const folder = resolve(values.out ?? join(root, '.release', version));
-  const former = await formerRelease(folder);
-  // Beside it, so that a build that ends early leaves the folder as it was.
+  const previous = await previousRelease(folder);
+  // Builds in a sibling folder, so that a failed build does not change the target folder.
   const fresh = await mkdtemp(`${folder}-`);
   try {
     await buildRelease(root, candidate, fresh);
-    for (const name of former) await rm(join(folder, name), { force: true });
+    for (const name of previous) await rm(join(folder, name), { force: true });
     for (const name of await readdir(fresh)) await rename(join(fresh, name), join(folder, name));
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
   await list(folder);
   if (values['dry-run']) {
-    for (const obstacle of obstacles) console.log(`\nnot to be released as it is: ${obstacle}`);
+    for (const obstacle of obstacles) console.log(`\nprevents the release: ${obstacle}`);
     return console.log(`\nDry run: nothing is tagged.`);
   }
   await tagCommit(root, candidate);
   console.log(`
-Tagged ${tag}. Left to you, since it cannot be taken back:
+Tagged ${tag}. Run the remaining commands, which cannot be undone:
   git push origin ${tag}
   npm publish ${join(folder, `unigate-client-${version}.tgz`)}
   npm publish ${join(folder, `unigate-conformance-${version}.tgz`)}
-and to attach the files of ${folder} to the release.`);
+Then attach the files of ${folder} to the release.`);
 }
 
-/** The names of the files of a former release in a folder, which is made. @throws CannotRelease when others are there */
-async function formerRelease(folder: string): Promise<Set<string>> {
+/** Creates the folder and returns its files of a previous release. @throws CannotRelease if it has other files */
+async function previousRelease(folder: string): Promise<Set<string>> {
   await mkdir(folder, { recursive: true });
   const sums = await readFile(join(folder, sumsFile), 'utf8').catch(() => '');
-  const ours = new Set(sums === '' ? [] : [...namesIn(sums), sumsFile]);
-  const other = (await readdir(folder)).find((name) => !ours.has(name));
-  if (other === undefined) return ours;
-  throw new CannotRelease(`--out: ${folder} has other files in it, such as ${other}; name an empty folder.`);
+  const known = new Set(sums === '' ? [] : [...namesIn(sums), sumsFile]);
+  const other = (await readdir(folder)).find((name) => !known.has(name));
+  if (other === undefined) return known;
+  throw new CannotRelease(
+    `--out: ${folder} contains other files, such as ${other}. Specify an empty folder.`,
+  );
 }
 
 async function list(folder: string): Promise<void> {

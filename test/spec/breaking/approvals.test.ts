@@ -14,33 +14,33 @@ const entry = (at: string, reason: string) =>
   `- at: '${at}'\n  change: '${at} was removed.'\n  reason: ${reason}\n`;
 
 describe('an approval', () => {
-  test('lets the change through that it describes, and no other at the same place', () => {
+  test('covers the described change, and no other change at the same place', () => {
     const approvals = readApprovals(entry('#/paths/one', 'Nobody calls it.'));
     const [one, two] = [change('#/paths/one'), change('#/paths/two')];
     const other = { ...one, change: 'Something else.' };
     expect(approve([one, two, other], approvals)).toEqual({
       unapproved: [two, other],
       approved: [{ ...one, reason: 'Nobody calls it.' }],
-      idle: [],
+      unused: [],
     });
   });
 
-  test('that matches nothing is told', () => {
+  test('is reported as unused if it matches no change', () => {
     const approvals = readApprovals(entry('#/paths/one', 'Nobody calls it.'));
-    expect(approve([], approvals).idle).toEqual(approvals);
+    expect(approve([], approvals).unused).toEqual(approvals);
   });
 
   test.each([
     ['without a reason', '- at: a\n  change: b\n', /reason/],
     ['with an empty reason', entry('a', "' '"), /reason/],
-    ['of an unknown form', `${entry('a', 'b')}  until: tomorrow\n`, /additional properties/],
-    ['that is no YAML', '- at: [', /./],
-    ['that is no list', 'at: a\n', /must be array/],
-  ])('%s is refused', (_name, yaml, message) => {
+    ['with an unknown field', `${entry('a', 'b')}  until: tomorrow\n`, /additional properties/],
+    ['of invalid YAML', '- at: [', /./],
+    ['outside a list', 'at: a\n', /must be array/],
+  ])('%s is rejected', (_name, yaml, message) => {
     expect(() => readApprovals(yaml)).toThrow(message);
   });
 
-  test('is not needed for nothing: an empty file is one', () => {
+  test('is optional: the file can be empty', () => {
     expect([readApprovals(''), readApprovals('[]\n')]).toEqual([[], []]);
   });
 });
@@ -58,11 +58,11 @@ test.each([
   ['#/channels/realtime/address', 'asyncapi', 'asyncapi/asyncapi.yaml'],
   ['#/components/schemas/SessionUpdate/required', 'asyncapi', 'asyncapi/schemas/realtime/SessionUpdate.yaml'],
   ['invalid_request', 'errors', 'openapi/errors.yaml'],
-] as const)('%s is to be looked at in its file', (at, document, file) => {
+] as const)('%s is found in its file', (at, document, file) => {
   expect(sourceFinder(root, [openapi])(change(at, document))).toBe(file);
 });
 
-test('a path under another prefix is to be looked at where its operation is written', () => {
+test('a copied path is found in the file of the original', () => {
   const [alias] = Object.entries(
     openapi.paths as Record<string, Record<string, Record<string, unknown>>>,
   ).find(([, item]) =>

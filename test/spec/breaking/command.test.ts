@@ -22,7 +22,7 @@ function check(...args: string[]): Promise<{ code: number; stdout: string; stder
   });
 }
 
-test('what the contract had in a folder and has no more is told for machines, with the file to look at', async () => {
+test('prints removals compared with a folder as JSON, with the source file', async () => {
   const [http, events, errors] = await Promise.all(
     ['generated/openapi.json', 'generated/asyncapi.json', 'openapi/errors.yaml'].map((name) =>
       readFile(join(root, name), 'utf8'),
@@ -34,9 +34,9 @@ test('what the contract had in a folder and has no more is told for machines, wi
   };
   await writeFile(join(folder, 'openapi.json'), JSON.stringify(openapi));
   await writeFile(join(folder, 'asyncapi.json'), events ?? '');
-  const gone =
-    '- { code: told_once, status: 400, families: [generic], when: Once., remedy: None., retry: never }\n';
-  await writeFile(join(folder, 'errors.yaml'), `${errors}${gone}`);
+  const removed =
+    '- { code: removed_code, status: 400, families: [generic], when: Once., remedy: None., retry: never }\n';
+  await writeFile(join(folder, 'errors.yaml'), `${errors}${removed}`);
   const { code, stdout } = await check('--base', folder, '--json');
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
@@ -57,18 +57,18 @@ test('what the contract had in a folder and has no more is told for machines, wi
           document: 'errors',
           rule: 'error-code-removed',
           severity: 'major',
-          at: 'told_once',
-          change: 'The error code told_once is told no more.',
+          at: 'removed_code',
+          change: 'The error code removed_code was removed.',
           file: 'openapi/errors.yaml',
         },
       ],
       approved: [],
-      idle: [],
+      unused: [],
     },
   ]);
 }, 60_000);
 
-test('without anything to compare with it cannot judge', async () => {
+test('exits with 2 if the base is unknown', async () => {
   const { code, stderr } = await check('--base', 'no-such-ref');
-  expect([code, stderr]).toEqual([2, 'no-such-ref is neither a folder nor known to git.\n']);
+  expect([code, stderr]).toEqual([2, 'no-such-ref is neither a folder nor a git ref.\n']);
 }, 60_000);

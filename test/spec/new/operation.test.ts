@@ -8,7 +8,7 @@ import { type Asked, checked } from '../../../openapi/tools/new/wanted.ts';
 import { problemLine } from '../../../openapi/tools/problem.ts';
 import { copyOfCheckout, repository } from './checkout.ts';
 
-// A copy of the checkout is linted, generated from, type-checked and tested in.
+// The tests lint, generate, type-check and test a copy of the checkout.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 let copy: Awaited<ReturnType<typeof copyOfCheckout>>;
@@ -17,12 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => copy.remove());
 
-interface Ended {
+interface CommandResult {
   code: number;
   output: string;
 }
 
-const run = (file: string, args: readonly string[], cwd: string): Promise<Ended> =>
+const run = (file: string, args: readonly string[], cwd: string): Promise<CommandResult> =>
   new Promise((resolve) => {
     const env = { ...process.env, NO_COLOR: '1', VITEST_POOL_ID: undefined, VITEST_WORKER_ID: undefined };
     execFile(
@@ -33,67 +33,70 @@ const run = (file: string, args: readonly string[], cwd: string): Promise<Ended>
         resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
     );
   });
-const make = (...args: string[]) =>
+const runNew = (...args: string[]) =>
   run(join(repository, 'openapi/tools/new/main.ts'), ['--root', copy.root, ...args], copy.root);
-const ask = (line: string) => make('operation', ...line.split(' '));
-const made = (path: string) => readFile(join(copy.root, path), 'utf8');
+const createOperation = (line: string) => runNew('operation', ...line.split(' '));
+const readCreated = (path: string) => readFile(join(copy.root, path), 'utf8');
 
 test.each<[asked: Asked, message: string]>([
-  [{ id: 'songs' }, '"songs" is no name of an operation'],
-  [{ id: 'createSpeech' }, 'there is an operation createSpeech already'],
-  [{ area: 'songs' }, '--area is "songs": it must be one of speech, '],
-  [{ area: 'realtime' }, '--area realtime is for sockets'],
-  [{ method: 'fetch' }, '--method is "fetch": it must be one of get, '],
-  [{ path: 'v1/songs' }, '--path is "v1/songs": it must be parts like'],
-  [{ path: '/api/admin/songs' }, '--area admin and a --path below /api/admin/'],
-  [{ path: '/v1/videos/{id}' }, 'taken: openapi/paths/video/video.yaml has /v1/videos/{task_id}'],
-  [{ path: '/v1/songs/{song}' }, '{song}, which no file of openapi/parameters describes'],
-  [{ path: '/v1/songs/{id}' }, 'say with --parameters which of AdminTaskId, '],
-  [{ path: '/v1/songs/{id}', parameters: 'SongId' }, 'names SongId, which is no file'],
+  [{ id: 'songs' }, '"songs" must be a verb and a noun'],
+  [{ id: 'createSpeech' }, 'operation createSpeech already exists'],
+  [{ area: 'songs' }, '--area "songs" must be one of speech, '],
+  [{ area: 'realtime' }, '--area realtime contains sockets only'],
+  [{ method: 'fetch' }, '--method "fetch" must be one of get, '],
+  [{ path: 'v1/songs' }, '--path "v1/songs" must have the form'],
+  [{ path: '/api/admin/songs' }, '--area admin requires a --path below /api/admin/'],
+  [
+    { path: '/v1/videos/{id}' },
+    'exists: add the method to /v1/videos/{task_id} in openapi/paths/video/video.yaml',
+  ],
+  [{ path: '/v1/songs/{song}' }, '{song}: add a file for it to openapi/parameters first'],
+  [{ path: '/v1/songs/{id}' }, 'select one of AdminTaskId, '],
+  [{ path: '/v1/songs/{id}', parameters: 'SongId' }, 'SongId is not a file'],
   [{ summary: 'songs' }, '--summary must be one sentence'],
-])('%j is refused', (asked, message) => {
-  const sound: Asked = { id: 'listSongs', method: 'get', path: '/v1/songs', area: 'music' };
+])('%j is rejected', (asked, message) => {
+  const valid: Asked = { id: 'listSongs', method: 'get', path: '/v1/songs', area: 'music' };
   const now = readContract(repository);
-  expect(checked(repository, sound, now)).toMatchObject({ ...sound, family: 'generic' });
-  expect(() => checked(repository, { ...sound, ...asked }, now)).toThrow(message);
+  expect(checked(repository, valid, now)).toMatchObject({ ...valid, family: 'generic' });
+  expect(() => checked(repository, { ...valid, ...asked }, now)).toThrow(message);
 });
 
-test('an unknown flag is refused', async () => {
-  expect(await make('operation', 'listSongs', '--force')).toMatchObject({
+test('an unknown flag is rejected', async () => {
+  expect(await runNew('operation', 'listSongs', '--force')).toMatchObject({
     code: 1,
     output: expect.stringContaining("Unknown option '--force'"),
   });
 });
 
-test('what to make must be said', async () => {
-  expect(await make('song')).toMatchObject({
+test('the kind of object is required', async () => {
+  expect(await runNew('song')).toMatchObject({
     code: 1,
     output: expect.stringContaining('npm run new -- operation'),
   });
 });
 
-test('a new operation stands everywhere, breaks nothing, and fails its own test', async () => {
-  const index = await made('openapi/openapi.yaml');
-  const listed = await ask('listSongs --method get --path /v1/songs --area music');
+test('a new operation is registered, passes all checks, and fails its own test', async () => {
+  const index = await readCreated('openapi/openapi.yaml');
+  const listed = await createOperation('listSongs --method get --path /v1/songs --area music');
   expect(listed, listed.output).toMatchObject({ code: 0 });
   const chorus = 'createChorus --method post --path /v1/songs/{clip_id}/choruses --area music';
-  expect(await ask(chorus)).toMatchObject({ code: 0 });
+  expect(await createOperation(chorus)).toMatchObject({ code: 0 });
   const pulse = 'readPulse --method patch --path /api/admin/pulse/{id} --area admin --parameters TokenId';
-  expect(await ask(pulse)).toMatchObject({ code: 0 });
+  expect(await createOperation(pulse)).toMatchObject({ code: 0 });
 
   const added = [
     '  /v1/songs: { $ref: paths/music/list-songs.yaml }',
     '  /v1/songs/{clip_id}/choruses: { $ref: paths/music/create-chorus.yaml }',
     '  /api/admin/pulse/{id}: { $ref: paths/admin/read-pulse.yaml }',
   ];
-  const lines = (await made('openapi/openapi.yaml')).split('\n');
+  const lines = (await readCreated('openapi/openapi.yaml')).split('\n');
   expect(lines.filter((line) => !added.includes(line)).join('\n')).toBe(index);
   expect(lines.filter((line) => added.includes(line))).toEqual(added);
 
-  const again = await ask('listSongs --method get --path /v1/all-songs --area music');
+  const again = await createOperation('listSongs --method get --path /v1/all-songs --area music');
   expect(again).toMatchObject({ code: 1, output: expect.stringContaining('nothing was written') });
 
-  expect(await made('server/operations/registry.ts')).toContain(
+  expect(await readCreated('server/operations/registry.ts')).toContain(
     "import { listSongs } from './music/listSongs.ts';",
   );
   const saved = ['listSongs', 'createChorus'].flatMap((id) => [
@@ -112,7 +115,7 @@ test('a new operation stands everywhere, breaks nothing, and fails its own test'
   );
   await loop.close();
   expect(verdict?.problems.map(problemLine)).toEqual([]);
-  expect(await made('generated/operations.ts')).toContain('createChorus: {');
+  expect(await readCreated('generated/operations.ts')).toContain('createChorus: {');
 
   const biome = join(repository, 'node_modules/@biomejs/biome/bin/biome');
   const format = await run(
@@ -133,6 +136,6 @@ test('a new operation stands everywhere, breaks nothing, and fails its own test'
   const failed = report.testResults
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === 'failed');
-  expect(failed.map(({ fullName }) => fullName).toSorted()).toEqual(['listSongs gateway what it is for']);
+  expect(failed.map(({ fullName }) => fullName).toSorted()).toEqual(['listSongs gateway returns a result']);
   expect(failed.flatMap(({ failureMessages }) => failureMessages).join('\n')).toContain('internal_error');
 });
