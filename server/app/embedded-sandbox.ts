@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Sandbox } from '@unigate/sandbox';
-import { SettingsError } from '../settings/configuration.ts';
 import type { Settings } from '../settings/settings.ts';
+import { SettingsError } from '../settings/settings-error.ts';
 import { generateKey } from '../store/keys.ts';
 import type { Logger } from '../telemetry/logger.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SettingsError } from '../settings/configuration.ts';
+import { SettingsError } from '../settings/settings-error.ts';
 
 export interface OperatorPort {
   /** Address it listens on, without a slash at the end. */

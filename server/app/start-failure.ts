@@ -1,4 +1,4 @@
-import { SettingsError } from '../settings/configuration.ts';
+import { SettingsError } from '../settings/settings-error.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 
 /** Why something does not run, in words for the operator that need no more. */

@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { isRange } from './address-ranges.ts';
 import schema from './settings.schema.json' with { type: 'json' };
+import { SettingsError } from './settings-error.ts';
 
 /** The protocol an upstream account speaks. */
 export type ChannelProtocol =
@@ -14,11 +15,6 @@ export type ChannelProtocol =
   | 'messages'
   | 'embeddings'
   | 'verification';
-
-/** What is wrong with the environment or the configuration file, in words for the operator. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-}
 
 /** The configuration file as written, after the check against its schema. */
 export interface ConfigurationFile {

@@ -1,7 +1,7 @@
 import type { Logger } from '../telemetry/logger.ts';
 import { changesBetween, inForce, type SettingsChanges } from './changes.ts';
-import { SettingsError } from './configuration.ts';
 import type { Settings } from './settings.ts';
+import { SettingsError } from './settings-error.ts';
 
 export interface LiveSettingsParts {
   /** What the gateway was started with. */

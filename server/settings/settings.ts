@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createSecureContext } from 'node:tls';
-import {
-  type ChannelProtocol,
-  type ConfigurationFile,
-  parseConfiguration,
-  SettingsError,
-} from './configuration.ts';
+import { type ChannelProtocol, type ConfigurationFile, parseConfiguration } from './configuration.ts';
 import { type PostgresLimits, standardLimits } from './database.ts';
 import { configurationRevision } from './revision.ts';
+import { SettingsError } from './settings-error.ts';
 import { type TraceSettings, traceSettings } from './traces.ts';
 import { configurationWarnings } from './warnings.ts';
 

@@ -1,4 +1,4 @@
-import { SettingsError } from './configuration.ts';
+import { SettingsError } from './settings-error.ts';
 
 const samplers = [
   'always_on',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import { SettingsError } from '../settings/configuration.ts';
+import { SettingsError } from '../settings/settings-error.ts';
 import { isLockTimeout } from './lock-timeout.ts';
 import { migrations as released } from './migrations/all.ts';
 import type { Engine, Migration } from './migrations/migration.ts';

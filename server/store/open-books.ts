@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { SettingsError } from '../settings/configuration.ts';
+import { SettingsError } from '../settings/settings-error.ts';
 import { appliedMigrations, pendingMigrations } from './migrate.ts';
 import { inOneState } from './one-state.ts';
 import { numbersAsNumbers } from './postgres/types.ts';

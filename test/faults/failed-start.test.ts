@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { serve } from '../../server/app/serve.ts';
 import { startFailure } from '../../server/app/start-failure.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
-import { SettingsError } from '../../server/settings/configuration.ts';
 import { readSettings } from '../../server/settings/settings.ts';
+import { SettingsError } from '../../server/settings/settings-error.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { SettingsError } from '../../server/settings/configuration.ts';
+import { SettingsError } from '../../server/settings/settings-error.ts';
 import { inferenceScript } from '../realtime/inference-script.ts';
 import { realtimeScript } from '../realtime/realtime-script.ts';
 import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';

@@ -1,8 +1,8 @@
 import type { Handler } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import type { ChangedNames, SettingsChanges } from '../../settings/changes.ts';
-import { SettingsError } from '../../settings/configuration.ts';
 import { loadedPrices } from '../../settings/loaded-prices.ts';
+import { SettingsError } from '../../settings/settings-error.ts';
 import { changeBy } from './admin-change.ts';
 
 /** Has this gateway, with all its workers, read its configuration again: what differs, and takes effect, before anything is told. */

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
-import { SettingsError } from '../../settings/configuration.ts';
+import { SettingsError } from '../../settings/settings-error.ts';
 import { Availability, Probe, StoreUnavailable } from '../availability.ts';
 import { laneOf, type ReportLane, type ReportName } from '../reports.ts';
 import type { Database } from '../schema.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SettingsError } from '../../settings/configuration.ts';
+import { SettingsError } from '../../settings/settings-error.ts';
 
 /**
  * Keeps other gateways out of a data folder until released. An exclusive lock on a SQLite file is a lock of

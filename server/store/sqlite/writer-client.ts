@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { SettingsError } from '../../settings/configuration.ts';
+import { SettingsError } from '../../settings/settings-error.ts';
 import { commitDuration, commitSize } from '../../telemetry/metrics.ts';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import { Batcher } from '../batcher.ts';
