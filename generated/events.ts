@@ -539,7 +539,7 @@ export interface components {
             code: string | null;
             /**
              * @description Human-readable message that names the field and its limit.
-             * @example session.sample_rate: this model takes only 24000.
+             * @example session.sample_rate: must be 24000 for this model.
              */
             message: string;
             /**

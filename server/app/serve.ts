@@ -5,7 +5,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { openApiBundle } from '../http/contract-documents.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { OpenSockets } from '../sockets/accept.ts';
-import { opensSocket } from '../sockets/handshake.ts';
+import { isSocketUpgrade } from '../sockets/handshake.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { attachSockets } from './attach-sockets.ts';
 import { createApp } from './create-app.ts';
@@ -47,7 +47,7 @@ export async function serve(
       ? (await import('./check-responses.ts')).checkResponses(openApiBundle())
       : [];
     const app = createApp(gateway, { responseChecks });
-    const serverOptions = { ...withExpressPrototypes(app), shouldUpgradeCallback: opensSocket };
+    const serverOptions = { ...withExpressPrototypes(app), shouldUpgradeCallback: isSocketUpgrade };
     const listening: Server | SecureServer =
       settings.tls === undefined
         ? createHttpServer(serverOptions, app)

@@ -12,17 +12,17 @@ import { beginTrace, type Trace } from '../telemetry/trace.ts';
 import { logFields, type Work, within } from '../telemetry/work.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import {
-  type Admission,
-  admit,
-  opensSocket,
+  isSocketUpgrade,
   operationOf,
   refuseUpgrade,
   type SocketProtocol,
   subprotocol,
+  type VerifiedHandshake,
+  verifyHandshake,
 } from './handshake.ts';
 import { maxFrameBytes } from './limits.ts';
 
-/** Begins the session of a socket that is open; `channels` serve its model, at least one does. */
+/** Starts the session of an open socket. `channels` serve its model; there is at least one. */
 export type StartSession = (
   connection: Connection,
   socket: WebSocket,
@@ -30,14 +30,14 @@ export type StartSession = (
 ) => LiveSocket;
 
 export interface AcceptOptions {
-  /** Prefix of the paths, where the application is mounted. */
+  /** Path where the application is mounted. */
   path?: string;
   startSession: Record<SocketProtocol, StartSession>;
 }
 
 /**
- * Opens sockets on the server's `upgrade` events. An upgrade of another path is left to other listeners; without one it
- * is refused with 404.
+ * Handles the server's `upgrade` events. An upgrade of an unknown path is left to other listeners, or refused with 404
+ * if there are none.
  */
 export function acceptSockets(
   server: Server,
@@ -46,34 +46,35 @@ export function acceptSockets(
   { path = '', startSession }: AcceptOptions,
 ): OpenSockets {
   const sockets = new OpenSockets(timers);
-  const works = new WeakMap<IncomingMessage, Work>();
-  const workOf = (request: IncomingMessage) => works.get(request) ?? { requestId: '', trace: undefined };
-  const idOf = (request: IncomingMessage) => workOf(request).requestId;
-  const switcher = new WebSocketServer({
+  const contexts = new WeakMap<IncomingMessage, Work>();
+  const contextOf = (request: IncomingMessage) =>
+    contexts.get(request) ?? { requestId: '', trace: undefined };
+  const idOf = (request: IncomingMessage) => contextOf(request).requestId;
+  const webSocketServer = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: maxFrameBytes,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
-  switcher.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`));
-  switcher.on('wsClientError', (error, socket, request) => {
-    // A client of another version of the protocol must hear which ones there are.
+  webSocketServer.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`));
+  webSocketServer.on('wsClientError', (error, socket, request) => {
+    // RFC 6455, 4.4: the response lists the supported versions.
     const failure = new Failure(400, 'invalid_request', `${error.message}.`);
     refuseUpgrade(socket, idOf(request), failure, ['sec-websocket-version: 13, 8']);
   });
 
   const startSocket = (
-    admission: Admission,
+    handshake: VerifiedHandshake,
     request: IncomingMessage,
     startedAt: number,
     socket: WebSocket,
     stream: Duplex,
   ) => {
-    const { protocol, channels } = admission;
-    const { requestId, trace } = workOf(request);
+    const { protocol, channels } = handshake;
+    const { requestId, trace } = contextOf(request);
     const connection: Connection = {
-      ...admission,
+      ...handshake,
       gateway,
       requestId,
       trace,
@@ -89,52 +90,52 @@ export function acceptSockets(
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const { url = '' } = request;
     request.url = url.startsWith(`${path}/`) ? url.slice(path.length) : '';
-    if (!opensSocket(request) && server.listenerCount('upgrade') > 1) {
+    if (!isSocketUpgrade(request) && server.listenerCount('upgrade') > 1) {
       request.url = url;
       return;
     }
     const startedAt = timers.monotonic();
-    const began = performance.now();
+    const recordedFrom = performance.now();
     const requestId = newRequestId(gateway.clock());
-    const work: Work = { requestId, trace: beginTrace(request.headers.traceparent, requestId) };
-    works.set(request, work);
+    const context: Work = { requestId, trace: beginTrace(request.headers.traceparent, requestId) };
+    contexts.set(request, context);
     const record = (status: number, trace: Trace | undefined) =>
-      recordRequest(began, 'GET', { operation: operationOf(request), trace }, status);
-    // Until the switch nobody else listens, and an error without a listener is thrown.
+      recordRequest(recordedFrom, 'GET', { operation: operationOf(request), trace }, status);
+    // Until the upgrade this is the only listener, and an error without a listener is thrown.
     const ignore = () => {};
     socket.on('error', ignore);
-    within(work, () => admit(gateway, request))
-      .then(async (admission) => {
-        const leave = await gateway.socketLimiter.acquire(admission.key.caller);
+    within(context, () => verifyHandshake(gateway, request))
+      .then(async (handshake) => {
+        const release = await gateway.socketLimiter.acquire(handshake.key.caller);
         let ended = Promise.resolve();
         try {
           if (gateway.draining) throw gatewayStopping();
           socket.off('error', ignore);
-          // Where the client has left, or speaks another version of the protocol, nothing is opened.
-          switcher.handleUpgrade(request, socket, head, (opened) => {
-            // Its span goes on as long as the session.
+          // The callback is not called if the client disconnected or uses an unsupported version.
+          webSocketServer.handleUpgrade(request, socket, head, (opened) => {
+            // The session ends its own span.
             record(101, undefined);
-            ({ ended } = startSocket(admission, request, startedAt, opened, socket));
+            ({ ended } = startSocket(handshake, request, startedAt, opened, socket));
           });
         } finally {
-          void ended.then(leave);
+          void ended.then(release);
         }
       })
       .catch((error: unknown) => {
         const { status, code, message, cause } = refuseUpgrade(socket, requestId, error);
-        record(status, work.trace);
-        const about = { ...logFields(work), status, code };
-        if (status === 500) gateway.logger.error({ ...about, err: cause }, message);
-        else gateway.logger.debug(about, message);
+        record(status, context.trace);
+        const fields = { ...logFields(context), status, code };
+        if (status === 500) gateway.logger.error({ ...fields, err: cause }, message);
+        else gateway.logger.debug(fields, message);
       });
   });
   return sockets;
 }
 
-/** Time for clients to answer a close before they are cut off, in milliseconds. */
-const grace = 2_000;
+/** How long a client may take to answer a close frame before its connection is destroyed. */
+const closeTimeoutMs = 2_000;
 
-/** The sockets that are open, and how they end with the gateway. */
+/** The open sockets of a gateway, which it drains when it stops. */
 export class OpenSockets {
   readonly #timers: Timers;
   readonly #live = new Set<LiveSocket>();
@@ -148,29 +149,28 @@ export class OpenSockets {
     return this.#live.size;
   }
 
-  /** Keeps count of a socket until it has ended. */
+  /** Tracks a socket until it has ended. */
   add(socket: LiveSocket): void {
     this.#live.add(socket);
     if (this.#draining) socket.drain();
     void socket.ended.then(() => void this.#live.delete(socket));
   }
 
-  /** Lets running work finish for up to `graceMs` milliseconds, then closes. Resolves when all have ended. */
+  /** Lets running sessions finish for up to `graceMs`, then closes them. Resolves when all have ended. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     for (const socket of this.#live) socket.drain();
-    await this.#allEnded(graceMs);
+    await this.#waitForEnd(graceMs);
     for (const socket of this.#live) socket.shutDown();
-    await this.#allEnded(grace);
+    await this.#waitForEnd(closeTimeoutMs);
     for (const socket of this.#live) socket.terminate();
     await Promise.all([...this.#live].map(({ ended }) => ended));
   }
 
-  /** Resolves when all have ended, or after `limit` milliseconds. */
-  async #allEnded(limit: number): Promise<void> {
-    if (this.#live.size === 0 || limit <= 0) return;
+  async #waitForEnd(timeoutMs: number): Promise<void> {
+    if (this.#live.size === 0 || timeoutMs <= 0) return;
     await new Promise<void>((resolve) => {
-      const alarm = this.#timers.alarm(limit, resolve);
+      const alarm = this.#timers.alarm(timeoutMs, resolve);
       void Promise.all([...this.#live].map(({ ended }) => ended)).then(() => {
         alarm.cancel();
         resolve();

@@ -5,36 +5,36 @@ import type { Caller } from '../keys/caller.ts';
 import type { Timers } from '../lib/timers.ts';
 import type { Work } from '../telemetry/work.ts';
 
-/** The key of a socket: it may be changed while the socket is open. */
+/** The key of a socket. It may change while the socket is open. */
 export interface SocketKey {
-  /** As of the last check. */
+  /** The caller as of the last check. */
   readonly caller: Caller;
-  /** @throws Failure 401 or 403 when it was revoked or has lost the model since. */
+  /** @throws Failure 401 or 403 if the key was revoked or may no longer use the model. */
   recheck(): Promise<void>;
-  /** Calls `changed` whenever it may have changed, until the function that it gives is called. */
-  watch(changed: () => Promise<void>): () => void;
+  /** Registers a listener for changes of the key. Returns a function that removes it. */
+  watch(listener: () => Promise<void>): () => void;
 }
 
-/** What is known of a socket that has passed the checks. */
+/** A socket that has passed the handshake. */
 export interface Connection extends Work {
   readonly gateway: Gateway;
-  /** By the monotonic clock. */
+  /** Monotonic time, in milliseconds. */
   readonly startedAt: number;
   readonly key: SocketKey;
   readonly model: CatalogueModel;
   readonly timers: Timers;
-  /** The connection under the client's socket. */
+  /** The TCP or TLS connection of the client's socket. */
   readonly stream: Duplex;
 }
 
-/** A running socket, as those see it that count sockets and shut the gateway down. */
+/** An open socket, as the shutdown of the gateway controls it. */
 export interface LiveSocket {
-  /** Resolves when the books are closed and the client is gone. Never rejects. */
+  /** Resolves when the socket is settled and the client is disconnected. Never rejects. */
   readonly ended: Promise<void>;
-  /** The gateway is about to stop: what runs may finish, nothing new begins. */
+  /** Refuses new work; running work may finish. */
   drain(): void;
-  /** The grace period is over: tells the client and closes with 1001. */
+  /** Sends the client an error and closes with 1001. */
   shutDown(): void;
-  /** Breaks the connection. */
+  /** Destroys the connection. */
   terminate(): void;
 }

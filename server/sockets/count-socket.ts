@@ -8,17 +8,14 @@ const operations: Readonly<Record<SocketRequest['path'], Attributes>> = {
   '/api-ws/v1/inference': { 'unigate.operation': 'openInferenceSocket' },
 };
 
-/**
- * Counts a socket as open until the function that it gives is called, with how it ended as an HTTP status; its span ends
- * then, too.
- */
+/** Counts a socket as open. The returned function ends the count and the span, with the outcome as an HTTP status. */
 export function countSocket(path: SocketRequest['path'], trace: Trace | undefined): (status: number) => void {
   const attributes = operations[path];
-  const began = performance.now();
+  const startedAt = performance.now();
   socketsActive.add(1, attributes);
   return (status) => {
     socketsActive.add(-1, attributes);
-    const seconds = (performance.now() - began) / 1e3;
+    const seconds = (performance.now() - startedAt) / 1e3;
     const ended = { ...attributes, 'http.response.status_code': status };
     socketDuration.record(seconds, ended);
     trace?.end(ended, status >= 500 ? String(status) : undefined, `GET ${path}`);

@@ -3,99 +3,98 @@ import { valueProblem } from '../http/value-problem.ts';
 
 export type JsonObject = Record<string, unknown>;
 
-/** A frame's JSON object; undefined when it is none. */
+/** Parses a JSON object. Returns undefined if the text is anything else. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const object = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return object ? (value as JsonObject) : undefined;
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A property that should be an object; empty when it is none. */
-export function inner(value: JsonObject, name: string): JsonObject {
-  const found = value[name];
-  return typeof found === 'object' && found !== null ? (found as JsonObject) : {};
+/** Reads a property that should be an object. Returns an empty object if it is not. */
+export function objectField(value: JsonObject, name: string): JsonObject {
+  const property = value[name];
+  return typeof property === 'object' && property !== null ? (property as JsonObject) : {};
 }
 
-/** Where the tag of an audio event stands, whatever comes before it. */
-const headLength = 256;
-/** Frames below this are parsed like any other, which costs little and finds out what is wrong with them. */
-const small = 1024;
+/** The first bytes of an audio event, which contain its type. */
+const headBytes = 256;
+/** Shorter frames are parsed and validated: that is cheap. */
+const minUnparsedBytes = 1024;
 const closingBrace = 0x7d;
-const audioTag = /"type"\s*:\s*"response\.audio\.delta"/;
+const audioType = /"type"\s*:\s*"response\.audio\.delta"/;
 
 /**
- * Whether a frame is a whole piece of audio, told by its head and its last byte: parsing the audio would be most of
- * a relay's work. A quote inside a JSON string is escaped, so text cannot imitate the tag.
+ * Whether a frame is an audio chunk. It is not parsed, since parsing would be most of a relay's CPU time. JSON strings
+ * escape quotes, so text cannot imitate the type.
  */
 export function isAudioDelta(data: Buffer): boolean {
-  if (data.length < small || data[data.length - 1] !== closingBrace) return false;
-  return audioTag.test(data.toString('latin1', 0, headLength));
+  if (data.length < minUnparsedBytes || data[data.length - 1] !== closingBrace) return false;
+  return audioType.test(data.toString('latin1', 0, headBytes));
 }
 
-/** A provider's frame as a server event of a session; undefined when it is none. */
+/** Reads a server event of a session from a provider's frame. Returns undefined if it is not one. */
 export function readServerEvent(data: Buffer, binary: boolean): (JsonObject & { type: string }) | undefined {
   const event = binary ? undefined : parseObject(data.toString('utf8'));
   return event !== undefined && isServerEvent(event) ? event : undefined;
 }
 
-/** Whether an object has what every server event of a session must have. Errors are written anew by the gateway. */
+/** Whether an object has the required fields of a server event. Errors need no id: the gateway rewrites them. */
 function isServerEvent(event: JsonObject): event is JsonObject & { type: string } {
   const { type, event_id: id } = event;
   if (type === 'response.audio.delta' && typeof event.delta !== 'string') return false;
   return typeof type === 'string' && (typeof id === 'string' || type === 'error');
 }
 
-/** What is remembered of ids, in bytes; the oldest are forgotten first, so that a client cannot fill the memory. */
-const remembered = 1024 * 1024;
-/** What an id takes beside its characters. */
-const overhead = 64;
+/** Memory for used ids. The oldest are dropped first, so that a client cannot fill the memory. */
+const maxUsedIdBytes = 1024 * 1024;
+const idOverheadBytes = 64;
 
 /** The ids that a connection has used. */
-export class SeenIds {
+export class UsedIds {
   readonly #ids = new Set<string>();
   #size = 0;
 
-  /** Remembers an id. False when it was used before. */
+  /** Stores an id. Returns false if it was used before. */
   add(id: string): boolean {
     if (this.#ids.has(id)) return false;
     this.#ids.add(id);
-    this.#size += id.length + overhead;
+    this.#size += id.length + idOverheadBytes;
     for (const oldest of this.#ids) {
-      if (this.#size <= remembered) break;
+      if (this.#size <= maxUsedIdBytes) break;
       this.#ids.delete(oldest);
-      this.#size -= oldest.length + overhead;
+      this.#size -= oldest.length + idOverheadBytes;
     }
     return true;
   }
 }
 
-/** What is wrong with an event: which field, and what it must be. */
+/** A field of an event that breaks a rule. */
 export interface FieldProblem {
-  /** Path with dots; empty for the whole event. */
+  /** Path with dots. Empty for the whole event. */
   field: string;
   message: string;
-  /** Whether something is missing or of the wrong type, rather than out of its range. */
+  /** Whether a field is missing or has the wrong type, rather than a value out of range. */
   malformed: boolean;
 }
 
-/** What the generated validator has against a value, or what no field may hold; undefined when it is valid. */
+/** Checks an event with its generated validator and for values that no field may contain. */
 export function fieldProblem<Event>(
   validate: EventValidator<Event>,
   value: unknown,
 ): FieldProblem | undefined {
-  const foreign = valueProblem(value);
-  if (foreign !== undefined) return { ...foreign, malformed: false };
+  const problem = valueProblem(value);
+  if (problem !== undefined) return { ...problem, malformed: false };
   if (validate(value)) return undefined;
   const [error] = validate.errors ?? [];
   if (error === undefined) return { field: '', message: 'is not valid.', malformed: true };
-  const at = error.instancePath.split('/').slice(1);
-  if (error.keyword === 'required') at.push(String(error.params.missingProperty));
+  const path = error.instancePath.split('/').slice(1);
+  if (error.keyword === 'required') path.push(String(error.params.missingProperty));
   return {
-    field: at.join('.'),
+    field: path.join('.'),
     message: `${explain(error)}.`,
     malformed: ['required', 'type'].includes(error.keyword),
   };
@@ -106,6 +105,5 @@ function explain({ keyword, params, message }: EventError): string {
   if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
   if (keyword === 'maxProperties') return 'must be empty';
-  if (keyword === 'pattern') return 'is not in the right form';
   return message ?? 'is not valid';
 }

@@ -19,31 +19,35 @@ const protocols: ReadonlyMap<OperationId, SocketProtocol> = new Map([
   ['openInferenceSocket', 'inference'],
 ]);
 
-/** The subprotocol that is chosen when it is offered. */
+/** The subprotocol that the gateway selects if the client offers it. */
 export const subprotocol = 'realtime';
 
-/** Whether a request with an `Upgrade` header opens a socket; any other is answered as if it had none. */
-export function opensSocket(request: IncomingMessage): boolean {
-  const websocket = request.headers.upgrade?.toLowerCase() === 'websocket';
-  return websocket && request.method === 'GET' && protocolOf(request) !== undefined;
+/** Whether a request opens a WebSocket on a known path. Any other request is handled without its `Upgrade` header. */
+export function isSocketUpgrade(request: IncomingMessage): boolean {
+  const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
+  return isWebSocket && request.method === 'GET' && protocolOf(request) !== undefined;
 }
 
-/** What a handshake that has passed the checks is about. */
-export interface Admission extends Pick<Connection, 'key' | 'model'> {
+/** A handshake that has passed the checks. */
+export interface VerifiedHandshake extends Pick<Connection, 'key' | 'model'> {
   protocol: SocketProtocol;
-  /** The channels that serve the model; at least one. */
+  /** The channels that serve the model. At least one. */
   channels: readonly Channel[];
 }
 
 /**
- * The checks before the switch of protocols, in the order of an HTTP request.
+ * Runs the checks before the upgrade, in the order of an HTTP request.
  *
- * @throws Failure 401, 400, 404, 403 or 503, as HTTP has it.
+ * @throws Failure 401, 400, 404, 403 or 503.
  */
-export async function admit(gateway: Gateway, request: IncomingMessage): Promise<Admission> {
+export async function verifyHandshake(
+  gateway: Gateway,
+  request: IncomingMessage,
+): Promise<VerifiedHandshake> {
   requireOneHost(request);
   const protocol = protocolOf(request);
-  if (protocol === undefined) throw new Failure(404, 'path_not_found', 'This path is no socket.');
+  if (protocol === undefined)
+    throw new Failure(404, 'path_not_found', 'This path has no WebSocket endpoint.');
   if (gateway.draining) throw gatewayStopping();
   const secret = readKey(request, protocol);
   const { keys } = gateway;
@@ -62,7 +66,7 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
       key.caller = await check();
       gateway.access.require(key.caller, model);
     },
-    watch: (changed: () => Promise<void>) => gateway.keyWatcher.watch(secret, changed),
+    watch: (listener: () => Promise<void>) => gateway.keyWatcher.watch(secret, listener),
   };
   return { protocol, key, model, channels };
 }
@@ -72,22 +76,22 @@ function protocolOf(request: IncomingMessage): SocketProtocol | undefined {
   return operation === undefined ? undefined : protocols.get(operation.id);
 }
 
-/** The operation that a handshake calls; undefined: the path has none. */
+/** Returns the operation of a handshake's path, if it has one. */
 export function operationOf({ url = '' }: IncomingMessage): Operation | undefined {
   return findRoute(url.split('?', 1)[0] ?? '')?.methods.get('get')?.operation;
 }
 
-/** @throws Failure 401 when there is no key, or two different ones. */
+/** @throws Failure 401 if there is no key, or two different keys. */
 function readKey({ headers }: IncomingMessage, protocol: SocketProtocol): string {
   const bearer = bearerKey(headers);
-  // Browsers cannot set the header.
+  // Browsers cannot set the authorization header of a WebSocket.
   const offered = protocol === 'realtime' ? (headers['sec-websocket-protocol'] ?? '').split(',') : [];
-  const browser = offered.map((one) => /insecure-api-key\.(\S+)$/.exec(one.trim())?.[1]).find(Boolean);
-  if (bearer !== undefined && browser !== undefined && bearer !== browser) {
+  const fromProtocol = offered.map((one) => /insecure-api-key\.(\S+)$/.exec(one.trim())?.[1]).find(Boolean);
+  if (bearer !== undefined && fromProtocol !== undefined && bearer !== fromProtocol) {
     const message = 'authorization and sec-websocket-protocol carry different keys; send one.';
     throw new Failure(401, 'invalid_api_key', message);
   }
-  const key = bearer ?? browser;
+  const key = bearer ?? fromProtocol;
   if (key !== undefined) return key;
   const ways =
     protocol === 'realtime'
@@ -96,20 +100,20 @@ function readKey({ headers }: IncomingMessage, protocol: SocketProtocol): string
   throw new Failure(401, 'invalid_api_key', `authorization: send your API key in ${ways}.`);
 }
 
-/** @throws Failure 400 when the query does not name one model. */
+/** @throws Failure 400 if the query does not name exactly one model. */
 function readModel(url: string): string {
-  const at = url.indexOf('?');
-  const named = at < 0 ? [] : new URLSearchParams(url.slice(at + 1)).getAll('model');
-  const [model = ''] = named;
+  const queryStart = url.indexOf('?');
+  const models = queryStart < 0 ? [] : new URLSearchParams(url.slice(queryStart + 1)).getAll('model');
+  const [model = ''] = models;
   if (model === '') throw new Failure(400, 'invalid_request', 'model: is required.');
-  if (named.length > 1) throw new Failure(400, 'invalid_request', 'model: send it once.');
+  if (models.length > 1) throw new Failure(400, 'invalid_request', 'model: must be sent once.');
   requirePlainValues({ model }, 'query');
   if (model.length > 200)
     throw new Failure(400, 'invalid_request', 'model: must have at most 200 characters.');
   return model;
 }
 
-/** Answers a handshake as the ordinary HTTP request that it still is, and closes the connection. */
+/** Answers a handshake with an HTTP error and closes the connection. */
 export function refuseUpgrade(
   socket: Duplex,
   requestId: string,

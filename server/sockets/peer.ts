@@ -1,97 +1,96 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Alarm, Timers } from '../lib/timers.ts';
-import { highWater, lowWater, pingEvery, pingsUnanswered, unreadLimit } from './limits.ts';
+import {
+  highWaterBytes,
+  lowWaterBytes,
+  maxUnansweredPings,
+  maxUnsentBytes,
+  pingIntervalMs,
+} from './limits.ts';
 
 export interface PeerEvents {
-  /** A frame. While a promise is pending, later frames wait and the socket is held back. */
+  /** Handles a frame. Later frames are queued while the promise is pending. */
   frame(data: Buffer, binary: boolean): void | Promise<void>;
-  /** The socket is closed, and every frame before it was handled. */
+  /** The socket is closed and every frame before the close was handled. */
   closed(code: number, reason: string): void;
-  /** It takes no more for now (true), or takes more again (false). */
-  behind(behind: boolean): void;
+  /** Unsent bytes rose above the high water mark (true) or fell below the low one (false). */
+  backpressure(needsDrain: boolean): void;
   /** Handling a frame failed. */
   failed(error: unknown): void;
-  /**
-   * It has taken nothing of what waits for it for long: a close goes out without waiting for that. Only who has this
-   * is not read while it does not read.
-   */
-  stalled?(): void;
+  /** The peer has stopped reading: a close no longer waits for unsent frames. Without this event it is terminated. */
+  tooSlow?(): void;
 }
 
-/** Why a socket is held back: the other side cannot keep up, a frame of its own is still handled, it does not read. */
-type Hold = 'other side' | 'handling' | 'unread';
+/** Why a peer is paused: the other peer needs to drain, a frame is being handled, or the peer itself does not read. */
+type PauseReason = 'backpressure' | 'handling' | 'unsent';
 
-/**
- * One end of a relay. It handles frames one after another, stops reading when asked to or when what it sends is not
- * read, tells when it is behind, pings, and closes only after what was sent has gone out.
- */
+/** One end of a relay. It handles frames in order, applies backpressure, sends pings, and drains before it closes. */
 export class Peer {
-  /** Aborted as soon as the socket is gone, while frames before that may still wait. */
-  readonly gone: AbortSignal;
+  /** Aborted when the socket closes. Frames received before that may still be queued. */
+  readonly disconnected: AbortSignal;
   readonly #socket: WebSocket;
   readonly #on: PeerEvents;
-  /** What the frames are written to, where that is known. */
   readonly #stream: Duplex | undefined;
   #corked = false;
-  readonly #holds = new Set<Hold>();
-  readonly #waiting: { data: Buffer; binary: boolean }[] = [];
-  readonly #heart: Alarm;
+  readonly #pauseReasons = new Set<PauseReason>();
+  readonly #queue: { data: Buffer; binary: boolean }[] = [];
+  readonly #heartbeat: Alarm;
   #handling = false;
-  #behind = false;
-  /** Pings, or moments for one, since the last sign of life. */
-  #unanswered = 0;
-  #stalled = false;
+  #needsDrain = false;
+  /** Intervals without a sign of life, also those in which no ping could be sent. */
+  #unansweredPings = 0;
+  #isTooSlow = false;
   #closeFrame: { code: number; reason: string } | undefined;
-  #end: { code: number; reason: string } | undefined;
-  #endReported = false;
+  #closed: { code: number; reason: string } | undefined;
+  #closeReported = false;
 
-  /** `stream`: the connection under the socket, to send frames that come together in one piece. */
+  /** `stream`: the connection of the socket. With it, frames of one tick are sent in one write. */
   constructor(socket: WebSocket, timers: Timers, on: PeerEvents, stream?: Duplex) {
     this.#socket = socket;
     this.#on = on;
     this.#stream = stream;
-    const gone = new AbortController();
-    this.gone = gone.signal;
-    this.#heart = timers.alarm(pingEvery, () => this.#beat());
-    socket.on('message', (data: Buffer, binary: boolean) => this.#take(data, binary));
+    const disconnected = new AbortController();
+    this.disconnected = disconnected.signal;
+    this.#heartbeat = timers.alarm(pingIntervalMs, () => this.#checkLiveness());
+    socket.on('message', (data: Buffer, binary: boolean) => this.#receive(data, binary));
     socket.on('pong', () => {
-      this.#unanswered = 0;
+      this.#unansweredPings = 0;
     });
-    // A close follows every error.
+    // A close event follows every error.
     socket.on('error', () => {});
     socket.on('close', (code: number, reason: Buffer) => {
-      this.#heart.cancel();
-      this.#end = { code, reason: reason.toString('utf8') };
-      gone.abort();
-      if (!this.#handling) this.#tellEnd();
+      this.#heartbeat.cancel();
+      this.#closed = { code, reason: reason.toString('utf8') };
+      disconnected.abort();
+      if (!this.#handling) this.#reportClose();
     });
     socket.resume();
   }
 
   /** Whether frames can still be sent. */
   get open(): boolean {
-    return this.#closeFrame === undefined && this.#end === undefined;
+    return this.#closeFrame === undefined && this.#closed === undefined;
   }
 
-  /** Whether more is waiting to go out than is good. */
-  get behind(): boolean {
-    return this.#behind;
+  /** Whether unsent bytes are above the high water mark, and have not fallen below the low one since. */
+  get needsDrain(): boolean {
+    return this.#needsDrain;
   }
 
   send(data: Buffer | string, binary: boolean): void {
     if (!this.open) return;
     this.#cork();
     this.#socket.send(data, { binary }, this.#sent);
-    const waiting = this.#socket.bufferedAmount;
-    if (!this.#behind && waiting > highWater) {
-      this.#behind = true;
-      this.#on.behind(true);
+    const unsent = this.#socket.bufferedAmount;
+    if (!this.#needsDrain && unsent > highWaterBytes) {
+      this.#needsDrain = true;
+      this.#on.backpressure(true);
     }
-    if (waiting > unreadLimit && this.#on.stalled !== undefined) this.#hold('unread', true);
+    if (unsent > maxUnsentBytes && this.#on.tooSlow !== undefined) this.#setPause('unsent', true);
   }
 
-  /** Frames of one tick leave in one write: a write a frame would be most of the relay's work. */
+  /** Sends the frames of one tick in one write: a write per frame would be most of the relay's CPU time. */
   #cork(): void {
     const stream = this.#stream;
     if (stream === undefined || this.#corked) return;
@@ -103,25 +102,25 @@ export class Peer {
     });
   }
 
-  /** Does a task before any further frame is handled. */
-  occupy(task: () => Promise<void>): void {
+  /** Runs a task. Frames are queued until it has finished. */
+  runExclusive(task: () => Promise<void>): void {
     this.#handling = true;
     void this.#finish(task());
   }
 
-  /** Stops reading from the socket, or goes on. */
-  hold(held: boolean): void {
-    this.#hold('other side', held);
+  /** Pauses or resumes reading from the socket. */
+  setPaused(paused: boolean): void {
+    this.#setPause('backpressure', paused);
   }
 
-  /** Closes with a code when everything sent before has gone out; at once when nothing goes out any more. */
+  /** Closes the socket after all earlier frames were sent, or at once if the peer has stopped reading. */
   close(code: number, reason = ''): void {
     if (!this.open) return;
     this.#closeFrame = { code, reason };
-    // The other end's close frame must be read, however far behind it is.
-    this.#holds.clear();
+    // A paused socket would never read the peer's close frame.
+    this.#pauseReasons.clear();
     this.#socket.resume();
-    if (this.#stalled || this.#socket.bufferedAmount === 0) this.#socket.close(code, reason);
+    if (this.#isTooSlow || this.#socket.bufferedAmount === 0) this.#socket.close(code, reason);
   }
 
   terminate(): void {
@@ -130,40 +129,40 @@ export class Peer {
 
   readonly #sent = (error?: Error | null): void => {
     if (error) return;
-    // Only a full line that moves on shows that somebody reads; an empty one takes frames for a dead peer too.
-    if (this.#behind) this.#unanswered = 0;
-    this.#caughtUp();
+    // Progress of a full buffer proves that the peer reads. The kernel accepts single frames for a dead peer, too.
+    if (this.#needsDrain) this.#unansweredPings = 0;
+    this.#checkDrained();
   };
 
-  #caughtUp(): void {
-    const left = this.#socket.bufferedAmount;
+  #checkDrained(): void {
+    const unsent = this.#socket.bufferedAmount;
     if (this.#closeFrame !== undefined) {
-      if (left === 0) this.#socket.close(this.#closeFrame.code, this.#closeFrame.reason);
-    } else if (this.#behind && left <= lowWater) {
-      this.#behind = false;
-      this.#hold('unread', false);
-      this.#on.behind(false);
+      if (unsent === 0) this.#socket.close(this.#closeFrame.code, this.#closeFrame.reason);
+    } else if (this.#needsDrain && unsent <= lowWaterBytes) {
+      this.#needsDrain = false;
+      this.#setPause('unsent', false);
+      this.#on.backpressure(false);
     }
   }
 
-  #hold(why: Hold, held: boolean): void {
-    if (!this.open || this.#holds.has(why) === held) return;
-    if (held) this.#holds.add(why);
-    else this.#holds.delete(why);
-    if (this.#holds.size > 0) {
+  #setPause(reason: PauseReason, paused: boolean): void {
+    if (!this.open || this.#pauseReasons.has(reason) === paused) return;
+    if (paused) this.#pauseReasons.add(reason);
+    else this.#pauseReasons.delete(reason);
+    if (this.#pauseReasons.size > 0) {
       this.#socket.pause();
       return;
     }
-    // While it was held, no sign of life could be seen.
-    this.#unanswered = 0;
+    // A paused socket receives no pongs.
+    this.#unansweredPings = 0;
     this.#socket.resume();
   }
 
-  #take(data: Buffer, binary: boolean): void {
-    this.#unanswered = 0;
+  #receive(data: Buffer, binary: boolean): void {
+    this.#unansweredPings = 0;
     if (this.#handling) {
-      this.#waiting.push({ data, binary });
-      this.#hold('handling', true);
+      this.#queue.push({ data, binary });
+      this.#setPause('handling', true);
       return;
     }
     const handled = this.#handle(data, binary);
@@ -172,7 +171,7 @@ export class Peer {
     void this.#finish(handled);
   }
 
-  /** Never rejects. Undefined when the frame was handled at once, as most are. */
+  /** Handles a frame. Returns a promise only if the handler is asynchronous; it never rejects. */
   #handle(data: Buffer, binary: boolean): Promise<void> | undefined {
     try {
       const handled = this.#on.frame(data, binary);
@@ -185,41 +184,41 @@ export class Peer {
 
   async #finish(task: Promise<void>): Promise<void> {
     await task.catch((error: unknown) => this.#on.failed(error));
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       await this.#handle(next.data, next.binary);
     }
     this.#handling = false;
-    this.#hold('handling', false);
-    this.#tellEnd();
+    this.#setPause('handling', false);
+    this.#reportClose();
   }
 
-  #tellEnd(): void {
-    if (this.#end === undefined || this.#endReported) return;
-    this.#endReported = true;
-    this.#on.closed(this.#end.code, this.#end.reason);
+  #reportClose(): void {
+    if (this.#closed === undefined || this.#closeReported) return;
+    this.#closeReported = true;
+    this.#on.closed(this.#closed.code, this.#closed.reason);
   }
 
-  #beat(): void {
-    const unread = this.#holds.has('unread');
-    // A socket that is not read shows no sign of life, whatever the other end does, except that it takes what waits.
-    if (unread || !this.#socket.isPaused) {
-      if (this.#unanswered >= pingsUnanswered) {
-        this.#giveUp();
+  #checkLiveness(): void {
+    const hasUnsent = this.#pauseReasons.has('unsent');
+    // A paused socket receives no pongs. Only a peer that does not read counts as unresponsive while paused.
+    if (hasUnsent || !this.#socket.isPaused) {
+      if (this.#unansweredPings >= maxUnansweredPings) {
+        this.#dropUnresponsive();
         return;
       }
-      this.#unanswered += 1;
-      if (!unread) this.#socket.ping(undefined, undefined, () => this.#caughtUp());
+      this.#unansweredPings += 1;
+      if (!hasUnsent) this.#socket.ping(undefined, undefined, () => this.#checkDrained());
     }
-    this.#heart.refresh();
+    this.#heartbeat.refresh();
   }
 
-  /** A full line shows that somebody does not read; on an empty one nobody is there. */
-  #giveUp(): void {
-    if (!this.#behind || !this.open || this.#on.stalled === undefined) {
+  /** A full buffer means that the peer does not read; with an empty one it is dead. */
+  #dropUnresponsive(): void {
+    if (!this.#needsDrain || !this.open || this.#on.tooSlow === undefined) {
       this.terminate();
       return;
     }
-    this.#stalled = true;
-    this.#on.stalled();
+    this.#isTooSlow = true;
+    this.#on.tooSlow();
   }
 }

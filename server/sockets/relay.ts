@@ -9,14 +9,14 @@ export interface RelayEvents {
   fromClient(data: Buffer, binary: boolean): void | Promise<void>;
   fromUpstream(data: Buffer, binary: boolean): void | Promise<void>;
   clientClosed(code: number): void;
-  /** The client takes nothing of what is sent to it, and has not for long. */
-  clientStalled(): void;
-  /** Only for an upstream that closed by itself. */
+  /** The client has stopped reading. */
+  clientTooSlow(): void;
+  /** The upstream closed the connection. Not called after `disconnect`. */
   upstreamClosed(code: number): void;
   failed(error: unknown): void;
 }
 
-/** A client and the upstream it is connected to at the moment, each held back while the other is behind. */
+/** Connects a client to one upstream at a time, with backpressure in both directions. */
 export class Relay {
   readonly client: Peer;
   readonly #connection: Connection;
@@ -33,31 +33,31 @@ export class Relay {
     const events: PeerEvents = {
       frame: (data, binary) => on.fromClient(data, binary),
       closed: (code) => on.clientClosed(code),
-      behind: (behind) => this.#upstream?.peer.hold(behind),
+      backpressure: (needsDrain) => this.#upstream?.peer.setPaused(needsDrain),
       failed: (error) => on.failed(error),
-      stalled: () => on.clientStalled(),
+      tooSlow: () => on.clientTooSlow(),
     };
     this.client = new Peer(socket, connection.timers, events, connection.stream);
   }
 
-  /** The channel of the upstream that is connected; undefined: none is. */
+  /** The channel of the connected upstream. Undefined if there is none. */
   get channel(): Channel | undefined {
     return this.#upstream?.channel;
   }
 
-  /** Name of the last channel that was connected; empty: none was. */
+  /** Name of the last connected channel. Empty if there was none. */
   get channelName(): string {
     return this.#channelName;
   }
 
   /**
-   * Connects to one of the channels, and leaves the one before.
+   * Connects to one of the channels and disconnects the previous one.
    *
-   * @throws Failure when none can be reached; an AbortError when the client is gone or the relay was stopped.
+   * @throws Failure if no channel can be reached, or an AbortError if the client disconnected or the relay was stopped.
    */
   async connect(channels: readonly Channel[]): Promise<void> {
     const { gateway, key, model, timers } = this.#connection;
-    const signal = AbortSignal.any([this.client.gone, this.#stopped.signal]);
+    const signal = AbortSignal.any([this.client.disconnected, this.#stopped.signal]);
     const request = { path: this.#path, model: model.id, user: key.caller.userId, signal, timers };
     const opened = await within(this.#connection, () =>
       openSocketWithFailover(gateway.channels.order(channels), request, gateway.logger),
@@ -75,32 +75,32 @@ export class Relay {
         if (!isCurrent()) return;
         recordClose(opened, code);
         this.#upstream = undefined;
-        this.client.hold(false);
+        this.client.setPaused(false);
         this.#on.upstreamClosed(code);
       },
-      behind: (behind) => {
-        if (isCurrent()) this.client.hold(behind);
+      backpressure: (needsDrain) => {
+        if (isCurrent()) this.client.setPaused(needsDrain);
       },
       failed: (error) => this.#on.failed(error),
     });
     this.#upstream = { peer, channel };
     this.#channelName = channel.name;
-    if (this.client.behind) peer.hold(true);
+    if (this.client.needsDrain) peer.setPaused(true);
   }
 
   toUpstream(data: Buffer | string): void {
     this.#upstream?.peer.send(data, false);
   }
 
-  /** Leaves the upstream, of which nothing is heard any more. */
+  /** Closes the connection to the upstream and ignores its later events. */
   disconnect(): void {
-    const left = this.#upstream?.peer;
+    const previous = this.#upstream?.peer;
     this.#upstream = undefined;
-    left?.close(1000);
-    this.client.hold(false);
+    previous?.close(1000);
+    this.client.setPaused(false);
   }
 
-  /** Disconnects for ever. The client stays, to hear why. */
+  /** Disconnects the upstream and connects no other. The client stays connected. */
   stop(): void {
     this.#stopped.abort();
     this.disconnect();

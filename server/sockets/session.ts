@@ -6,29 +6,26 @@ import { StoreUnavailable } from '../store/availability.ts';
 import { logFields } from '../telemetry/work.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import { countSocket } from './count-socket.ts';
-import { booksGraceMs, idleLimit } from './limits.ts';
+import { idleTimeoutMs, maxSettlementWaitMs } from './limits.ts';
 import { Relay } from './relay.ts';
 
-/** How a socket ended, for the log: an HTTP status and, when it failed, a code. */
+/** How a socket ended, for the log: an HTTP status and, if it failed, an error code. */
 export interface Outcome {
   status: number;
   errorCode?: string;
 }
 
-/** Whether the provider or the gateway failed, and not the client: what was heard and not reported is free then. */
-export function failed({ status }: Outcome): boolean {
+/** Whether the provider or the gateway failed. Audio without reported usage is then not charged. */
+export function isServerFailure({ status }: Outcome): boolean {
   return status === 429 || status >= 500;
 }
 
-/**
- * What both protocols share: a relay that ends once, whoever ends it, with its books closed before the client
- * hears of it; an alarm for silence; and a key that is watched.
- */
+/** The base of both protocols: settles once, before the client is notified, and handles idle time and key changes. */
 export abstract class SocketSession implements LiveSocket {
   readonly ended: Promise<void>;
   protected readonly connection: Connection;
   protected readonly relay: Relay;
-  #quiet: Alarm;
+  #idleAlarm: Alarm;
   readonly #unwatchKey: () => void;
   readonly #countEnd: (status: number) => void;
   #ending: Promise<void> | undefined;
@@ -40,15 +37,15 @@ export abstract class SocketSession implements LiveSocket {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    this.#quiet = connection.timers.alarm(idleLimit, () => this.#tooQuiet());
+    this.#idleAlarm = connection.timers.alarm(idleTimeoutMs, () => this.#idleTimedOut());
     this.#unwatchKey = connection.key.watch(() => this.#recheckKey());
     this.relay = new Relay(connection, path, socket, {
-      fromClient: (data, binary) => (this.over ? undefined : this.fromClient(data, binary)),
-      fromUpstream: (data, binary) => (this.over ? undefined : this.fromUpstream(data, binary)),
+      fromClient: (data, binary) => (this.isEnding ? undefined : this.fromClient(data, binary)),
+      fromUpstream: (data, binary) => (this.isEnding ? undefined : this.fromUpstream(data, binary)),
       clientClosed: (code) => void this.#clientClosed(code),
-      clientStalled: () => this.clientStalled(),
+      clientTooSlow: () => this.clientTooSlow(),
       upstreamClosed: (code) => {
-        if (!this.over) this.upstreamClosed(code);
+        if (!this.isEnding) this.upstreamClosed(code);
       },
       failed: (error) => this.#failed(error),
     });
@@ -64,31 +61,29 @@ export abstract class SocketSession implements LiveSocket {
   protected abstract fromClient(data: Buffer, binary: boolean): void | Promise<void>;
   protected abstract fromUpstream(data: Buffer, binary: boolean): void | Promise<void>;
   protected abstract upstreamClosed(code: number): void;
-  /** The client does not read: tells it, in case it ever does, and ends. */
-  protected abstract clientStalled(): void;
-  /** Nothing has happened for as long as was allowed. */
-  protected abstract tooQuiet(): void;
-  /** Tells the client of a failure of the core, or of the gateway itself, and ends. */
+  /** Ends the session of a client that has stopped reading. */
+  protected abstract clientTooSlow(): void;
+  protected abstract idleTimedOut(): void;
+  /** Reports a failure to the client and ends the session. */
   protected abstract fail(error: unknown): void;
-  protected abstract closeBooks(outcome: Outcome): Promise<void>;
+  protected abstract settle(outcome: Outcome): Promise<void>;
 
-  /** Whether the end has begun: nothing more is relayed then. */
-  protected get over(): boolean {
+  /** Whether the end has begun. Nothing is relayed any more. */
+  protected get isEnding(): boolean {
     return this.#ending !== undefined;
   }
 
-  /** Something has happened: the silence begins anew. */
-  protected heard(): void {
-    this.#quiet.refresh();
+  /** Restarts the idle timeout. */
+  protected touch(): void {
+    this.#idleAlarm.refresh();
   }
 
-  /** How much silence is allowed from now on, in milliseconds. */
-  protected allowSilence(limit: number): void {
-    this.#quiet.cancel();
-    if (!this.over) this.#quiet = this.connection.timers.alarm(limit, () => this.#tooQuiet());
+  protected setIdleTimeout(timeoutMs: number): void {
+    this.#idleAlarm.cancel();
+    if (!this.isEnding) this.#idleAlarm = this.connection.timers.alarm(timeoutMs, () => this.#idleTimedOut());
   }
 
-  /** Ends it, once. The books are closed before the client is notified. Never rejects. */
+  /** Ends the session once. Settles before the client is notified. Never rejects. */
   protected end(outcome: Outcome, notifyClient: () => void): Promise<void> {
     this.#ending ??= this.#finish(outcome, notifyClient);
     return this.#ending;
@@ -96,44 +91,41 @@ export abstract class SocketSession implements LiveSocket {
 
   async #finish(outcome: Outcome, notifyClient: () => void): Promise<void> {
     const { gateway, timers } = this.connection;
-    this.#quiet.cancel();
+    this.#idleAlarm.cancel();
     this.#unwatchKey();
     this.#countEnd(outcome.status);
-    const books = this.closeBooks(outcome).catch((error: unknown) => {
-      gateway.logger.error(
-        { ...logFields(this.connection), err: error },
-        'the books of a socket could not be closed',
-      );
+    const settled = this.settle(outcome).catch((error: unknown) => {
+      gateway.logger.error({ ...logFields(this.connection), err: error }, 'settling a socket failed');
     });
     this.relay.stop();
-    // Books wait for a store that is away. A client that is to hear of a failure does not wait with them.
+    // The settlement waits while the store is unavailable; the report of a failure does not.
     const timeUp = Promise.withResolvers<void>();
-    const alarm = timers.alarm(booksGraceMs, timeUp.resolve);
-    await (outcome.errorCode === undefined ? books : Promise.race([books, timeUp.promise]));
+    const alarm = timers.alarm(maxSettlementWaitMs, timeUp.resolve);
+    await (outcome.errorCode === undefined ? settled : Promise.race([settled, timeUp.promise]));
     alarm.cancel();
     notifyClient();
-    await books;
+    await settled;
   }
 
   async #clientClosed(code: number): Promise<void> {
-    const orderly = code === 1000 || code === 1001 || code === 1005;
-    const left = { status: 499, errorCode: 'client_closed_request' };
-    await this.end(orderly ? { status: 200 } : left, () => {});
+    const isNormal = code === 1000 || code === 1001 || code === 1005;
+    const aborted = { status: 499, errorCode: 'client_closed_request' };
+    await this.end(isNormal ? { status: 200 } : aborted, () => {});
     this.#resolveEnded();
   }
 
   #failed(error: unknown): void {
     const { gateway } = this.connection;
-    if (this.over || this.relay.client.gone.aborted) return;
+    if (this.isEnding || this.relay.client.disconnected.aborted) return;
     if (!(error instanceof Failure))
-      gateway.logger.error({ ...logFields(this.connection), err: error }, 'a socket failed');
+      gateway.logger.error({ ...logFields(this.connection), err: error }, 'handling a socket failed');
     this.fail(error);
   }
 
-  #tooQuiet(): void {
-    // A client that reads slowly is not silent; its pings tell whether it is there.
-    if (this.relay.client.behind) this.#quiet.refresh();
-    else this.tooQuiet();
+  #idleTimedOut(): void {
+    // A client that reads slowly is not idle. Pings detect whether it is alive.
+    if (this.relay.client.needsDrain) this.#idleAlarm.refresh();
+    else this.idleTimedOut();
   }
 
   async #recheckKey(): Promise<void> {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { findModel } from '../../server/models/catalogue.ts';
-import { SeenIds } from '../../server/sockets/frames.ts';
+import { UsedIds } from '../../server/sockets/frames.ts';
 import { readClientEvent, sessionProblem } from '../../server/sockets/realtime/events.ts';
 
 describe('an event of a client', () => {
-  const read = (event: unknown, seen = new SeenIds()) => readClientEvent(JSON.stringify(event), seen);
+  const read = (event: unknown, seen = new UsedIds()) => readClientEvent(JSON.stringify(event), seen);
 
   test.each([
     { type: 'session.update', session: { voice: 'Aria', mode: 'commit' } },
@@ -49,13 +49,13 @@ describe('an event of a client', () => {
   });
 
   test('is told that its id was used before', () => {
-    const seen = new SeenIds();
+    const seen = new UsedIds();
     const event = { event_id: 'e1', type: 'response.cancel' };
     read(event, seen);
     expect(read(event, seen)).toEqual({
       problem: {
         code: 'invalid_value',
-        message: 'event_id: was used before in this connection.',
+        message: 'event_id: must be unique in this connection.',
         param: 'event_id',
       },
       eventId: 'e1',
@@ -70,36 +70,36 @@ describe('settings that a model does not take', () => {
     sessionProblem(findModel(model), { voice: 'Aria', mode: 'commit', ...session });
 
   test.each([
+    [flash, { model: legacy }, 'model', `must be ${flash}, the model of this connection.`],
+    [flash, { instructions: 'Fast.' }, 'instructions', 'is supported only by instruct models.'],
     [
       flash,
-      { model: legacy },
-      'model',
-      `is ${flash} for this connection; another model needs another connection.`,
+      { optimize_instructions: true },
+      'optimize_instructions',
+      'is supported only by instruct models.',
     ],
-    [flash, { instructions: 'Fast.' }, 'instructions', 'only instruct models take it.'],
-    [flash, { optimize_instructions: true }, 'optimize_instructions', 'only instruct models take it.'],
     [
       flash,
       { optimize_instructions: true, instructions: 'x' },
       'instructions',
-      'only instruct models take it.',
+      'is supported only by instruct models.',
     ],
-    [legacy, { response_format: 'wav' }, 'response_format', 'this model takes only pcm.'],
-    [legacy, { sample_rate: 48_000 }, 'sample_rate', 'this model takes only 24000.'],
+    [legacy, { response_format: 'wav' }, 'response_format', 'must be pcm for this model.'],
+    [legacy, { sample_rate: 48_000 }, 'sample_rate', 'must be 24000 for this model.'],
     ...['speech_rate', 'volume', 'pitch_rate', 'bit_rate'].map(
-      (name) => [legacy, { [name]: 1 }, name, 'this model does not take it.'] as const,
+      (name) => [legacy, { [name]: 1 }, name, 'is not supported by this model.'] as const,
     ),
     [
       'alpha3-tts-vc-realtime-2026-01-15',
       {},
       'voice',
-      'this model takes no system voice such as "Aria", only a cloned one.',
+      'must be a cloned voice for this model; "Aria" is a system voice.',
     ],
     [
       'alpha3-tts-vd-realtime-2026-01-15',
       {},
       'voice',
-      'this model takes no system voice such as "Aria", only a designed one.',
+      'must be a designed voice for this model; "Aria" is a system voice.',
     ],
   ] as const)('%s with %j', (model, session, field, message) => {
     expect(problem(model, session)).toEqual({

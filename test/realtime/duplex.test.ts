@@ -352,7 +352,7 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
     const id = await start(newId(), { parameters: { enable_ssml: true } });
     client.send(textFrame(id, '<speak>x</speak>'));
     client.send(textFrame(id, '<speak>y</speak>'));
-    await failed('InvalidParameter', 1007, /only one text/);
+    await failed('InvalidParameter', 1007, /must be sent only once/);
     expect(upstreamFrames()).toHaveLength(2);
   });
 
@@ -378,7 +378,7 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
     await open();
     await start();
     client.socket.send(Buffer.from([1]));
-    await failed('InvalidParameter', 1003, /text frames/, 'text frames only');
+    await failed('InvalidParameter', 1003, /text frame/, 'text frames only');
   });
 
   test('a frame above 1 MiB: 1009', async () => {
@@ -394,11 +394,11 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
   const late = { output: { type: 'sentence-synthesis', sentence: { index: 7, words: [] } } };
 
   test.each([
-    ['text without a task', [(id: string) => textFrame(id, 'x')], /no task runs/],
-    ['a finish without a task', [finishFrame], /no task runs/],
+    ['text without a task', [(id: string) => textFrame(id, 'x')], /no task is running/],
+    ['a finish without a task', [finishFrame], /no task is running/],
     ['text before task-started', [runFrame, (id: string) => textFrame(id, 'x')], /wait for task-started/],
     ['a finish before task-started', [runFrame, finishFrame], /wait for task-started/],
-    ['a second task', [runFrame, () => runFrame(newId())], /another task runs/],
+    ['a second task', [runFrame, () => runFrame(newId())], /another task is running/],
   ])('%s', async (_name, frames, message) => {
     await open('voxa-v1', silent);
     const id = newId();
@@ -465,7 +465,7 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     upstream.connections[0]?.send(event(id, 'result-generated', late));
     await client.next(({ payload }) => JSON.stringify(payload).includes('7'));
     target.timers.advance(1_000);
-    await failed('CLIENT_ERROR', 1000, /No text came for 23 seconds/, 'timeout');
+    await failed('CLIENT_ERROR', 1000, /The client sent no text for 23 seconds/, 'timeout');
   });
 
   test('after the finish the 23 seconds do not count', async () => {
@@ -559,7 +559,7 @@ describe('a provider that fails', () => {
   test.each([
     ['InvalidParameter', 'volume is odd', 'InvalidParameter', 'volume is odd', 1007],
     ['InvalidParameter', 'see https://host.example', 'InvalidParameter', 'see ***', 1007],
-    ['InvalidParameter.upstream-key', '', 'InvalidParameter.***', 'The provider refused the task.', 1007],
+    ['InvalidParameter.upstream-key', '', 'InvalidParameter.***', 'The provider rejected the task.', 1007],
     ['DataInspectionFailed', 'no', 'DataInspectionFailed', 'no', 1007],
     ['CLIENT_ERROR', 'too slow', 'CLIENT_ERROR', 'too slow', 1000],
     [

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { inner, isAudioDelta, parseObject, readServerEvent, SeenIds } from '../../server/sockets/frames.ts';
+import {
+  isAudioDelta,
+  objectField,
+  parseObject,
+  readServerEvent,
+  UsedIds,
+} from '../../server/sockets/frames.ts';
 
 describe('a piece of audio is told by its head and its end', () => {
   const audio = 'A'.repeat(1024);
@@ -50,20 +56,20 @@ describe('frames', () => {
   });
 
   test('a property that is no object is empty', () => {
-    expect(inner({ a: 1, b: null, c: { d: 2 } }, 'a')).toEqual({});
-    expect(inner({ b: null }, 'b')).toEqual({});
-    expect(inner({ c: { d: 2 } }, 'c')).toEqual({ d: 2 });
+    expect(objectField({ a: 1, b: null, c: { d: 2 } }, 'a')).toEqual({});
+    expect(objectField({ b: null }, 'b')).toEqual({});
+    expect(objectField({ c: { d: 2 } }, 'c')).toEqual({ d: 2 });
   });
 });
 
 describe('ids that were seen', () => {
   test('are refused when they come again', () => {
-    const seen = new SeenIds();
+    const seen = new UsedIds();
     expect([seen.add('a'), seen.add('b'), seen.add('a')]).toEqual([true, true, false]);
   });
 
   test('are forgotten, the oldest first, before they fill the memory', () => {
-    const seen = new SeenIds();
+    const seen = new UsedIds();
     const id = (index: number) => String(index).padStart(512, '0');
     // Each takes its 512 characters and what a set needs for it.
     for (let index = 0; index < 1821; index += 1) expect(seen.add(id(index))).toBe(true);

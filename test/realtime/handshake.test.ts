@@ -158,7 +158,7 @@ describe('a handshake that is refused', () => {
   test.each([
     ['no model', '/v1/realtime', 400, 'invalid_request', /^model: is required/],
     ['an empty model', '/v1/realtime?model=', 400, 'invalid_request', /^model: is required/],
-    ['two models', `${realtime}&model=x`, 400, 'invalid_request', /^model: send it once/],
+    ['two models', `${realtime}&model=x`, 400, 'invalid_request', /^model: must be sent once/],
     ['a long model', `/v1/realtime?model=${'x'.repeat(201)}`, 400, 'invalid_request', /^model: .*200/],
     ['an unknown model', '/v1/realtime?model=nope', 404, 'model_not_found', /"nope"/],
     [

@@ -21,19 +21,19 @@ beforeEach(() => {
 
 const text = 'First one here. Then the second. And at last the third one.';
 const say = async (said = text) => {
-  expect(await task.cover(said)).toBe(true);
-  task.sent(said);
+  expect(await task.reserve(said)).toBe(true);
+  task.addSentText(said);
   paper.look();
 };
-const used = (characters: number) => task.note({ payload: { usage: { characters } } });
+const used = (characters: number) => task.recordFrame({ payload: { usage: { characters } } });
 const begin = (type: string, original_text: unknown) =>
-  task.note({ payload: { output: { type, original_text } } });
+  task.recordFrame({ payload: { output: { type, original_text } } });
 const finish = async () => {
   await task.finish({ channel: 'main', status: 200 });
   return paper.look();
 };
 const leave = async (status = 200) => {
-  await task.close({ channel: 'main', status });
+  await task.settle({ channel: 'main', status });
   return paper.look();
 };
 
@@ -45,7 +45,7 @@ describe('a text', () => {
     task = start();
     for (let count = 0; count < 10; count += 1) expect(told('x'.repeat(20_000))).toBeUndefined();
     expect(told('')).toBeUndefined();
-    expect(told('x')).toBe('payload.input.text: one task takes at most 200000 billing characters.');
+    expect(told('x')).toBe('payload.input.text: must have at most 200000 billing characters in one task.');
   });
 
   test('of SSML comes once, and its tags do not count', () => {
@@ -53,29 +53,29 @@ describe('a text', () => {
     expect(told('')).toBeUndefined();
     expect(told(`<speak>${'x'.repeat(20_000)}</speak>`)).toBeUndefined();
     expect(told('')).toBeUndefined();
-    expect(told('x')).toBe('payload.input.text: only one text is allowed with enable_ssml.');
+    expect(told('x')).toBe('payload.input.text: must be sent only once with enable_ssml.');
     task = start({ enable_ssml: false });
     expect([told('a'), told('b')]).toEqual([undefined, undefined]);
   });
 
   test('of SSML is held without its tags', async () => {
     task = start({ enable_ssml: true });
-    await task.cover(`<speak>${'x'.repeat(495)}</speak>`);
+    await task.reserve(`<speak>${'x'.repeat(495)}</speak>`);
     expect(paper.look()).toEqual(['r1.1 holds 500']);
   });
 
   test('is held in steps, on top of what was reported', async () => {
     const text = 'x'.repeat(250);
-    expect([await task.cover(text), paper.look()]).toEqual([true, ['r1.1 holds 500']]);
-    task.sent(text);
+    expect([await task.reserve(text), paper.look()]).toEqual([true, ['r1.1 holds 500']]);
+    task.addSentText(text);
     used(499);
-    await task.cover('xx');
+    await task.reserve('xx');
     used(1_000);
-    await task.cover('xx');
+    await task.reserve('xx');
     expect(paper.look()).toEqual(['holds 1000', 'holds 1500']);
     // A figure above four times the upper bound is not charged.
     used(9_999);
-    await task.cover('xx');
+    await task.reserve('xx');
     expect(paper.look()).toEqual([]);
   });
 });
@@ -90,7 +90,7 @@ describe('at its end a task costs', () => {
 
   test('all its text, when it spoke and nothing was reported', async () => {
     await say();
-    task.heard(1);
+    task.addAudio(1);
     expect(await finish()).toEqual(['paid 59']);
   });
 
@@ -101,7 +101,7 @@ describe('at its end a task costs', () => {
 
   test('no more than was reported, when it spoke before', async () => {
     await say();
-    task.heard(1);
+    task.addAudio(1);
     used(16);
     expect(await finish()).toEqual(['paid 16']);
   });
@@ -116,7 +116,7 @@ describe('at its end a task costs', () => {
   test('the same figure told anew covers what was heard since', async () => {
     await say();
     used(16);
-    task.heard(1);
+    task.addAudio(1);
     used(16);
     expect(await leave()).toEqual(['paid 16']);
   });
@@ -124,19 +124,19 @@ describe('at its end a task costs', () => {
   test('what was heard beyond a report, unless the provider failed over it', async () => {
     await say();
     used(16);
-    task.heard(1);
+    task.addAudio(1);
     expect(await leave()).toEqual(['paid 33']);
     task = start();
     await say();
     used(16);
-    task.heard(1);
+    task.addAudio(1);
     expect(await leave(502)).toEqual(['paid 16']);
   });
 
   test('the sentences that were named before they were heard', async () => {
     await say();
     begin('sentence-begin', 'First one here. Then the second. ');
-    task.heard(1);
+    task.addAudio(1);
     expect(await leave()).toEqual(['paid 33']);
   });
 
@@ -147,7 +147,7 @@ describe('at its end a task costs', () => {
   ])('the sentence that has begun, where %s names %j', async (type, named) => {
     await say();
     begin(type, named);
-    task.heard(1);
+    task.addAudio(1);
     expect(await leave()).toEqual(['paid 16']);
   });
 });

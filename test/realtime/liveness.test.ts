@@ -88,7 +88,7 @@ describe('silence', () => {
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       type: 'api_error',
       code: 'upstream_timeout',
-      message: 'The provider fell silent.',
+      message: 'The provider did not respond in time.',
     });
     expect((await client.closed).code).toBe(1011);
   });

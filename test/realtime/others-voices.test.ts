@@ -135,7 +135,7 @@ describe('the duplex socket', () => {
     client.send(putAt(later['continue-task'], 'payload.parameters.voice', voxa.mine));
     expect(await failure()).toEqual([
       'InvalidParameter',
-      'payload.parameters.voice: this voice needs a task of its own.',
+      'payload.parameters.voice: this voice requires a new task.',
       1007,
     ]);
     await open('inference', 'voxa-v2');
@@ -207,7 +207,7 @@ describe('the realtime socket', () => {
     if (place !== 'extra.anything') {
       client.send(putAt(event(type, fields), place, alpha.mine));
       expect(await refusal()).toMatchObject({
-        message: `${type}: it names a voice that needs a new connection.`,
+        message: `${type}: a voice in this event requires a new connection.`,
       });
     }
     expect(sent()).toHaveLength(1);

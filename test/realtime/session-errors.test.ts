@@ -61,9 +61,9 @@ describe("a provider's error", () => {
     ],
     [{ type: 'invalid_request_error', message: 'No such voice.' }, { message: 'No such voice.' }],
     [{ code: 'invalid_value', message: 'No such voice.' }, { message: 'No such voice.' }],
-    [{ code: 'invalid_value', message: '' }, { message: 'The provider refused the event.' }],
-    [{ code: 'invalid_value' }, { message: 'The provider refused the event.' }],
-    [{ code: 'invalid_value', message: 7 }, { message: 'The provider refused the event.' }],
+    [{ code: 'invalid_value', message: '' }, { message: 'The provider rejected the event.' }],
+    [{ code: 'invalid_value' }, { message: 'The provider rejected the event.' }],
+    [{ code: 'invalid_value', message: 7 }, { message: 'The provider rejected the event.' }],
     [
       { code: 'Unknown', message: 'stack' },
       { message: failed, code: 'Unknown', type: null },

@@ -3,11 +3,11 @@ import {
   clientEventTypes,
   clientMoves,
   movingServerEvents,
-  owesAnswer,
   refusals,
   type SessionState,
   serverMoves,
   sessionStates,
+  statesAwaitingProvider,
 } from '../../server/sockets/realtime/states.ts';
 
 /** One row a state: update, append, commit, clear, cancel, finish. A word with `!` is an error code. */
@@ -71,7 +71,12 @@ describe('realtime session', () => {
   });
 
   test('the provider owes an answer where it was told to do something', () => {
-    expect([...owesAnswer]).toEqual(['updating', 'synthesizing', 'synthesizing_more', 'finishing']);
+    expect([...statesAwaitingProvider]).toEqual([
+      'updating',
+      'synthesizing',
+      'synthesizing_more',
+      'finishing',
+    ]);
   });
 
   test('every state is reached, and the end from every one', () => {

@@ -91,7 +91,7 @@ describe('a gateway that is told to stop', () => {
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       type: 'api_error',
       code: 'service_restarting',
-      message: 'The gateway is going down; connect again.',
+      message: 'The gateway is shutting down. Connect again.',
     });
     expect((await client.closed).code).toBe(1001);
     await closing;

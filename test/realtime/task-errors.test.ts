@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { Failure } from '../../server/lib/failure.ts';
 import {
-  clientStalled,
+  clientTooSlow,
   noText,
   readTaskFailed,
   restarting,
@@ -32,24 +32,24 @@ test('of an absent store, and of what nobody thought of, a task tells nothing', 
 });
 
 test('what ends a task from outside has a code, words, a close code and a status in the log', () => {
-  expect([noText, clientStalled, restarting]).toEqual([
+  expect([noText, clientTooSlow, restarting]).toEqual([
     {
       code: 'CLIENT_ERROR',
-      message: 'No text came for 23 seconds.',
+      message: 'The client sent no text for 23 seconds.',
       close: 1000,
       status: 408,
       reason: 'timeout',
     },
     {
       code: 'CLIENT_ERROR',
-      message: 'What was sent to this client was not read for too long.',
+      message: 'The client did not read its connection for too long.',
       close: 1008,
       status: 408,
       reason: 'too slow',
     },
     {
       code: 'ServiceRestarting',
-      message: 'The gateway is going down; connect again.',
+      message: 'The gateway is shutting down. Connect again.',
       close: 1001,
       status: 503,
     },
@@ -79,7 +79,7 @@ describe('task-failed of a provider', () => {
     [
       'InvalidParameter',
       7,
-      { ...refused, code: 'InvalidParameter', message: 'The provider refused the task.' },
+      { ...refused, code: 'InvalidParameter', message: 'The provider rejected the task.' },
     ],
     ['InvalidParameter', 'at 10.0.0.7', { ...refused, code: 'InvalidParameter', message: 'at ***' }],
   ])('%j, %j', (code, message, expected) => {
@@ -98,7 +98,7 @@ test('the frame names the task, the code and the words', () => {
       task_id: 't1',
       event: 'task-failed',
       error_code: 'ServiceRestarting',
-      error_message: 'The gateway is going down; connect again.',
+      error_message: 'The gateway is shutting down. Connect again.',
       attributes: {},
     },
     payload: {},

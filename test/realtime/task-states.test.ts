@@ -41,9 +41,9 @@ describe('duplex socket', () => {
   });
 
   test.each([
-    ['idle', 'continue-task', 'no task runs; send run-task first.'],
+    ['idle', 'continue-task', 'no task is running; send run-task first.'],
     ['starting', 'continue-task', 'wait for task-started.'],
-    ['running', 'run-task', 'another task runs; wait for task-finished.'],
+    ['running', 'run-task', 'another task is running; wait for task-finished.'],
     ['finishing', 'finish-task', 'the task is finishing.'],
   ] as const)('%s, client %s: says why not', (state, action, refused) => {
     expect(taskMoves[state][action]).toEqual({ refused });

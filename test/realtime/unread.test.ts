@@ -189,6 +189,6 @@ describe.each([realtime, inference])('on %s a client that never reads', (path) =
     });
     client.socket.resume();
     expect((await client.closed).code).toBe(1008);
-    expect(last.toString()).toContain('was not read for too long');
+    expect(last.toString()).toContain('did not read its connection for too long');
   });
 });

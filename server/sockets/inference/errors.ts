@@ -5,11 +5,10 @@ import { Failure } from '../../lib/failure.ts';
 import { ProviderWords } from '../../providers/provider-words.ts';
 import { aboutOurAccount, blamesClient, isThrottling } from '../../providers/rejection.ts';
 import { StoreUnavailable } from '../../store/availability.ts';
-import { inner, type JsonObject } from '../frames.ts';
+import { type JsonObject, objectField } from '../frames.ts';
 
-/** Why a task failed, the close code that follows, and the status in the log. */
+/** The failure of a task, with the close code and the status in the log. */
 export interface TaskFailure<Code extends string = string> {
-  /** One of ours, or the provider's. */
   code: Code;
   message: string;
   close: 1000 | 1001 | 1003 | 1007 | 1008 | 1011 | 1013;
@@ -34,13 +33,13 @@ export const outOfOrder = (message: string): OwnFailure => ({
 });
 
 export const noText: OwnFailure = {
-  ...outOfOrder('No text came for 23 seconds.'),
+  ...outOfOrder('The client sent no text for 23 seconds.'),
   status: 408,
   reason: 'timeout',
 };
 
-export const clientStalled: OwnFailure = {
-  ...outOfOrder('What was sent to this client was not read for too long.'),
+export const clientTooSlow: OwnFailure = {
+  ...outOfOrder('The client did not read its connection for too long.'),
   close: 1008,
   status: 408,
   reason: 'too slow',
@@ -55,7 +54,7 @@ export const providerFailed = (message: string, status = 502): OwnFailure => ({
 
 export const restarting: OwnFailure = {
   code: 'ServiceRestarting',
-  message: 'The gateway is going down; connect again.',
+  message: 'The gateway is shutting down. Connect again.',
   close: 1001,
   status: 503,
 };
@@ -67,7 +66,7 @@ const throttled: OwnFailure = {
   status: 429,
 };
 
-/** What a failure of the core means for the task. */
+/** Returns the task failure for an error of the gateway. */
 export function taskFailureFrom(error: unknown): OwnFailure {
   if (!(error instanceof Failure)) return providerFailed('The gateway failed.', 500);
   const { status, message } = error;
@@ -80,25 +79,25 @@ export function taskFailureFrom(error: unknown): OwnFailure {
   return providerFailed(message, status);
 }
 
-/** Characters of each of a provider's words. */
+/** Characters of each text of a provider's error. */
 const maxMessageLength = 500;
 
-/** What the provider's `task-failed` means for the client: its code, and its words where they are fit. */
+/** Returns the task failure for the provider's `task-failed`. Its message is kept if the client caused the failure. */
 export function readTaskFailed(frame: JsonObject, channel: Channel): TaskFailure {
-  const { error_code: reported, error_message: said } = inner(frame, 'header');
+  const { error_code: reportedCode, error_message: reportedMessage } = objectField(frame, 'header');
   const words = new ProviderWords(channel);
-  const code = typeof reported === 'string' ? words.code(reported) : '';
+  const code = typeof reportedCode === 'string' ? words.code(reportedCode) : '';
   if (code === '' || aboutOurAccount(code)) return providerFailed('The provider failed to handle the task.');
   if (isThrottling(code)) return { ...throttled, code };
-  const blamed = blamesClient(code);
-  if (!blamed && code !== 'CLIENT_ERROR')
+  const isInvalidParameter = blamesClient(code);
+  if (!isInvalidParameter && code !== 'CLIENT_ERROR')
     return { ...providerFailed('The provider failed to handle the task.'), code };
-  const sentence = typeof said === 'string' ? words.text(said, maxMessageLength) : '';
-  const message = sentence || 'The provider refused the task.';
-  return { ...(blamed ? invalidParameter(message) : outOfOrder(message)), code };
+  const text = typeof reportedMessage === 'string' ? words.text(reportedMessage, maxMessageLength) : '';
+  const message = text || 'The provider rejected the task.';
+  return { ...(isInvalidParameter ? invalidParameter(message) : outOfOrder(message)), code };
 }
 
-/** A `task-failed` frame as the gateway writes it. */
+/** Creates a `task-failed` frame of the gateway. */
 export function taskFailedFrame(taskId: string, { code, message }: TaskFailure): string {
   const frame: TaskFailed = {
     header: {

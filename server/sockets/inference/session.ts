@@ -5,11 +5,11 @@ import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import type { Connection } from '../connection.ts';
-import { inner, type JsonObject, parseObject, SeenIds } from '../frames.ts';
-import { idleLimit, textLimit } from '../limits.ts';
+import { type JsonObject, objectField, parseObject, UsedIds } from '../frames.ts';
+import { idleTimeoutMs, textTimeoutMs } from '../limits.ts';
 import { type Outcome, SocketSession } from '../session.ts';
 import {
-  clientStalled,
+  clientTooSlow,
   invalidParameter,
   noText,
   outOfOrder,
@@ -30,17 +30,17 @@ import {
 } from './states.ts';
 import { InferenceTask } from './task.ts';
 
-/** A duplex socket: one task after another, text going up while audio comes down. */
+/** A duplex socket. Runs one task at a time, with text upstream and audio downstream. */
 export class InferenceSession extends SocketSession {
-  readonly #seen = new SeenIds();
+  readonly #usedIds = new UsedIds();
   #state: TaskState = 'idle';
   #task: InferenceTask | undefined;
   #tasks = 0;
-  /** Whether the upstream knows of the task. */
+  /** Whether the task was sent upstream. */
   #sent = false;
   #draining = false;
 
-  /** The upstream is opened by the first task, since its voice may decide which one. */
+  /** The first task connects the upstream, since its voice can determine the channel. */
   constructor(connection: Connection, socket: WebSocket) {
     super(connection, '/api-ws/v1/inference', socket);
   }
@@ -56,7 +56,7 @@ export class InferenceSession extends SocketSession {
 
   protected async fromClient(data: Buffer, binary: boolean): Promise<void> {
     if (binary) {
-      const failure = { ...invalidParameter('Only text frames are taken.'), reason: 'text frames only' };
+      const failure = { ...invalidParameter('The frame must be a text frame.'), reason: 'text frames only' };
       return this.#failTask({ ...failure, close: 1003 });
     }
     const read = readTaskFrame(data.toString('utf8'));
@@ -67,29 +67,29 @@ export class InferenceSession extends SocketSession {
     if ('refused' in move) return this.#failTask(outOfOrder(`${action}: ${move.refused}`), id);
     if (action === 'run-task') return this.#run(frame, id);
     if (id !== this.#task?.id)
-      return this.#failTask(invalidParameter('header.task_id: is not the one of the task that runs.'));
-    if (!(await this.#mayName(frame))) return;
-    if (action === 'continue-task' && !(await this.#take(frame))) return;
-    this.#go(move.next);
-    this.relay.toUpstream(this.#named(read, data));
-    if (action === 'continue-task') this.#task?.sent(frame.payload.input.text ?? '');
+      return this.#failTask(invalidParameter('header.task_id: must be the id of the running task.'));
+    if (!(await this.#checkVoices(frame))) return;
+    if (action === 'continue-task' && !(await this.#acceptText(frame))) return;
+    this.#enter(move.next);
+    this.relay.toUpstream(this.#withUpstreamModel(read, data));
+    if (action === 'continue-task') this.#task?.addSentText(frame.payload.input.text ?? '');
   }
 
   async #run(frame: RunTask, id: string): Promise<void> {
     const { gateway, key, model, requestId } = this.connection;
-    const { model: named = '', parameters } = frame.payload;
-    if (named !== '' && named !== model.id) {
+    const { model: requested = '', parameters } = frame.payload;
+    if (requested !== '' && requested !== model.id) {
       const message = `payload.model: must be ${model.id}, the model of this connection.`;
       return this.#failTask(invalidParameter(message), id);
     }
-    // Dashes and case are only ways of writing the same id.
-    if (!this.#seen.add(id.replaceAll('-', '').toLowerCase()))
+    // UUIDs are equal whatever their dashes and case.
+    if (!this.#usedIds.add(id.replaceAll('-', '').toLowerCase()))
       return this.#failTask(invalidParameter(`header.task_id: ${quoted(id)} was used before.`), id);
-    // The task is there from now on: whatever fails is reported under its id.
+    // From here on, failures are reported with the id of the task.
     this.#tasks += 1;
     this.#task = new InferenceTask(this.connection, `${requestId}.${this.#tasks}`, frame);
     this.#sent = false;
-    this.#go('starting');
+    this.#enter('starting');
     await key.recheck();
     const field = 'payload.parameters.voice';
     const channels = await channelsForVoices(gateway, key.caller, model, [
@@ -98,31 +98,28 @@ export class InferenceSession extends SocketSession {
     ]);
     const { channel } = this.relay;
     if (channel === undefined || !channels.includes(channel)) await this.relay.connect(channels);
-    if (this.over) return;
+    if (this.isEnding) return;
     const upstream = this.relay.channel?.upstreamModel(model.id);
     this.#sent = true;
     this.relay.toUpstream(JSON.stringify({ ...frame, payload: { ...frame.payload, model: upstream } }));
   }
 
-  /**
-   * Whether a later frame names no voice that the task could not have been started with. False when the task has
-   * failed over it, or ended by itself.
-   */
-  async #mayName(frame: ContinueTask | FinishTask): Promise<boolean> {
-    const named = voicesIn('inference', { ...frame });
-    const [first] = named;
+  /** Checks that the task's channel has all voices of a later frame. Returns false if the task failed or ended. */
+  async #checkVoices(frame: ContinueTask | FinishTask): Promise<boolean> {
+    const voices = voicesIn('inference', { ...frame });
+    const [first] = voices;
     if (first === undefined) return true;
     const { gateway, key, model } = this.connection;
     const { channel } = this.relay;
-    const channels = await channelsForVoices(gateway, key.caller, model, named, channel);
+    const channels = await channelsForVoices(gateway, key.caller, model, voices, channel);
     if (!this.#running) return false;
     if (channel !== undefined && channels.includes(channel)) return true;
-    await this.#failTask(invalidParameter(`${first.field}: this voice needs a task of its own.`));
+    await this.#failTask(invalidParameter(`${first.field}: this voice requires a new task.`));
     return false;
   }
 
-  /** Checks a text and holds quota for it. False when the task has failed over it, or ended by itself. */
-  async #take({ payload }: ContinueTask): Promise<boolean> {
+  /** Checks a text and reserves quota for it. Returns false if the task failed or ended. */
+  async #acceptText({ payload }: ContinueTask): Promise<boolean> {
     const task = this.#task;
     const text = payload.input.text ?? '';
     const problem = task?.check(text);
@@ -130,21 +127,21 @@ export class InferenceSession extends SocketSession {
       await this.#failTask(problem);
       return false;
     }
-    const covered = text === '' || (await task?.cover(text));
+    const isReserved = text === '' || (await task?.reserve(text));
     if (!this.#running) return false;
-    if (covered) return true;
+    if (isReserved) return true;
     const message = "The key's remaining quota does not cover this text.";
     await this.#failTask(taskFailureFrom(new Failure(403, 'insufficient_user_quota', message)));
     return false;
   }
 
-  /** Whether the task that a frame was for still runs: while something was looked up, the provider may have ended it. */
+  /** Whether the task is still running. The provider can end it during an asynchronous check. */
   get #running(): boolean {
     return this.#state === 'running';
   }
 
-  /** The frame as it came, unless it names the model, which the provider may know by another name. */
-  #named({ frame }: TaskFrame, data: Buffer): Buffer | string {
+  /** Returns the frame with the upstream id of the model, or unchanged if it contains no model. */
+  #withUpstreamModel({ frame }: TaskFrame, data: Buffer): Buffer | string {
     const { model } = this.connection;
     const upstream = this.relay.channel?.upstreamModel(model.id);
     if (!('model' in frame.payload) || upstream === model.id) return data;
@@ -153,33 +150,32 @@ export class InferenceSession extends SocketSession {
 
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {
     const task = this.#task;
-    // Between tasks nothing is owed, and nothing could be made of it.
     if (task === undefined) return;
-    if (this.#state !== 'running') this.heard();
+    if (this.#state !== 'running') this.touch();
     if (binary) {
-      task.heard(data.length);
+      task.addAudio(data.length);
       this.relay.client.send(data, true);
       return;
     }
     const frame = parseObject(data.toString('utf8'));
-    const event = frame === undefined ? undefined : inner(frame, 'header').event;
+    const event = frame === undefined ? undefined : objectField(frame, 'header').event;
     if (frame === undefined || typeof event !== 'string')
-      return this.#failTask(providerFailed('The provider sent something unusable.'));
-    task.note(frame);
+      return this.#failTask(providerFailed('The provider sent an invalid event.'));
+    task.recordFrame(frame);
     if (event === 'task-failed') return this.#providerFailed(frame);
     if (event === 'task-finished') return this.#finished(task, data);
     const next = taskEventMoves[this.#state][event as MovingTaskEvent];
-    if (next !== undefined) this.#go(next);
+    if (next !== undefined) this.#enter(next);
     this.relay.client.send(data, false);
   }
 
-  /** The bill is paid before the end is sent; only then may the next task come. */
+  /** Settles the task before the client receives its end and may start the next one. */
   async #finished(task: InferenceTask, data: Buffer): Promise<void> {
     this.#state = 'finishing';
     await task.finish({ channel: this.relay.channelName, status: 200 });
-    if (this.over) return;
+    if (this.isEnding) return;
     this.#task = undefined;
-    this.#go('idle');
+    this.#enter('idle');
     this.relay.client.send(data, false);
     if (this.#draining) await this.#failTask(restarting);
   }
@@ -191,43 +187,43 @@ export class InferenceSession extends SocketSession {
   }
 
   protected upstreamClosed(): void {
-    // Between tasks nothing is lost: the next one opens another.
+    // Between tasks a close is harmless: the next task connects again.
     if (this.#task !== undefined && this.#sent)
       void this.#failTask(providerFailed('The provider closed the connection.'));
   }
 
-  protected clientStalled(): void {
-    void this.#failTask(clientStalled);
+  protected clientTooSlow(): void {
+    void this.#failTask(clientTooSlow);
   }
 
-  protected tooQuiet(): void {
+  protected idleTimedOut(): void {
     if (this.#state === 'idle') void this.end({ status: 200 }, () => this.relay.client.close(1000, 'idle'));
     else if (this.#state === 'running') void this.#failTask(noText);
-    else void this.#failTask(providerFailed('The provider fell silent.', 504));
+    else void this.#failTask(providerFailed('The provider did not respond in time.', 504));
   }
 
   protected fail(error: unknown): void {
     void this.#failTask(taskFailureFrom(error));
   }
 
-  /** Moves on, and sets how long nothing may happen: without text while text is due, without anything otherwise. */
-  #go(state: TaskState): void {
+  /** Changes the state and sets its timeout: for the next text while running, for any activity otherwise. */
+  #enter(state: TaskState): void {
     this.#state = state;
-    this.allowSilence(state === 'running' ? textLimit : idleLimit);
+    this.setIdleTimeout(state === 'running' ? textTimeoutMs : idleTimeoutMs);
   }
 
-  /** Tells that a task failed and closes. `named` is the id when none runs; without any, only the close frame says so. */
-  #failTask(failure: TaskFailure, named?: string): Promise<void> {
+  /** Sends `task-failed`, if a task id is known, and closes. `requestedId` is the id of the frame if no task runs. */
+  #failTask(failure: TaskFailure, requestedId?: string): Promise<void> {
     const { close, reason, status, code } = failure;
-    const taskId = this.#task?.id ?? named;
+    const taskId = this.#task?.id ?? requestedId;
     return this.end({ status, errorCode: code }, () => {
       if (taskId !== undefined) this.relay.client.send(taskFailedFrame(taskId, failure), false);
       this.relay.client.close(close, reason);
     });
   }
 
-  protected async closeBooks(outcome: Outcome): Promise<void> {
+  protected async settle(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
-    await this.#task?.close({ channel: this.relay.channelName, ...outcome });
+    await this.#task?.settle({ channel: this.relay.channelName, ...outcome });
   }
 }

@@ -5,18 +5,18 @@ import {
   validateRunTask,
 } from '../../../generated/event-validators.js';
 import type { ContinueTask, FinishTask, RunTask } from '../../../generated/events.ts';
-import { fieldProblem, inner, parseObject } from '../frames.ts';
+import { fieldProblem, objectField, parseObject } from '../frames.ts';
 
 /**
- * The moves of a duplex socket, as the gateway sees it.
+ * The state machine of a duplex socket.
  *
- * | state     | the provider has                                        |
- * |-----------|---------------------------------------------------------|
- * | idle      | no task; the first one, or the next one, may be started |
- * | starting  | been asked to run a task, and has not confirmed         |
- * | running   | a task that takes text                                  |
- * | finishing | been asked to finish                                    |
- * | closed    | failed, or is gone                                      |
+ * | state     | the provider                        |
+ * |-----------|-------------------------------------|
+ * | idle      | has no task                         |
+ * | starting  | has not confirmed the task          |
+ * | running   | accepts text for the task           |
+ * | finishing | was requested to finish the task    |
+ * | closed    | has failed or is disconnected       |
  */
 export const taskStates = ['idle', 'starting', 'running', 'finishing', 'closed'] as const;
 
@@ -30,28 +30,28 @@ export const movingTaskEvents = ['task-started', 'task-finished', 'task-failed']
 
 export type MovingTaskEvent = (typeof movingTaskEvents)[number];
 
-/** The frame goes on to the provider and the socket is in `next`, or the task fails with CLIENT_ERROR. */
+/** The frame is forwarded and changes the state to `next`, or the task fails with CLIENT_ERROR. */
 export type TaskMove = { readonly next: TaskState } | { readonly refused: string };
 
-const noTask: TaskMove = { refused: 'no task runs; send run-task first.' };
+const noTask: TaskMove = { refused: 'no task is running; send run-task first.' };
 const tooEarly: TaskMove = { refused: 'wait for task-started.' };
-const oneRuns: TaskMove = { refused: 'another task runs; wait for task-finished.' };
-const ended: TaskMove = { refused: 'the task is finishing.' };
+const taskRunning: TaskMove = { refused: 'another task is running; wait for task-finished.' };
+const taskFinishing: TaskMove = { refused: 'the task is finishing.' };
 
-/** What each client frame does in each state. */
+/** The effect of each client frame in each state. */
 export const taskMoves: Readonly<Record<TaskState, Readonly<Record<Action, TaskMove>>>> = {
   idle: { 'run-task': { next: 'starting' }, 'continue-task': noTask, 'finish-task': noTask },
-  starting: { 'run-task': oneRuns, 'continue-task': tooEarly, 'finish-task': tooEarly },
+  starting: { 'run-task': taskRunning, 'continue-task': tooEarly, 'finish-task': tooEarly },
   running: {
-    'run-task': oneRuns,
+    'run-task': taskRunning,
     'continue-task': { next: 'running' },
     'finish-task': { next: 'finishing' },
   },
-  finishing: { 'run-task': oneRuns, 'continue-task': ended, 'finish-task': ended },
-  closed: { 'run-task': ended, 'continue-task': ended, 'finish-task': ended },
+  finishing: { 'run-task': taskRunning, 'continue-task': taskFinishing, 'finish-task': taskFinishing },
+  closed: { 'run-task': taskFinishing, 'continue-task': taskFinishing, 'finish-task': taskFinishing },
 };
 
-/** Where a server event takes the socket; nothing listed means that it stays. */
+/** The next state after a server event. A missing entry leaves the state unchanged. */
 export const taskEventMoves: Readonly<
   Record<TaskState, Readonly<Partial<Record<MovingTaskEvent, TaskState>>>>
 > = {
@@ -77,21 +77,18 @@ const validators: ReadonlyMap<unknown, EventValidator<AnyFrame>> = new Map<Actio
 
 const taskId = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
-/**
- * A client's text frame as one of the three, or what is wrong with it and the task it names. No `taskId` means
- * that the frame names no task.
- */
+/** Reads a task frame from a text frame. Returns a problem if it is invalid, with the task id if it has one. */
 export function readTaskFrame(text: string): TaskFrame | { problem: string; taskId: string | undefined } {
   const value = parseObject(text);
   if (value === undefined) return { problem: 'The frame is not a JSON object.', taskId: undefined };
-  const { action, task_id: id } = inner(value, 'header');
-  const named = typeof id === 'string' && taskId.test(id) ? id : undefined;
+  const { action, task_id: id } = objectField(value, 'header');
+  const validId = typeof id === 'string' && taskId.test(id) ? id : undefined;
   const validate = validators.get(action);
   if (validate === undefined) {
     const known = [...validators.keys()].join(', ');
-    return { problem: `header.action: must be one of ${known}.`, taskId: named };
+    return { problem: `header.action: must be one of ${known}.`, taskId: validId };
   }
   const problem = fieldProblem(validate, value);
   if (problem === undefined) return { action, frame: value } as unknown as TaskFrame;
-  return { problem: `${problem.field}: ${problem.message}`, taskId: named };
+  return { problem: `${problem.field}: ${problem.message}`, taskId: validId };
 }

@@ -5,12 +5,12 @@ import { readUsage } from '../../providers/native/usage.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
 import { TextHold } from '../../quota/text-hold.ts';
 import type { Connection } from '../connection.ts';
-import { inner, type JsonObject } from '../frames.ts';
+import { type JsonObject, objectField } from '../frames.ts';
 import { maxTaskLength, maxTextLength } from '../limits.ts';
-import { failed, type Outcome } from '../session.ts';
+import { isServerFailure, type Outcome } from '../session.ts';
 import { invalidParameter, type TaskFailure } from './errors.ts';
 
-/** One task of a duplex socket: its text, its usage and its place in the books. */
+/** One task of a duplex socket, with its text, usage and settlement. */
 export class InferenceTask {
   readonly id: string;
   readonly #unit: Connection['model']['unit'];
@@ -23,7 +23,7 @@ export class InferenceTask {
   #usage: Usage | undefined;
   #audio = false;
 
-  /** `requestId` names the task in the books. */
+  /** `requestId` identifies the task in the ledger. */
   constructor(connection: Connection, requestId: string, { header, payload }: RunTask) {
     const { gateway, key, model } = connection;
     this.id = header.task_id;
@@ -41,60 +41,60 @@ export class InferenceTask {
     });
   }
 
-  /** What is wrong with one more text, when it breaks a limit. */
+  /** Checks one more text against the limits. */
   check(text: string): TaskFailure | undefined {
     if (text === '') return undefined;
     const field = 'payload.input.text';
     this.#texts += 1;
     if (this.#ssml && this.#texts > 1)
-      return invalidParameter(`${field}: only one text is allowed with enable_ssml.`);
+      return invalidParameter(`${field}: must be sent only once with enable_ssml.`);
     const characters = countCharacters(text, { ssml: this.#ssml });
     this.#characters += characters;
     if (characters > maxTextLength)
       return invalidParameter(`${field}: must have at most ${maxTextLength} billing characters.`);
     if (this.#characters > maxTaskLength)
-      return invalidParameter(`${field}: one task takes at most ${maxTaskLength} billing characters.`);
+      return invalidParameter(`${field}: must have at most ${maxTaskLength} billing characters in one task.`);
     return undefined;
   }
 
-  /** Holds quota for one more text, on top of what was reported. False when the key's quota does not cover it. */
-  cover(text: string): Promise<boolean> {
+  /** Reserves quota for one more text, in addition to the reported usage. Returns false if the quota is too low. */
+  reserve(text: string): Promise<boolean> {
     return this.#hold.cover(this.#text.maxUnits(text, this.#usage?.units ?? 0));
   }
 
-  /** The text went to the provider. */
-  sent(text: string): void {
+  /** Records text that was sent to the provider. */
+  addSentText(text: string): void {
     this.#text.add(text);
     this.#text.keep();
   }
 
-  /** Takes what a server frame reports: a figure that counts from the start of the task, or what is spoken next. */
-  note(frame: JsonObject): void {
-    const payload = inner(frame, 'payload');
+  /** Records the cumulative usage or the next sentence that a server frame reports. */
+  recordFrame(frame: JsonObject): void {
+    const payload = objectField(frame, 'payload');
     const usage = readUsage(this.#unit, payload.usage);
     if (usage !== undefined && usage.units >= (this.#usage?.units ?? 0)) {
       this.#usage = usage;
       this.#text.report(usage);
     }
-    const { type, original_text: text } = inner(payload, 'output');
+    const { type, original_text: text } = objectField(payload, 'output');
     if (type === 'sentence-begin') this.#text.announce(typeof text === 'string' ? text : undefined);
   }
 
-  /** So many bytes of audio went to the client. */
-  heard(bytes: number): void {
+  /** Records audio sent to the client. */
+  addAudio(bytes: number): void {
     this.#audio = true;
     this.#text.hear(audioSeconds(bytes, this.#form, inferenceForm));
   }
 
-  /** Charges what was reported. A provider that finished and never reported anything is paid for the text it spoke. */
+  /** Settles a finished task. Without any report, the whole text is charged if audio was sent. */
   finish(outcome: Outcome & { channel: string }): Promise<void> {
     if (this.#usage === undefined && this.#audio) this.#text.complete();
-    return this.close(outcome);
+    return this.settle(outcome);
   }
 
-  /** Charges what was reported, and what was heard beyond it unless the provider failed over it. */
-  close(outcome: Outcome & { channel: string }): Promise<void> {
-    const usage = failed(outcome) ? this.#usage : sumUsage(this.#usage, this.#text.unreported);
+  /** Charges the reported usage and, unless the provider or the gateway failed, the audio sent without a report. */
+  settle(outcome: Outcome & { channel: string }): Promise<void> {
+    const usage = isServerFailure(outcome) ? this.#usage : sumUsage(this.#usage, this.#text.unreported);
     return this.#hold.close(usage, outcome, this.#text.bound);
   }
 }

@@ -8,7 +8,7 @@ import { aboutOurAccount, blamesClient, isThrottling } from '../../providers/rej
 import { StoreUnavailable } from '../../store/availability.ts';
 import type { JsonObject } from '../frames.ts';
 
-/** An error that leaves the connection open. */
+/** An error that does not close the connection. */
 export interface SessionProblem {
   code: Exclude<CodesByFamily['realtime'], FatalCode>;
   message: string;
@@ -16,7 +16,7 @@ export interface SessionProblem {
   param?: string | undefined;
 }
 
-/** The errors that end a connection: their type, the close code that follows, and the status in the log. */
+/** The errors that close the connection: their type, close code and status in the log. */
 export const fatalErrors = {
   invalid_api_key: { type: 'permission_error', close: 1008, status: 401 },
   access_denied: { type: 'permission_error', close: 1008, status: 403 },
@@ -32,7 +32,7 @@ export const fatalErrors = {
 
 export type FatalCode = keyof typeof fatalErrors;
 
-/** An `error` event as the gateway writes it. */
+/** Creates an `error` event of the gateway. */
 export function errorEvent(error: {
   type: string | null;
   code: string | null;
@@ -49,7 +49,7 @@ export function errorEvent(error: {
   return JSON.stringify(event);
 }
 
-/** The fatal error that a failure of the core means, with the words that a client may read. */
+/** Returns the fatal error for a failure, with its public message. */
 export function fatalFrom(error: unknown): { code: FatalCode; message: string } {
   if (!(error instanceof Failure)) return { code: 'internal_error', message: 'The gateway failed.' };
   const { status, code, message } = error;
@@ -63,28 +63,28 @@ export function fatalFrom(error: unknown): { code: FatalCode; message: string } 
   return { code: status === 502 || status === 503 ? 'bad_response' : 'internal_error', message };
 }
 
-export const notRead = 'What was sent to this client was not read for too long.';
-export const providerThrottles = 'The provider takes no more requests now.';
-/** Characters of each of a provider's words. */
+export const clientTooSlow = 'The client did not read its connection for too long.';
+export const providerThrottled = 'The provider takes no more requests now.';
+/** Characters of each text of a provider's error. */
 const maxMessageLength = 500;
 const providerFailed = 'The provider failed to handle the request.';
 
-/** What an `error` of the provider means for the client: the end, or an error event in fit words. */
+/** Returns the fatal error or the error event that the client receives for an `error` of the provider. */
 export function readProviderError(
   error: JsonObject,
   channel: Channel | undefined,
 ): { fatal: FatalCode; message: string } | { event: string } {
   if (channel === undefined) return { fatal: 'bad_response', message: providerFailed };
   const words = new ProviderWords(channel);
-  const word = (name: string) =>
+  const text = (name: string) =>
     typeof error[name] === 'string' ? words.text(error[name], maxMessageLength) : null;
-  const code = word('code');
-  const type = word('type');
+  const code = text('code');
+  const type = text('type');
   const name = code ?? '';
   if (isThrottling(name) || type === 'rate_limit_error')
-    return { fatal: 'rate_limit_exceeded', message: providerThrottles };
+    return { fatal: 'rate_limit_exceeded', message: providerThrottled };
   if (aboutOurAccount(name)) return { fatal: 'bad_response', message: providerFailed };
-  const blamed = type === 'invalid_request_error' || blamesClient(name);
-  const message = blamed ? word('message') || 'The provider refused the event.' : providerFailed;
-  return { event: errorEvent({ type, code, message, param: word('param'), eventId: word('event_id') }) };
+  const isClientError = type === 'invalid_request_error' || blamesClient(name);
+  const message = isClientError ? text('message') || 'The provider rejected the event.' : providerFailed;
+  return { event: errorEvent({ type, code, message, param: text('param'), eventId: text('event_id') }) };
 }

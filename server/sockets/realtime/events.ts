@@ -17,7 +17,7 @@ import type {
   SessionUpdate,
 } from '../../../generated/events.ts';
 import { quoted, systemVoices } from '../../models/catalogue.ts';
-import { fieldProblem, parseObject, type SeenIds } from '../frames.ts';
+import { fieldProblem, parseObject, type UsedIds } from '../frames.ts';
 import type { SessionProblem } from './errors.ts';
 import type { ClientEventType } from './states.ts';
 
@@ -41,17 +41,17 @@ const validators: ReadonlyMap<unknown, EventValidator<ClientEvent>> = new Map<
   ['session.finish', validateSessionFinish],
 ]);
 
-/** A client's text frame as one of the events, or what is wrong with it and the id it can be told by. */
+/** Reads a client event from a text frame. Returns a problem if it is invalid, with the event's id if it has one. */
 export function readClientEvent(
   text: string,
-  seen: SeenIds,
+  usedIds: UsedIds,
 ): { event: ClientEvent } | { problem: SessionProblem; eventId: string | null } {
   const value = parseObject(text);
   if (value === undefined) return refuse('invalid_event', 'The frame is not a JSON object.', undefined, null);
   const { event_id: id, type } = value;
   const eventId = typeof id === 'string' && id !== '' && id.length <= 512 ? id : null;
-  if (eventId !== null && !seen.add(eventId)) {
-    return refuse('invalid_value', 'event_id: was used before in this connection.', 'event_id', eventId);
+  if (eventId !== null && !usedIds.add(eventId)) {
+    return refuse('invalid_value', 'event_id: must be unique in this connection.', 'event_id', eventId);
   }
   const validate = validators.get(type);
   if (validate === undefined) {
@@ -73,35 +73,33 @@ function refuse(
   return { problem: { code, message, param }, eventId };
 }
 
-/** Settings that the legacy models lack. */
-const newer = ['speech_rate', 'volume', 'pitch_rate', 'bit_rate'] as const;
+/** Settings that legacy models do not support. */
+const unsupportedByLegacy = ['speech_rate', 'volume', 'pitch_rate', 'bit_rate'] as const;
 
-/** What the contract's schema cannot say about the settings, because it depends on the model. */
+/** Checks the settings against the rules that depend on the model, which no schema contains. */
 export function sessionProblem(
   model: CatalogueModel,
   session: SessionUpdate['session'] & { model?: unknown },
 ): SessionProblem | undefined {
   if (session.model !== undefined && session.model !== model.id) {
-    return problem('model', `is ${model.id} for this connection; another model needs another connection.`);
+    return problem('model', `must be ${model.id}, the model of this connection.`);
   }
   if (model.family === 'alpha-legacy') {
     const { response_format: format = 'pcm', sample_rate: rate = 24_000 } = session;
-    if (format !== 'pcm') return problem('response_format', 'this model takes only pcm.');
-    if (rate !== 24_000) return problem('sample_rate', 'this model takes only 24000.');
-    const extra = newer.find((name) => session[name] !== undefined);
-    if (extra !== undefined) return problem(extra, 'this model does not take it.');
+    if (format !== 'pcm') return problem('response_format', 'must be pcm for this model.');
+    if (rate !== 24_000) return problem('sample_rate', 'must be 24000 for this model.');
+    const unsupported = unsupportedByLegacy.find((name) => session[name] !== undefined);
+    if (unsupported !== undefined) return problem(unsupported, 'is not supported by this model.');
   }
   if (model.instruct !== true) {
-    const extra = session.instructions !== undefined ? 'instructions' : 'optimize_instructions';
+    const unsupported = session.instructions !== undefined ? 'instructions' : 'optimize_instructions';
     if (session.instructions !== undefined || session.optimize_instructions === true)
-      return problem(extra, 'only instruct models take it.');
+      return problem(unsupported, 'is supported only by instruct models.');
   }
   if (model.voices !== 'system' && systemVoices(model).some(({ id }) => id === session.voice)) {
     const kind = model.voices ?? 'custom';
-    return problem(
-      'voice',
-      `this model takes no system voice such as ${quoted(session.voice)}, only a ${kind} one.`,
-    );
+    const message = `must be a ${kind} voice for this model; ${quoted(session.voice)} is a system voice.`;
+    return problem('voice', message);
   }
   return undefined;
 }

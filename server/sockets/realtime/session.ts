@@ -6,103 +6,104 @@ import { Failure } from '../../lib/failure.ts';
 import { envelope } from '../../models/speech-time.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import type { Connection } from '../connection.ts';
-import { inner, isAudioDelta, type JsonObject, readServerEvent, SeenIds } from '../frames.ts';
+import { isAudioDelta, type JsonObject, objectField, readServerEvent, UsedIds } from '../frames.ts';
 import { type Outcome, SocketSession } from '../session.ts';
-import { SessionBooks } from './books.ts';
 import {
+  clientTooSlow,
   errorEvent,
   type FatalCode,
   fatalErrors,
   fatalFrom,
-  notRead,
-  providerThrottles,
+  providerThrottled,
   readProviderError,
   type SessionProblem,
 } from './errors.ts';
 import { type ClientEvent, readClientEvent, sessionProblem } from './events.ts';
+import { SessionSettlement } from './settlement.ts';
 import {
   clientMoves,
   type MovingServerEvent,
-  owesAnswer,
   refusals,
   type SessionState,
   serverMoves,
+  statesAwaitingProvider,
 } from './states.ts';
 
-const unusable = 'The provider sent something unusable.';
+const invalidProviderEvent = 'The provider sent an invalid event.';
 
 type OtherEvent = Exclude<ClientEvent, SessionUpdate>;
 
-/** Of all events but `session.update`. */
-const plainKeys: ReadonlySet<string> = new Set(['event_id', 'type', 'text']);
+/** The fields of all events except `session.update`. */
+const contractFields: ReadonlySet<string> = new Set(['event_id', 'type', 'text']);
 
-/** A realtime session: events are checked, relayed and counted, from the first one to the last. */
+/** A realtime session. Validates, relays and meters events. */
 export class RealtimeSession extends SocketSession {
-  readonly #books: SessionBooks;
-  readonly #seen = new SeenIds();
+  readonly #settlement: SessionSettlement;
+  readonly #usedIds = new UsedIds();
   #state: SessionState = 'connected';
-  /** All settings that went upstream, for the case that the upstream changes. */
+  /** All settings sent upstream. They are sent again if the upstream changes. */
   #settings: JsonObject = {};
-  /** Whether the client has its `session.created`: nothing may come before it, and a second upstream's is dropped. */
+  /** Whether the client received `session.created`. It is the first event; those of later upstreams are dropped. */
   #sessionCreated = false;
   readonly #firstFrame = Promise.withResolvers<void>();
-  /** Whether the last word of the upstream was an error, so that a hang-up needs no other. */
-  #failedLast = false;
+  /** Whether the last event of the upstream was an error. A close after it needs no further error. */
+  #lastEventWasError = false;
 
-  /** `channels` serve the model; the voice may narrow them later. */
+  /** `channels` serve the model. The voice may exclude some of them later. */
   constructor(connection: Connection, socket: WebSocket, channels: readonly Channel[]) {
     super(connection, '/api-ws/v1/realtime', socket);
-    this.#books = new SessionBooks(connection);
+    this.#settlement = new SessionSettlement(connection);
     const { client } = this.relay;
-    client.gone.addEventListener('abort', () => this.#firstFrame.resolve(), { once: true });
-    // What the client sends at once waits until it has been greeted, so that no answer comes before the greeting.
-    client.occupy(async () => {
+    client.disconnected.addEventListener('abort', () => this.#firstFrame.resolve(), { once: true });
+    // Events that the client sends early are queued until session.created, so that no reply precedes it.
+    client.runExclusive(async () => {
       await this.relay.connect(channels);
       await this.#firstFrame.promise;
     });
   }
 
   drain(): void {
-    // A session is one piece of work: it may finish.
+    // The running session may finish.
   }
 
   shutDown(): void {
-    void this.#fatal('service_restarting', 'The gateway is going down; connect again.');
+    void this.#fatal('service_restarting', 'The gateway is shutting down. Connect again.');
   }
 
   protected fromClient(data: Buffer, binary: boolean): void | Promise<void> {
-    this.heard();
+    this.touch();
     if (binary) {
       const outcome = { status: 400, errorCode: 'binary_frame' };
       return this.end(outcome, () => this.relay.client.close(1003, 'text frames only'));
     }
-    const read = readClientEvent(data.toString('utf8'), this.#seen);
+    const read = readClientEvent(data.toString('utf8'), this.#usedIds);
     if ('problem' in read) return this.#refuse(read.problem, read.eventId);
     const { event } = read;
     if (!this.#allows(event)) return;
     if (event.type === 'session.update') return this.#update(event, data);
-    if (Object.keys(event).some((key) => !plainKeys.has(key))) return this.#extended(event, data);
-    return this.#take(event, data);
+    if (Object.keys(event).some((key) => !contractFields.has(key))) return this.#acceptExtended(event, data);
+    return this.#accept(event, data);
   }
 
-  #take(event: OtherEvent, data: Buffer): void | Promise<void> {
+  #accept(event: OtherEvent, data: Buffer): void | Promise<void> {
     if (event.type === 'input_text_buffer.append' && event.text !== '') return this.#append(event, data);
-    if (event.type === 'input_text_buffer.commit' || event.type === 'session.finish') this.#books.begun();
-    if (event.type === 'input_text_buffer.clear') this.#books.cleared();
+    if (event.type === 'input_text_buffer.commit' || event.type === 'session.finish')
+      this.#settlement.beginSynthesis();
+    if (event.type === 'input_text_buffer.clear') this.#settlement.clearText();
     this.#forward(event, data);
   }
 
-  /** What the contract does not know goes upstream, too, but names no voice that the session could not have. */
-  async #extended(event: OtherEvent, data: Buffer): Promise<void> {
+  /** Accepts fields that are not in the contract, unless they name a voice of another channel. */
+  async #acceptExtended(event: OtherEvent, data: Buffer): Promise<void> {
     const channels = await this.#channelsFor(event, []);
-    if (channels === undefined || this.over) return;
+    if (channels === undefined || this.isEnding) return;
     const { channel } = this.relay;
-    if (channel === undefined || channels.includes(channel)) return this.#take(event, data);
-    const message = `${event.type}: it names a voice that needs a new connection.`;
+    if (channel === undefined || channels.includes(channel)) return this.#accept(event, data);
+    const message = `${event.type}: a voice in this event requires a new connection.`;
     this.#refuse({ code: 'invalid_value', message }, event.event_id);
   }
 
-  /** The channels that can speak with the voices of an event. Undefined: none can, and the client was told. */
+  /** Returns the channels that have all voices of an event. Refuses the event and returns undefined if there is none. */
   async #channelsFor(event: ClientEvent, main: readonly NamedVoice[]): Promise<Channel[] | undefined> {
     const { gateway, key, model } = this.connection;
     try {
@@ -120,7 +121,7 @@ export class RealtimeSession extends SocketSession {
     }
   }
 
-  /** Whether the event may come in the state of the session; if not, the client is told why. */
+  /** Whether the state of the session allows the event. Refuses the event if it does not. */
   #allows(event: ClientEvent): boolean {
     const move = clientMoves[this.#state][event.type];
     if (!('refused' in move)) return true;
@@ -129,11 +130,11 @@ export class RealtimeSession extends SocketSession {
     return false;
   }
 
-  /** Sends an event on that may come in the state of the session: what the provider says in the meantime forbids none. */
+  /** Forwards an event that was allowed, even if a provider event has changed the state since. */
   #forward(event: ClientEvent, data: Buffer | string): void {
     const move = clientMoves[this.#state][event.type];
-    const nothing = event.type === 'input_text_buffer.append' && event.text === '';
-    if (!nothing && 'next' in move) this.#state = move.next;
+    const isEmptyAppend = event.type === 'input_text_buffer.append' && event.text === '';
+    if (!isEmptyAppend && 'next' in move) this.#state = move.next;
     this.relay.toUpstream(data);
   }
 
@@ -143,75 +144,74 @@ export class RealtimeSession extends SocketSession {
     const param = 'session.voice';
     const main = { field: param, voice: event.session.voice, named: true };
     const channels = await this.#channelsFor(event, [main]);
-    // Upstream, things have gone on in the meantime.
-    if (channels === undefined || this.over || !this.#allows(event)) return;
+    // Provider events may have changed the state in the meantime.
+    if (channels === undefined || this.isEnding || !this.#allows(event)) return;
     const settings = { ...this.#settings, ...event.session };
     const { channel } = this.relay;
     if (channel === undefined || channels.includes(channel)) {
       this.#settings = settings;
-      this.#forward(event, 'model' in event.session ? this.#renamed(event, event.session) : data);
+      this.#forward(event, 'model' in event.session ? this.#withUpstreamModel(event, event.session) : data);
       return;
     }
     if (this.#state === 'buffered') {
-      const message = `${param}: this voice needs a new connection, since text waits already.`;
+      const message = `${param}: this voice requires a new connection, because the text buffer is not empty.`;
       return this.#refuse({ code: 'invalid_value', message, param }, event.event_id);
     }
     await this.relay.connect(channels);
     this.#state = 'connected';
-    this.#failedLast = false;
+    this.#lastEventWasError = false;
     this.#settings = settings;
-    this.#forward(event, this.#renamed(event, settings));
+    this.#forward(event, this.#withUpstreamModel(event, settings));
   }
 
-  /** The event with these settings, and the model by the provider's name where it is named. */
-  #renamed(event: SessionUpdate, settings: JsonObject): string {
+  /** Returns the event with these settings. A model is replaced by its upstream id. */
+  #withUpstreamModel(event: SessionUpdate, settings: JsonObject): string {
     const upstream = this.relay.channel?.upstreamModel(this.connection.model.id);
     const session = 'model' in settings ? { ...settings, model: upstream } : settings;
     return JSON.stringify({ ...event, session });
   }
 
   async #append(event: InputTextBufferAppend, data: Buffer): Promise<void> {
-    const covered = await this.#books.cover(event.text);
-    if (this.over) return;
+    const covered = await this.#settlement.reserve(event.text);
+    if (this.isEnding) return;
     if (!covered) {
       const message = "The key's remaining quota does not cover this text.";
       return this.#fatal('insufficient_user_quota', message, event.event_id);
     }
     this.#forward(event, data);
-    this.#books.sent(event.text);
+    this.#settlement.addSentText(event.text);
   }
 
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {
-    this.heard();
-    this.#failedLast = false;
+    this.touch();
+    this.#lastEventWasError = false;
     const { client } = this.relay;
     if (!this.#sessionCreated) return this.#handleFirstFrame(data, binary);
     if (!binary && isAudioDelta(data)) {
-      this.#books.heard(data.length - envelope, this.#settings);
+      this.#settlement.addAudio(data.length - envelope, this.#settings);
       client.send(data, false);
       return;
     }
     const event = readServerEvent(data, binary);
-    if (event === undefined) return this.#fatal('bad_response', unusable);
+    if (event === undefined) return this.#fatal('bad_response', invalidProviderEvent);
     this.#state = serverMoves[this.#state][event.type as MovingServerEvent] ?? this.#state;
     switch (event.type) {
       case 'session.created':
-        // A second upstream's: the client has been greeted.
         return;
       case 'session.updated':
-        client.send(this.#ownModel(event, data), false);
+        client.send(this.#withPublicModel(event, data), false);
         return;
       case 'response.created':
-        this.#books.begun();
+        this.#settlement.beginSynthesis();
         break;
       case 'response.audio.delta':
-        this.#books.heard(String(event.delta).length, this.#settings);
+        this.#settlement.addAudio(String(event.delta).length, this.#settings);
         break;
       case 'response.content_part.done':
-        this.#books.named(inner(event, 'part').text);
+        this.#settlement.addSpokenText(objectField(event, 'part').text);
         break;
       case 'response.done':
-        this.#books.note(event.response);
+        this.#settlement.recordResponse(event.response);
         break;
       case 'session.finished':
         return this.end({ status: 200 }, () => {
@@ -219,52 +219,52 @@ export class RealtimeSession extends SocketSession {
           client.close(1000);
         });
       case 'error':
-        return this.#providerError(inner(event, 'error'));
+        return this.#providerError(objectField(event, 'error'));
       default:
     }
     client.send(data, false);
   }
 
-  /** The first frame of the first upstream: a greeting, or a refusal, which ends the session. */
+  /** Handles the first frame of the first upstream: `session.created`, or an error, which ends the session. */
   #handleFirstFrame(data: Buffer, binary: boolean): void | Promise<void> {
     const event = readServerEvent(data, binary);
     if (event?.type === 'error') {
-      const told = readProviderError(inner(event, 'error'), this.relay.channel);
-      if ('fatal' in told) return this.#fatal(told.fatal, told.message);
-      return this.#endFailed(() => this.relay.client.send(told.event, false));
+      const error = readProviderError(objectField(event, 'error'), this.relay.channel);
+      if ('fatal' in error) return this.#fatal(error.fatal, error.message);
+      return this.#endFailed(() => this.relay.client.send(error.event, false));
     }
-    if (event?.type !== 'session.created') return this.#fatal('bad_response', unusable);
-    this.relay.client.send(this.#ownModel(event, data), false);
+    if (event?.type !== 'session.created') return this.#fatal('bad_response', invalidProviderEvent);
+    this.relay.client.send(this.#withPublicModel(event, data), false);
     this.#sessionCreated = true;
     this.#firstFrame.resolve();
   }
 
-  /** The event with the public name of the model, whatever the provider calls it. */
-  #ownModel(event: JsonObject, data: Buffer): Buffer | string {
+  /** Returns the event with the public id of the model. */
+  #withPublicModel(event: JsonObject, data: Buffer): Buffer | string {
     const { id } = this.connection.model;
-    const session = inner(event, 'session');
+    const session = objectField(event, 'session');
     return session.model === id ? data : JSON.stringify({ ...event, session: { ...session, model: id } });
   }
 
-  #providerError(error: JsonObject): void | Promise<void> {
-    const told = readProviderError(error, this.relay.channel);
-    if ('fatal' in told) return this.#fatal(told.fatal, told.message);
-    this.#failedLast = true;
-    this.relay.client.send(told.event, false);
+  #providerError(reported: JsonObject): void | Promise<void> {
+    const error = readProviderError(reported, this.relay.channel);
+    if ('fatal' in error) return this.#fatal(error.fatal, error.message);
+    this.#lastEventWasError = true;
+    this.relay.client.send(error.event, false);
   }
 
   protected upstreamClosed(code: number): void {
     if (code === 1013) {
-      void this.#fatal('rate_limit_exceeded', providerThrottles);
-    } else if (this.#failedLast) {
-      // The provider has said why; saying more would hide it.
+      void this.#fatal('rate_limit_exceeded', providerThrottled);
+    } else if (this.#lastEventWasError) {
+      // The client has received the provider's error already.
       void this.#endFailed(() => {});
     } else {
       void this.#fatal('bad_response', 'The provider closed the connection.');
     }
   }
 
-  /** Ends it as the provider's failure, without words of our own. */
+  /** Ends the session with a failure of the provider, without an error event of the gateway. */
   #endFailed(notifyClient: () => void): Promise<void> {
     const { status, close } = fatalErrors.bad_response;
     return this.end({ status, errorCode: 'bad_response' }, () => {
@@ -273,13 +273,13 @@ export class RealtimeSession extends SocketSession {
     });
   }
 
-  protected clientStalled(): void {
-    void this.#fatal('client_too_slow', notRead);
+  protected clientTooSlow(): void {
+    void this.#fatal('client_too_slow', clientTooSlow);
   }
 
-  protected tooQuiet(): void {
-    if (!this.#sessionCreated || owesAnswer.has(this.#state))
-      void this.#fatal('upstream_timeout', 'The provider fell silent.');
+  protected idleTimedOut(): void {
+    if (!this.#sessionCreated || statesAwaitingProvider.has(this.#state))
+      void this.#fatal('upstream_timeout', 'The provider did not respond in time.');
     else void this.end({ status: 200 }, () => this.relay.client.close(1000, 'idle'));
   }
 
@@ -301,9 +301,9 @@ export class RealtimeSession extends SocketSession {
     });
   }
 
-  protected closeBooks(outcome: Outcome): Promise<void> {
+  protected settle(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
     this.#firstFrame.resolve();
-    return this.#books.close({ channel: this.relay.channelName, ...outcome });
+    return this.#settlement.settle({ channel: this.relay.channelName, ...outcome });
   }
 }

@@ -1,19 +1,19 @@
 /**
- * The moves of a realtime session, as the gateway sees it. Text that waits and text that is spoken are kept apart,
- * because a commit of nothing and a late change of the settings are refused.
+ * The state machine of a realtime session. Buffered text and text in synthesis are distinct, because the gateway
+ * refuses to commit an empty buffer or to change settings after synthesis has begun.
  *
- * | state              | the provider has                                              |
+ * | state              | the provider                                                  |
  * |--------------------|---------------------------------------------------------------|
- * | connected          | not been configured                                           |
- * | updating           | been configured, and has not confirmed                        |
- * | configured         | confirmed; no text yet                                        |
- * | buffered           | text that waits; nothing was ever spoken                      |
- * | synthesizing       | text to speak, and none that waits                            |
- * | synthesizing_more  | text to speak, and perhaps more that waits                    |
- * | idle               | spoken all                                                    |
- * | buffered_again     | spoken before, and perhaps text that waits                    |
- * | finishing          | been asked to finish                                          |
- * | closed             | finished, or is gone                                          |
+ * | connected          | is not configured                                             |
+ * | updating           | has not confirmed the settings                                |
+ * | configured         | has confirmed the settings and has no text                    |
+ * | buffered           | has text in the buffer, and has synthesized nothing           |
+ * | synthesizing       | is synthesizing; the buffer is empty                          |
+ * | synthesizing_more  | is synthesizing; the buffer may contain more text             |
+ * | idle               | has synthesized all text                                      |
+ * | buffered_again     | has synthesized before; the buffer may contain text           |
+ * | finishing          | was requested to finish                                       |
+ * | closed             | has finished or is disconnected                               |
  */
 export const sessionStates = [
   'connected',
@@ -41,7 +41,7 @@ export const clientEventTypes = [
 
 export type ClientEventType = (typeof clientEventTypes)[number];
 
-/** Server events that move the session; all others leave it where it is. */
+/** Server events that can change the state. */
 export const movingServerEvents = [
   'session.updated',
   'response.created',
@@ -52,17 +52,16 @@ export const movingServerEvents = [
 
 export type MovingServerEvent = (typeof movingServerEvents)[number];
 
-/** The event goes on to the provider and the session is in `next`, or it is answered with an error. */
+/** The event is forwarded and changes the state to `next`, or it is refused with an error. */
 export type Move = { readonly next: SessionState } | { readonly refused: Refusal };
 
 export type Refusal = keyof typeof refusals;
 
-/** Why an event is refused: the error code, and what is wrong. */
 export const refusals = {
-  too_early: { code: 'session_not_ready', message: 'wait for session.updated' },
-  nothing_waits: { code: 'empty_buffer', message: 'the buffer is empty' },
-  too_late: { code: 'invalid_value', message: 'the settings hold once synthesis has begun' },
-  finished: { code: 'invalid_value', message: 'the session is finishing' },
+  not_ready: { code: 'session_not_ready', message: 'wait for session.updated' },
+  empty_buffer: { code: 'empty_buffer', message: 'the buffer is empty' },
+  synthesis_begun: { code: 'invalid_value', message: 'the settings cannot change after synthesis has begun' },
+  finishing: { code: 'invalid_value', message: 'the session is finishing' },
 } as const;
 
 const to = (next: SessionState): Move => ({ next });
@@ -78,20 +77,20 @@ const all = (refused: Refusal): Moves => ({
 
 type Moves = Readonly<Record<ClientEventType, Move>>;
 
-/** What each client event does in each state. An append without text stays where it is, wherever it may go. */
+/** The effect of each client event in each state. An append without text does not change the state. */
 export const clientMoves: Readonly<Record<SessionState, Moves>> = {
   connected: {
     'session.update': to('updating'),
-    'input_text_buffer.append': no('too_early'),
-    'input_text_buffer.commit': no('too_early'),
+    'input_text_buffer.append': no('not_ready'),
+    'input_text_buffer.commit': no('not_ready'),
     'input_text_buffer.clear': to('connected'),
     'response.cancel': to('connected'),
     'session.finish': to('finishing'),
   },
   updating: {
     'session.update': to('updating'),
-    'input_text_buffer.append': no('too_early'),
-    'input_text_buffer.commit': no('too_early'),
+    'input_text_buffer.append': no('not_ready'),
+    'input_text_buffer.commit': no('not_ready'),
     'input_text_buffer.clear': to('updating'),
     'response.cancel': to('updating'),
     'session.finish': to('finishing'),
@@ -99,7 +98,7 @@ export const clientMoves: Readonly<Record<SessionState, Moves>> = {
   configured: {
     'session.update': to('configured'),
     'input_text_buffer.append': to('buffered'),
-    'input_text_buffer.commit': no('nothing_waits'),
+    'input_text_buffer.commit': no('empty_buffer'),
     'input_text_buffer.clear': to('configured'),
     'response.cancel': to('configured'),
     'session.finish': to('finishing'),
@@ -113,15 +112,15 @@ export const clientMoves: Readonly<Record<SessionState, Moves>> = {
     'session.finish': to('finishing'),
   },
   synthesizing: {
-    'session.update': no('too_late'),
+    'session.update': no('synthesis_begun'),
     'input_text_buffer.append': to('synthesizing_more'),
-    'input_text_buffer.commit': no('nothing_waits'),
+    'input_text_buffer.commit': no('empty_buffer'),
     'input_text_buffer.clear': to('synthesizing'),
     'response.cancel': to('synthesizing'),
     'session.finish': to('finishing'),
   },
   synthesizing_more: {
-    'session.update': no('too_late'),
+    'session.update': no('synthesis_begun'),
     'input_text_buffer.append': to('synthesizing_more'),
     'input_text_buffer.commit': to('synthesizing'),
     'input_text_buffer.clear': to('synthesizing'),
@@ -129,29 +128,28 @@ export const clientMoves: Readonly<Record<SessionState, Moves>> = {
     'session.finish': to('finishing'),
   },
   idle: {
-    'session.update': no('too_late'),
+    'session.update': no('synthesis_begun'),
     'input_text_buffer.append': to('buffered_again'),
-    'input_text_buffer.commit': no('nothing_waits'),
+    'input_text_buffer.commit': no('empty_buffer'),
     'input_text_buffer.clear': to('idle'),
     'response.cancel': to('idle'),
     'session.finish': to('finishing'),
   },
   buffered_again: {
-    'session.update': no('too_late'),
+    'session.update': no('synthesis_begun'),
     'input_text_buffer.append': to('buffered_again'),
     'input_text_buffer.commit': to('synthesizing'),
     'input_text_buffer.clear': to('idle'),
     'response.cancel': to('buffered_again'),
     'session.finish': to('finishing'),
   },
-  finishing: all('finished'),
-  closed: all('finished'),
+  finishing: all('finishing'),
+  closed: all('finishing'),
 };
 
 /**
- * Where a server event takes the session; nothing listed means that it stays. In mode server_commit the provider
- * takes as much text as it likes, so after a response began on its own there may be text left that waits. An error
- * may mean that a response will not come: nothing is waited for then.
+ * The next state after a server event. A missing entry leaves the state unchanged. In mode server_commit the provider
+ * decides how much text a response uses, so the buffer may contain more. After an error no response is expected.
  */
 export const serverMoves: Readonly<
   Record<SessionState, Readonly<Partial<Record<MovingServerEvent, SessionState>>>>
@@ -172,8 +170,8 @@ export const serverMoves: Readonly<
   closed: {},
 };
 
-/** States in which the provider owes an answer: its silence is its failure, not the client's idleness. */
-export const owesAnswer: ReadonlySet<SessionState> = new Set([
+/** States in which an idle timeout is a failure of the provider. */
+export const statesAwaitingProvider: ReadonlySet<SessionState> = new Set([
   'updating',
   'synthesizing',
   'synthesizing_more',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { highWater, lowWater } from '../../../server/sockets/limits.ts';
+import { highWaterBytes, lowWaterBytes } from '../../../server/sockets/limits.ts';
 
 /**
  * The least a relay on `ws` can do: no key, no look into the frames, no books; but, like the gateway, it stops
@@ -23,13 +23,13 @@ switcher.on('connection', (client, request) => {
 function passOn(from: WebSocket, to: WebSocket): void {
   let held = false;
   const sent = () => {
-    if (!held || to.bufferedAmount > lowWater) return;
+    if (!held || to.bufferedAmount > lowWaterBytes) return;
     held = false;
     from.resume();
   };
   from.on('message', (data: Buffer, binary: boolean) => {
     to.send(data, { binary }, sent);
-    if (held || to.bufferedAmount <= highWater) return;
+    if (held || to.bufferedAmount <= highWaterBytes) return;
     held = true;
     from.pause();
   });

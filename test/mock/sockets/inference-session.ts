@@ -172,7 +172,7 @@ export class InferenceSession extends MockSession {
 
   protected tooQuiet(): void {
     if (this.#state === 'running')
-      this.#taskFailed(undefined, 'CLIENT_ERROR', 'No text came for 23 seconds.', 1000, 'timeout');
+      this.#taskFailed(undefined, 'CLIENT_ERROR', 'The client sent no text for 23 seconds.', 1000, 'timeout');
     else this.close(1000, 'idle');
   }
 }
