@@ -18,7 +18,7 @@ import { ModelAccess } from '../models/access.ts';
 import { Slots } from '../outbound/slots.ts';
 import { drivers } from '../providers/drivers.ts';
 import { renderCallback } from '../providers/task-callback.ts';
-import { CallHolds } from '../quota/call-holds.ts';
+import { CallQuota } from '../quota/call-quota.ts';
 import { Heartbeat } from '../quota/heartbeat.ts';
 import { Ledger, type Shortfall } from '../quota/ledger.ts';
 import { LogDays } from '../quota/log-days.ts';
@@ -141,19 +141,27 @@ async function startParts(
     () => heartbeat.start(),
     () => heartbeat.stop(),
   );
-  if (freed.holds > 0 || freed.leases > 0) logger.warn(freed, 'gave back what an earlier run left open');
+  if (freed.holds > 0 || freed.leases > 0) logger.warn(freed, 'released what an earlier run left open');
   const onShortfall = ({ requestId, charged, debt }: Shortfall) =>
     logger.warn(
       { request_id: requestId, charged, debt },
       'the key had too little quota left for a finished call; the rest is recorded as its debt',
     );
-  const exact = new Ledger(store, id, clock, onShortfall);
-  const books = { store, gateway: id, standing: heartbeat, ledger: exact, onShortfall };
-  const ledger = new CallHolds({ ...books, logger, timers, clock });
+  const ledger = new Ledger(store, id, clock, onShortfall);
+  const callQuota = new CallQuota({
+    store,
+    gateway: id,
+    membership: heartbeat,
+    ledger,
+    onShortfall,
+    logger,
+    timers,
+    clock,
+  });
   await container.add(
     'quota',
-    () => ledger.start(),
-    () => ledger.stop(),
+    () => callQuota.start(),
+    () => callQuota.stop(),
   );
   const recordPrices = (loaded: Settings, cause: ChangeCause) =>
     store.run('recordPrices', { ...loadedPrices(loaded), cause, now: clock() });
@@ -208,7 +216,7 @@ async function startParts(
     owner: id,
     drivers,
     channels,
-    quota: ledger,
+    quota: callQuota,
     priceTerms: (modelId, group) => prices.terms(modelId, group),
     logger,
     onChange: ({ callbackUrl }) => {
@@ -266,7 +274,7 @@ async function startParts(
     keyWatcher: new KeyWatcher({ store, clock, timers, keys, logger }),
     addressOf: (request) => clientAddress(request, isTrusted),
     bodyParser,
-    ledger,
+    callQuota,
     access,
     prices,
     channels,

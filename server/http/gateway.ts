@@ -11,7 +11,7 @@ import type { Timers } from '../lib/timers.ts';
 import type { FileRelay } from '../media/file-relay.ts';
 import type { ModelAccess } from '../models/access.ts';
 import type { Slots } from '../outbound/slots.ts';
-import type { CallHolds } from '../quota/call-holds.ts';
+import type { CallQuota } from '../quota/call-quota.ts';
 import type { Prices } from '../quota/prices.ts';
 import type { LiveSettings } from '../settings/live-settings.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -56,8 +56,8 @@ export interface Gateway {
   /** The address that a request comes from, as limits of keys mean it. */
   readonly addressOf: (request: IncomingMessage) => string;
   readonly bodyParser: BodyParser;
-  /** The books of calls that end with their connection. */
-  readonly ledger: CallHolds;
+  /** Quota of calls that end with their connection. */
+  readonly callQuota: CallQuota;
   readonly access: ModelAccess;
   readonly prices: Prices;
   readonly channels: Channels;

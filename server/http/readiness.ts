@@ -14,8 +14,8 @@ export function gatewayStopping(): Failure {
 export async function requireReady({
   leaving,
   draining,
-  ledger,
-}: Pick<Gateway, 'leaving' | 'draining' | 'ledger'>): Promise<void> {
+  callQuota,
+}: Pick<Gateway, 'leaving' | 'draining' | 'callQuota'>): Promise<void> {
   if (leaving || draining) throw gatewayStopping();
-  await ledger.check();
+  await callQuota.check();
 }

@@ -6,62 +6,62 @@ import type { Logger } from '../telemetry/logger.ts';
 
 export interface HeartbeatOptions {
   store: Store;
-  /** Names this gateway in what it holds: the leases of its work and the holds of its requests. */
+  /** Id of this gateway. Its claims, leases and reservations carry it. */
   id: string;
   logger: Logger;
   timers: Timers;
   /** Epoch milliseconds. */
   clock: () => number;
-  /** Milliseconds between two beats. */
+  /** Interval of heartbeats, in milliseconds. Default: 1,000. */
   intervalMs?: number;
-  /** A gateway is gone after so many intervals without a beat. */
+  /** Intervals without a heartbeat after which a gateway is removed. Default: 5. */
   maxMissed?: number;
 }
 
 /**
- * Shows the gateways that share a database that this one runs, and finds out when another does not: what that one held
- * is given back then. It counts its own looks and compares no clocks, so it matters neither what time a machine
- * believes it is nor for how long the store could not be asked. On SQLite there is only one gateway at a time, so
- * whatever earlier ones held is given back at the start.
+ * Announces this gateway to the others that share its database, and removes gateways that stop announcing themselves.
+ * Claims, leases and reservations of a removed gateway are released. It counts its own polls and compares no clocks, so
+ * neither clock skew nor an unavailable store removes a live gateway. SQLite allows only one gateway, so the start
+ * releases everything of earlier ones.
  */
 export class Heartbeat {
   readonly #options: Required<HeartbeatOptions>;
-  /** The others as they were at the latest look, and how many looks have found no new beat. */
-  #others = new Map<string, Beat & { silent: number }>();
+  /** Other gateways at the last poll, with the number of polls without a new heartbeat. */
+  #others = new Map<string, Beat & { missed: number }>();
   #beat = 0;
-  #era = 0;
-  /** No other can have missed enough beats before, by the monotonic clock. */
-  #soundUntil = Number.POSITIVE_INFINITY;
+  #epoch = 0;
+  /** End of the time in which no other gateway can have removed this one, by the monotonic clock. */
+  #memberUntil = Number.POSITIVE_INFINITY;
   #alarm: Alarm | undefined;
-  #round: Promise<void> = Promise.resolve();
-  #freeing: Promise<void> | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #releasing: Promise<void> | undefined;
 
   constructor(options: HeartbeatOptions) {
     this.#options = { intervalMs: 1_000, maxMissed: 5, ...options };
   }
 
-  /** Whether no other gateway can have taken this one for gone. */
-  get sound(): boolean {
-    return this.#options.timers.monotonic() < this.#soundUntil;
+  /** Whether no other gateway can have removed this one yet. */
+  get isMember(): boolean {
+    return this.#options.timers.monotonic() < this.#memberUntil;
   }
 
-  /** Grows when the others took this one for gone: what it held before may be given back. */
-  get era(): number {
-    return this.#era;
+  /** Increments when the others removed this gateway. They may have released everything it had before. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
-  /** To call before this gateway holds anything. Gives what earlier gateways held that was given back. */
+  /** Registers this gateway and returns counts of what it released of lost gateways. Call it before any reservation. */
   async start(): Promise<Freed> {
     const { store, id, clock, timers, intervalMs, logger } = this.#options;
     const alone = store.engine === 'sqlite';
-    if (!alone) this.#beatAt(timers.monotonic());
+    if (!alone) this.#renewAt(timers.monotonic());
     await store.run('beat', { id, beat: this.#beat, alone });
     const freed = await store.run('freeOrphans', { now: clock(), dueNow: timers.monotonic() });
     if (!alone) {
       this.#alarm = timers.alarm(intervalMs, () => {
-        this.#round = this.#look()
+        this.#running = this.#poll()
           .catch((error: unknown) => {
-            // An absent store is logged once, by itself.
+            // The store logs its own absence once.
             if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'the heartbeat failed');
           })
           .then(() => this.#alarm?.refresh());
@@ -70,61 +70,67 @@ export class Heartbeat {
     return freed;
   }
 
-  /** To call when this gateway holds nothing any more. */
+  /** Deregisters this gateway. Call it when it has no claim, lease or reservation. */
   async stop(): Promise<void> {
     const { store, id, logger } = this.#options;
     this.#alarm?.cancel();
     this.#alarm = undefined;
-    await this.#round;
-    await this.#freeing;
+    await this.#running;
+    await this.#releasing;
     try {
       await store.run('removeGateway', { id, beat: null });
     } catch (error) {
-      logger.warn({ err: error }, 'this gateway could not sign off: the others will find it gone');
+      logger.warn({ err: error }, 'this gateway could not be deregistered; the others will remove it');
     }
   }
 
-  /** The others need `maxMissed` looks after they have seen the beat; one is left out, since their clocks may run faster. */
-  #beatAt(time: number): void {
+  /** Others remove a gateway after `maxMissed` intervals. One interval is a margin for clocks that run faster. */
+  #renewAt(time: number): void {
     const { intervalMs, maxMissed } = this.#options;
-    this.#soundUntil = time + intervalMs * (maxMissed - 1);
+    this.#memberUntil = time + intervalMs * (maxMissed - 1);
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { store, id, maxMissed, logger, timers } = this.#options;
     this.#beat += 1;
     const at = timers.monotonic();
     const { missed, others } = await store.run('beat', { id, beat: this.#beat });
-    if (missed) this.#era += 1;
-    this.#beatAt(at);
-    if (missed) logger.warn({ gateway: id }, 'the others took this gateway for gone');
+    if (missed) this.#epoch += 1;
+    this.#renewAt(at);
+    if (missed) logger.warn({ gateway: id }, 'another gateway has removed this one for missed heartbeats');
     const before = this.#others;
-    this.#others = new Map(others.map((other) => [other.id, { ...other, silent: silence(other, before) }]));
+    this.#others = new Map(
+      others.map((other) => [other.id, { ...other, missed: missedBeats(other, before) }]),
+    );
     for (const other of this.#others.values()) {
-      if (other.silent < maxMissed) continue;
-      if (await store.run('removeGateway', other)) logger.warn({ gateway: other.id }, 'a gateway is gone');
+      if (other.missed < maxMissed) continue;
+      if (await store.run('removeGateway', other))
+        logger.warn({ gateway: other.id }, 'a gateway was removed for missed heartbeats');
     }
-    // Not waited for: what may have to wait for others' locks must not keep this one from beating.
-    this.#freeing ??= this.#free().finally(() => {
-      this.#freeing = undefined;
+    // Not awaited, because locks of other gateways must not delay the next heartbeat.
+    this.#releasing ??= this.#release().finally(() => {
+      this.#releasing = undefined;
     });
   }
 
-  /** Every time, not only after a removal: another may have removed one and not come further. */
-  async #free(): Promise<void> {
+  /** Runs after every poll, because another gateway may have ended between a removal and its release. */
+  async #release(): Promise<void> {
     const { store, clock, timers, logger } = this.#options;
     try {
       const freed = await store.run('freeOrphans', { now: clock(), dueNow: timers.monotonic() });
       if (Object.values(freed).some((count) => count > 0))
-        logger.warn(freed, 'gave back what a gateway held');
+        logger.warn(freed, 'released what a lost gateway had reserved or claimed');
     } catch (error) {
       if (error instanceof StoreUnavailable) return;
-      logger.error({ err: error }, 'what gateways held that are gone could not be given back');
+      logger.error({ err: error }, 'reservations and claims of lost gateways could not be released');
     }
   }
 }
 
-function silence({ id, beat }: Beat, before: ReadonlyMap<string, { beat: number; silent: number }>): number {
+function missedBeats(
+  { id, beat }: Beat,
+  before: ReadonlyMap<string, { beat: number; missed: number }>,
+): number {
   const seen = before.get(id);
-  return seen?.beat === beat ? seen.silent + 1 : 0;
+  return seen?.beat === beat ? seen.missed + 1 : 0;
 }

@@ -6,97 +6,97 @@ import type { ReservationKind } from '../store/schema.ts';
 import { persist, type Store } from '../store/store.ts';
 
 export interface ReserveRequest {
-  /** Names the reservation, and is never used again: one request id can be reserved, settled or refunded once. */
+  /** Id of the reservation. Each id is reserved and settled or refunded at most once. */
   requestId: string;
-  /** `unlimited`: it is known to have no limit. */
+  /** `unlimited`: its quota is known to be unlimited. */
   token: { id: number; userId: number; unlimited?: boolean };
   model: string;
   unit: Unit;
-  /** Quota to hold, a whole number from 0. */
+  /** Quota to reserve, a whole number from 0. */
   amount: number;
-  /** `task` reservations outlive a gateway; those of `request` go back when it is gone. Default `request`. */
+  /** A `task` reservation outlives its gateway; a `request` reservation is refunded when the gateway is lost. Default: `request`. */
   kind?: ReservationKind;
 }
 
-/** What became of quota that a lease had for something: `taken` out of it, `kept` in it, or there was no such lease. */
-export type Drawn = 'taken' | 'kept' | 'no_lease';
+/** Whether quota was drawn from a lease: `drawn`, `unused`, or `no_lease` when the lease did not exist. */
+export type LeaseDraw = 'drawn' | 'unused' | 'no_lease';
 
-/** Where what is written down by itself, as tasks are, has its quota from. */
+/** Provides quota for work that is stored in rows of its own, such as tasks. */
 export interface QuotaSource {
   /**
-   * Tries something that takes quota from a key's balance, and again when gateways have given back what they had of the key,
-   * where `isRefused` says that it lacked.
+   * Runs `attempt`, which takes quota from a key's balance. While `isRefused` says that the balance is too low, reclaims
+   * leased quota of the key and runs it again.
    */
-  reclaiming<T>(
+  withReclaim<T>(
     tokenId: number,
     amount: number,
     attempt: () => Promise<T>,
     isRefused: (outcome: T) => boolean,
   ): Promise<T>;
   /**
-   * Tries something that takes an amount out of a lease on disk, which nothing else has a claim to meanwhile; `drawnBy` says
-   * whether it has. Undefined: nothing is leased of the key that would cover it, so it is to be taken from its balance.
+   * Reserves an amount in a lease and runs `attempt`, which draws it from that lease in the database; `drawOf` returns
+   * whether it did. Undefined: no lease of the key covers the amount, so take it from the balance.
    */
-  fromLease<T>(
+  withLease<T>(
     tokenId: number,
     amount: number,
     attempt: (lease: string) => Promise<T>,
-    drawnBy: (outcome: T) => Drawn,
+    drawOf: (outcome: T) => LeaseDraw,
   ): Promise<T | undefined>;
 }
 
-export interface Extension {
+export interface ExtendRequest {
   requestId: string;
-  /** Whose it is, so that what gateways have of the key's quota can be asked back. */
+  /** The key, so that its leased quota can be reclaimed. */
   tokenId?: number;
-  /** The key is known to have no limit still. */
+  /** Whether the quota of the key is still known to be unlimited. */
   unlimited?: boolean;
   from: number;
   to: number;
 }
 
-/** A settlement whose cost no quota of its key covered. */
+/** A settlement that exceeds the quota of its key. */
 export interface Shortfall extends Settlement {
   requestId: string;
 }
 
 export interface SettleRequest {
   requestId: string;
-  /** Quota that the work costs. */
+  /** Cost in quota. */
   charged: number;
   log: LogEntry;
 }
 
-/** What quota is held and charged with. */
-export interface Holds {
-  /** Holds quota before any work is done. Unlimited keys always have enough. */
+/** Reserves quota before work begins, and settles or refunds it afterwards. */
+export interface Reservations {
+  /** Reserves quota. Unlimited keys always have enough. */
   reserve(request: ReserveRequest): Promise<ReserveResult>;
   /**
-   * Raises a reservation that holds `from` to `to`. Without enough quota it keeps what it holds. `not_open` when it is
-   * closed or does not hold `from`.
+   * Raises a reservation from `from` to `to`, or leaves it unchanged without enough quota. `not_open`: it is closed or its
+   * amount is not `from`.
    */
-  extend(request: Extension): Promise<ExtendResult>;
+  extend(request: ExtendRequest): Promise<ExtendResult>;
   /**
-   * Charges the cost, also beyond the reservation as far as the balance covers it, and writes the log row in the same
-   * transaction. The rest is a debt of the key. Waits for a store that is away. Undefined: the reservation was closed
-   * before, or never existed.
+   * Charges the cost and writes the log row in one transaction. Cost beyond the reservation comes from the balance, and
+   * the rest becomes a debt of the key. Waits for an unavailable store. Undefined: the reservation was closed before, or
+   * never existed.
    */
   settle(request: SettleRequest): Promise<Settlement | undefined>;
   /**
-   * Gives everything back, with a log row of quota 0 when `log` is given. True the first time. When the store is
-   * away, it is done as soon as it is back, and nobody waits for that.
+   * Refunds the reservation, with a log row of quota 0 when `log` is given. Returns true the first time. Does not wait for
+   * an unavailable store: the refund follows when it responds again.
    */
   refund(request: { requestId: string; log?: LogEntry }): Promise<boolean>;
 }
 
-/** The books, with every hold written down: what a key has left, what is held for running work, and what finished work cost. */
-export class Ledger implements Holds {
+/** Keeps every reservation and settlement in the database. */
+export class Ledger implements Reservations {
   readonly #store: Store;
   readonly #gateway: string;
   readonly #clock: () => number;
   readonly #onShortfall: (shortfall: Shortfall) => void;
 
-  /** `gateway` is the one whose requests these are; `clock` gives epoch milliseconds. */
+  /** `gateway` owns the reservations of requests; `clock` returns epoch milliseconds. */
   constructor(
     store: Store,
     gateway: string,
@@ -117,24 +117,22 @@ export class Ledger implements Holds {
       userId: request.token.userId,
       model: request.model,
       unit: request.unit,
-      amount: quota('amount', request.amount),
+      amount: requireQuota('amount', request.amount),
       kind,
       gateway: kind === 'request' ? this.#gateway : null,
       now: this.#clock(),
     });
   }
 
-  async extend(request: Extension): Promise<ExtendResult> {
+  async extend(request: ExtendRequest): Promise<ExtendResult> {
     const { requestId } = request;
-    const from = quota('from', request.from);
-    const to = quota('to', request.to);
-    if (to < from) throw new RangeError(`a hold cannot be lowered from ${from} to ${to}`);
+    const { from, to } = requireExtension(request);
     return this.#store.run('extend', { requestId, from, to, now: this.#clock() });
   }
 
   async settle(request: SettleRequest): Promise<Settlement | undefined> {
     const { requestId } = request;
-    const args = { ...request, charged: quota('charged', request.charged), now: this.#clock() };
+    const args = { ...request, charged: requireQuota('charged', request.charged), now: this.#clock() };
     const settlement = await persist(this.#store, 'settle', args);
     if (settlement !== undefined && settlement.debt > 0) this.#onShortfall({ requestId, ...settlement });
     return settlement;
@@ -146,14 +144,23 @@ export class Ledger implements Holds {
       return await this.#store.run('refund', args);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      // Should the process end before, it is given back as what a vanished gateway held.
+      // If the process ends before, it is refunded as a reservation of a lost gateway.
       persist(this.#store, 'refund', args).catch(() => {});
       return true;
     }
   }
 }
 
-export function quota(name: string, value: number): number {
+/** @throws RangeError when the value is not a whole number from 0 below 2^53 */
+export function requireQuota(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new RangeError(`${name} must be a whole number from 0 below 2^53, not ${value}`);
+}
+
+/** @throws RangeError when an amount is not valid, or `to` is below `from` */
+export function requireExtension({ from, to }: ExtendRequest): Pick<ExtendRequest, 'from' | 'to'> {
+  requireQuota('from', from);
+  requireQuota('to', to);
+  if (to < from) throw new RangeError(`a reservation cannot be lowered from ${from} to ${to}`);
+  return { from, to };
 }

@@ -13,12 +13,11 @@ export interface LogDaysParts {
   timers: Timers;
 }
 
-/** Days from today on that have a partition, so that none is missing if something keeps the log busy for days. */
-const ahead = 7;
-/** Between two rounds, in milliseconds. */
-const every = 600_000;
+/** Partitions are created for this number of days ahead, in case long transactions block their creation. */
+const daysAhead = 7;
+const intervalMs = 600_000;
 
-/** Gives the log on PostgreSQL its partitions ahead of time. The entries of a day that has none are kept too. */
+/** Creates daily partitions of the request log on PostgreSQL. Entries without a partition are stored in a default one. */
 export class LogDays {
   readonly #parts: LogDaysParts;
   readonly #periodicTask: PeriodicTask;
@@ -28,26 +27,26 @@ export class LogDays {
     this.#periodicTask = new PeriodicTask(parts.timers);
   }
 
-  /** Does so at once, and then again and again; with SQLite, whose log has no partitions, never. */
+  /** Creates partitions now and periodically. Does nothing on SQLite, which has no partitions. */
   async start(): Promise<void> {
     if (this.#parts.store.engine === 'sqlite') return;
-    const failed = (error: unknown) => {
-      // An absent store is logged once, by itself.
+    const onError = (error: unknown) => {
+      // The store logs its own absence once.
       if (!(error instanceof StoreUnavailable))
-        this.#parts.logger.error({ err: error }, 'the log could not be given its next days');
+        this.#parts.logger.error({ err: error }, 'partitions of the request log could not be created');
     };
-    await this.run().catch(failed);
-    this.#periodicTask.start(every, () => this.run(), failed);
+    await this.run().catch(onError);
+    this.#periodicTask.start(intervalMs, () => this.run(), onError);
   }
 
   stop(): Promise<void> {
     return this.#periodicTask.stop();
   }
 
-  /** Adds what is missing, from yesterday on: calls that ended then may not be written yet. */
+  /** Creates missing partitions from yesterday on, since settlements of yesterday may still be pending. */
   async run(): Promise<void> {
     const { store, clock } = this.#parts;
     const today = dayOf(clock());
-    await store.run('addLogDays', { first: today - 1, last: today + ahead });
+    await store.run('addLogDays', { first: today - 1, last: today + daysAhead });
   }
 }

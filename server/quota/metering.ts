@@ -7,15 +7,14 @@ import { isPlausible, type Usage } from '../models/usage.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { FinalState } from '../store/schema.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { recordHold, recordSettlement } from '../telemetry/quota-flow.ts';
-import type { Holds } from './ledger.ts';
+import { recordReservation, recordSettlement } from '../telemetry/quota-flow.ts';
+import type { Reservations } from './ledger.ts';
 import { costOf, type Prices, type PriceTerms } from './prices.ts';
 
 export type { Usage } from '../models/usage.ts';
 
-/** What a call's place in the books is kept with. */
-export interface Books {
-  readonly ledger: Holds;
+export interface MeteringParts {
+  readonly callQuota: Reservations;
   readonly prices: Prices;
   readonly logger: Logger;
   readonly timers: Timers;
@@ -42,35 +41,35 @@ export interface CallOutcome {
   errorCode?: string;
   /** Default: `failed` with an error code or a status from 400 on, else `completed`. */
   state?: FinalState;
-  /** The provider's own id of the request, where it reported one. */
+  /** The provider's request id, if it reported one. */
   upstreamId?: string | null;
 }
 
-/** One request's place in the books: quota is held when it is made, and it ends by `charge` or `refund`, once. */
+/** Meters one call: reserves its quota on `open`, and ends once with `charge` or `refund`. */
 export class Metering {
-  readonly #books: Books;
+  readonly #parts: MeteringParts;
   readonly #call: MeteredCall;
   /** The price when the call began. */
   readonly #terms: PriceTerms;
-  /** Units and quota held. */
+  /** Reserved units and quota. */
   #units: number;
-  #held: number;
+  #reserved: number;
   #closed = false;
 
-  private constructor(books: Books, call: MeteredCall, terms: PriceTerms, held: number) {
-    this.#books = books;
+  private constructor(parts: MeteringParts, call: MeteredCall, terms: PriceTerms, reserved: number) {
+    this.#parts = parts;
     this.#call = call;
     this.#terms = terms;
     this.#units = call.expectedUnits;
-    this.#held = held;
+    this.#reserved = reserved;
   }
 
-  /** @throws Failure 403 when the key's quota does not cover the expected units, 401 when it was revoked; nothing is held then. */
-  static async open(books: Books, call: MeteredCall): Promise<Metering> {
+  /** @throws Failure 403 when the key's quota does not cover the expected units, 401 when the key was revoked */
+  static async open(parts: MeteringParts, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
-    const terms = books.prices.terms(model.id, caller.group);
+    const terms = parts.prices.terms(model.id, caller.group);
     const amount = costOf(call.expectedUnits, terms);
-    const outcome = await books.ledger.reserve({
+    const outcome = await parts.callQuota.reserve({
       requestId,
       token: { id: caller.tokenId, userId: caller.userId, unlimited: caller.unlimited === true },
       model: model.id,
@@ -87,32 +86,32 @@ export class Metering {
     }
     if (outcome === 'key_revoked') throw keyRefused();
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
-    recordHold(model.id, amount);
-    return new Metering(books, call, terms, amount);
+    recordReservation(model.id, amount);
+    return new Metering(parts, call, terms, amount);
   }
 
   /**
-   * Holds enough for `units` in all, for work that grows while it lasts. False when the key's quota does not cover
-   * them, or the books are closed; what was held before stays held. `caller` is the key as it is now.
+   * Raises the reservation to `units` in total. Returns false when the key's quota does not cover them or the call is
+   * closed; the reservation is unchanged then. `caller` is the current state of the key.
    */
   async cover(units: number, caller: Caller): Promise<boolean> {
     if (this.#closed) return false;
     const { requestId } = this.#call;
-    const from = this.#held;
+    const from = this.#reserved;
     const to = Math.max(from, costOf(units, this.#terms));
     if (to > from) {
       const { tokenId, unlimited = false } = caller;
-      const outcome = await this.#books.ledger.extend({ requestId, tokenId, unlimited, from, to });
+      const outcome = await this.#parts.callQuota.extend({ requestId, tokenId, unlimited, from, to });
       if (outcome === 'insufficient_quota') return false;
-      if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
-      recordHold(this.#call.model.id, to - from);
-      this.#held = to;
+      if (outcome === 'not_open') throw new Error(`the amount of reservation ${requestId} is not ${from}`);
+      recordReservation(this.#call.model.id, to - from);
+      this.#reserved = to;
     }
     this.#units = Math.max(this.#units, units);
     return true;
   }
 
-  /** The expected usage, for an answer that was delivered but never said what it used. */
+  /** Usage to charge for an answer that was delivered without a usage report. */
   get expected(): Usage {
     const { likely } = this.#call;
     if (likely !== undefined) return likely;
@@ -130,31 +129,31 @@ export class Metering {
     const usage = this.#chargeable(reported, bound, outcome.channel);
     const charged = costOf(usage.units, this.#terms);
     const log = this.#log(usage, outcome);
-    const { ledger, logger } = this.#books;
+    const { callQuota, logger } = this.#parts;
     try {
-      const settlement = await ledger.settle({ requestId, charged, log });
-      if (settlement !== undefined) recordSettlement(this.#call.model.id, this.#held, settlement);
+      const settlement = await callQuota.settle({ requestId, charged, log });
+      if (settlement !== undefined) recordSettlement(this.#call.model.id, this.#reserved, settlement);
       else logger.error({ request_id: requestId }, 'the reservation was closed before it was settled');
     } catch (error) {
-      logger.error({ request_id: requestId, charged, err: error }, 'what was used could not be charged');
+      logger.error({ request_id: requestId, charged, err: error }, 'the usage could not be charged');
       throw error;
     }
   }
 
-  /** Gives the held quota back. Resolves when it is on disk. */
+  /** Refunds the reservation. Resolves when the refund is on disk. */
   async refund(outcome: CallOutcome & { errorCode: string }): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     const none = { units: 0, inputTokens: 0, outputTokens: 0 };
-    await this.#books.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
-    recordSettlement(this.#call.model.id, this.#held, { charged: 0, debt: 0 });
+    await this.#parts.callQuota.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
+    recordSettlement(this.#call.model.id, this.#reserved, { charged: 0, debt: 0 });
   }
 
   /** The reported usage, or the upper bound in its place when the report is a fault of the provider. */
   #chargeable(reported: Usage, bound: number, channel: string): Usage {
     if (isPlausible(reported.units, bound) && this.#hasPrice(reported.units)) return reported;
     const figures = { reported: reported.units, bound };
-    this.#books.logger.warn(
+    this.#parts.logger.warn(
       { request_id: this.#call.requestId, channel, ...figures },
       'the reported usage is not plausible for the request; charging the upper bound',
     );
@@ -187,7 +186,7 @@ export class Metering {
       units: usage.units,
       promptTokens: usage.inputTokens,
       completionTokens: usage.outputTokens,
-      durationMs: this.#books.timers.monotonic() - this.#call.startedAt,
+      durationMs: this.#parts.timers.monotonic() - this.#call.startedAt,
       evidence: { ...this.#terms, state: state ?? (isFailed ? 'failed' : 'completed'), upstreamId },
     };
   }

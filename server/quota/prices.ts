@@ -5,7 +5,7 @@ import type { Settings } from '../settings/settings.ts';
 
 type PriceSettings = Pick<Settings, 'prices' | 'groups' | 'revision'>;
 
-/** The price of a model for a group at some moment. */
+/** The price of a model for a group at one moment. */
 export interface PriceTerms {
   /** Quota per unit, before the group's ratio. */
   readonly unitPrice: number;
@@ -17,29 +17,28 @@ export interface PriceTerms {
 
 /** Quota per unit by model, times the group's ratio. Its `prices` are the effective ones. */
 export class Prices {
-  #now: PriceList;
+  #current: PriceList;
 
   constructor(settings: PriceSettings) {
-    this.#now = new PriceList(settings);
+    this.#current = new PriceList(settings);
   }
 
-  /** From now on these hold. */
   apply(settings: PriceSettings): void {
-    this.#now = new PriceList(settings);
+    this.#current = new PriceList(settings);
   }
 
   /**
-   * The price of a model for a group as it is now. Later changes of the configuration do not alter it.
+   * Returns the current price of a model for a group. Later configuration changes do not alter it.
    *
    * @throws Failure 404 when the model has no price
    */
   terms(modelId: string, group: string): PriceTerms {
-    const now = this.#now;
+    const prices = this.#current;
     return {
-      unitPrice: now.price(modelId),
-      groupRatio: now.ratio(group),
+      unitPrice: prices.price(modelId),
+      groupRatio: prices.ratio(group),
       group,
-      configRevision: now.revision,
+      configRevision: prices.revision,
     };
   }
 }

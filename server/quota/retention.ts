@@ -11,17 +11,16 @@ export interface RetentionParts {
   /** Epoch milliseconds. */
   clock: () => number;
   timers: Timers;
-  /** How long the entries of what is over are kept; on PostgreSQL they go with their whole day. */
+  /** Retention of closed entries, in milliseconds. On PostgreSQL a whole day is dropped at once. */
   keepMs: number;
 }
 
-/** Between two sweeps, in milliseconds. */
-const sweepEvery = 600_000;
-/** At a time, so that no transaction is long, and the pause until the next ones, in milliseconds. */
-const batch = 200;
+const sweepIntervalMs = 600_000;
+/** Rows in one transaction, so that it stays short, and the pause between transactions. */
+const batchSize = 200;
 const pauseMs = 50;
 
-/** Sweeps books and log of what is older than it is to be, and returns what deleted keys have left. */
+/** Deletes expired rows of the ledger and the request log, and returns leftover quota of deleted keys. */
 export class Retention {
   readonly #parts: RetentionParts;
   readonly #periodicTask: PeriodicTask;
@@ -33,16 +32,16 @@ export class Retention {
     this.#keepMs = parts.keepMs;
   }
 
-  /** The sweeps that begin from now on keep as much as this. */
+  /** Sets the retention of the sweeps that start from now on. */
   apply(keepMs: number): void {
     this.#keepMs = keepMs;
   }
 
   start(): void {
     this.#periodicTask.start(
-      sweepEvery,
+      sweepIntervalMs,
       () => this.run(),
-      (error) => this.#parts.logger.error({ err: error }, 'old books could not be swept'),
+      (error) => this.#parts.logger.error({ err: error }, 'expired rows could not be deleted'),
     );
   }
 
@@ -50,41 +49,43 @@ export class Retention {
     return this.#periodicTask.stop();
   }
 
-  /** Sweeps all that there is, and says how many calls went. */
+  /** Sweeps until nothing is left. Returns the number of deleted calls. */
   async run(): Promise<number> {
     const { store, clock, timers } = this.#parts;
-    // A calendar that has been set forward makes nothing old.
+    // The smaller clock, so that a system clock set forward expires nothing.
     const now = Math.min(clock(), timers.monotonic());
     const closedBefore = now - this.#keepMs;
-    const swept = await this.#inBatches(() => store.run('sweepReservations', { closedBefore, limit: batch }));
-    const logged = await this.#inBatches(() => store.run('sweepLog', { closedBefore, limit: batch }));
-    const ended = { endedBefore: closedBefore, limit: batch };
+    const swept = await this.#inBatches(() =>
+      store.run('sweepReservations', { closedBefore, limit: batchSize }),
+    );
+    const logged = await this.#inBatches(() => store.run('sweepLog', { closedBefore, limit: batchSize }));
+    const ended = { endedBefore: closedBefore, limit: batchSize };
     const dropped = await this.#dropDays(closedBefore);
     await this.#inBatches(() => store.run('sweepVerificationSessions', ended));
-    await this.#inBatches(() => store.run('returnLeftovers', { limit: batch, now: clock() }));
+    await this.#inBatches(() => store.run('returnLeftovers', { limit: batchSize, now: clock() }));
     return swept + logged + dropped;
   }
 
-  /** Those of the log that are older; one that is in use comes with the next sweep. */
+  /** Drops expired days of the log. The next sweep drops a day that is in use now. */
   async #dropDays(closedBefore: number): Promise<number> {
     const { store, logger } = this.#parts;
-    let all = 0;
+    let total = 0;
     for (const day of await readLogDays(store.read)) {
-      if (day >= dayOf(closedBefore) || this.#periodicTask.stopped) return all;
+      if (day >= dayOf(closedBefore) || this.#periodicTask.stopped) return total;
       const calls = await store.run('dropLogDay', { day, closedBefore });
-      if (typeof calls === 'string') return all;
-      logger.info({ partition: partitionOf(day), calls }, 'a day of the log was dropped');
-      all += calls;
+      if (typeof calls === 'string') return total;
+      logger.info({ partition: partitionOf(day), calls }, 'a partition of the request log was dropped');
+      total += calls;
     }
-    return all;
+    return total;
   }
 
   async #inBatches(sweep: () => Promise<number>): Promise<number> {
-    let all = 0;
+    let total = 0;
     for (;;) {
-      const gone = await sweep();
-      all += gone;
-      if (gone < batch || this.#periodicTask.stopped) return all;
+      const deleted = await sweep();
+      total += deleted;
+      if (deleted < batchSize || this.#periodicTask.stopped) return total;
       await this.#periodicTask.pause(pauseMs);
     }
   }

@@ -12,17 +12,17 @@ export interface RollUpParts {
   timers: Timers;
 }
 
-/** Between two rounds, in milliseconds: the entries written meanwhile are added up with each look at the figures. */
-const every = 10_000;
-/** Entries at a time, so that no transaction is long, and the pause until the next ones, in milliseconds. */
-const batch = 1_000;
+/** Interval of roll-ups, in milliseconds. Reports add up the entries written since the last one. */
+const intervalMs = 10_000;
+/** Entries in one transaction, so that it stays short, and the pause between transactions. */
+const batchSize = 1_000;
 const pauseMs = 50;
 
-/** Adds the entries of the request log to the figures that outlive them. */
+/** Adds entries of the request log to usage figures, which are kept longer. */
 export class RollUp {
   readonly #parts: RollUpParts;
   readonly #periodicTask: PeriodicTask;
-  /** Where the log ended at some time; kept until every transaction of that time is over. */
+  /** End of the log at an earlier time, used until every transaction of that time has ended. */
   #end: LogEnd | undefined;
 
   constructor(parts: RollUpParts) {
@@ -32,10 +32,10 @@ export class RollUp {
 
   start(): void {
     this.#periodicTask.start(
-      every,
+      intervalMs,
       () => this.run(),
       (error) => {
-        // An absent store is logged once, by itself.
+        // The store logs its own absence once.
         if (!(error instanceof StoreUnavailable))
           this.#parts.logger.error({ err: error }, 'the log could not be added to the figures');
       },
@@ -46,20 +46,20 @@ export class RollUp {
     return this.#periodicTask.stop();
   }
 
-  /** Adds all that there is, and says how many entries; another gateway may be at it, or transactions under way. */
+  /** Rolls up all entries and returns their number. Stops early if another gateway rolls up or a transaction is open. */
   async run(): Promise<number> {
     const { store } = this.#parts;
     const end = (this.#end ??= await readLogEnd(store.read));
-    for (let all = 0; ; ) {
-      const rolled = await store.run('rollUpLog', { end, limit: batch });
+    for (let total = 0; ; ) {
+      const rolled = await store.run('rollUpLog', { end, limit: batchSize });
       if (rolled === 'lost') this.#end = undefined;
-      if (typeof rolled === 'string') return all;
-      all += rolled;
-      if (rolled < batch) {
+      if (typeof rolled === 'string') return total;
+      total += rolled;
+      if (rolled < batchSize) {
         this.#end = undefined;
-        return all;
+        return total;
       }
-      if (this.#periodicTask.stopped) return all;
+      if (this.#periodicTask.stopped) return total;
       await this.#periodicTask.pause(pauseMs);
     }
   }

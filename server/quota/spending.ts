@@ -1,37 +1,33 @@
-/** What is added up lasts at least so long, in milliseconds, and at most twice as long. */
-export const spendingWindow = 30_000;
+/** Length of a window, in milliseconds. A sum covers the current and the previous window. */
+export const spendingWindowMs = 30_000;
 
-/** What has been spent lately. Times are monotonic milliseconds. */
+/** Sums recent spending of a key. Times are monotonic milliseconds. */
 export class Spending {
-  #began = 0;
-  #before = 0;
-  #now = 0;
-  #calls = 0;
-  #callsBefore = 0;
+  #windowStart = 0;
+  #current = { amount: 0, calls: 0 };
+  #previous = { amount: 0, calls: 0 };
 
   add(amount: number, at: number): void {
-    this.#turn(at);
-    this.#now += amount;
-    this.#calls += 1;
+    this.#advance(at);
+    this.#current.amount += amount;
+    this.#current.calls += 1;
   }
 
   amount(at: number): number {
-    this.#turn(at);
-    return this.#before + this.#now;
+    this.#advance(at);
+    return this.#previous.amount + this.#current.amount;
   }
 
   calls(at: number): number {
-    this.#turn(at);
-    return this.#callsBefore + this.#calls;
+    this.#advance(at);
+    return this.#previous.calls + this.#current.calls;
   }
 
-  #turn(at: number): void {
-    const windows = Math.floor((at - this.#began) / spendingWindow);
+  #advance(at: number): void {
+    const windows = Math.floor((at - this.#windowStart) / spendingWindowMs);
     if (windows === 0) return;
-    this.#before = windows === 1 ? this.#now : 0;
-    this.#callsBefore = windows === 1 ? this.#calls : 0;
-    this.#now = 0;
-    this.#calls = 0;
-    this.#began = at;
+    this.#previous = windows === 1 ? this.#current : { amount: 0, calls: 0 };
+    this.#current = { amount: 0, calls: 0 };
+    this.#windowStart = at;
   }
 }

@@ -50,8 +50,8 @@ export interface TaskEnvironment extends Required<TaskOptions> {
 export function environment(options: TaskOptions, stopping: AbortSignal, owner: string): TaskEnvironment {
   return {
     quota: {
-      fromLease: () => Promise.resolve(undefined),
-      reclaiming: (_token, _amount, attempt) => attempt(),
+      withLease: () => Promise.resolve(undefined),
+      withReclaim: (_token, _amount, attempt) => attempt(),
     },
     onChange: () => {},
     clock: Date.now,

@@ -7,11 +7,11 @@ import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
-import { recordHold } from '../telemetry/quota-flow.ts';
+import { recordReservation } from '../telemetry/quota-flow.ts';
 import { type DriverError, noteDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
-import { drawnBy, LeasedCreations } from './leased-creations.ts';
-import { heldFor } from './record-end.ts';
+import { LeasedTaskWriter, leaseDrawOf } from './leased-task-writer.ts';
+import { reservedQuotaOf } from './record-final-task.ts';
 import { among } from './running.ts';
 import {
   fingerprintOfAsked,
@@ -33,13 +33,13 @@ interface Running {
 export class Submitter {
   readonly #env: TaskEnvironment;
   readonly #changes: TaskTransitions;
-  readonly #leased: LeasedCreations;
+  readonly #leased: LeasedTaskWriter;
   readonly #running = new Map<string, Running>();
   readonly #repeats = new Set<Promise<unknown>>();
 
   constructor(env: TaskEnvironment, changes: TaskTransitions) {
     this.#env = env;
-    this.#leased = new LeasedCreations(env.store);
+    this.#leased = new LeasedTaskWriter(env.store);
     this.#changes = changes;
   }
 
@@ -66,7 +66,7 @@ export class Submitter {
       made = await this.#create(order, first);
     }
     if (made.outcome !== 'created') throw refusal(made.outcome, order);
-    recordHold(order.model.id, heldFor(made.task));
+    recordReservation(order.model.id, reservedQuotaOf(made.task));
     fault('submit:reserved');
     const { id, nextPollAt } = made.task;
     const result = this.#place(made.task, order, driver);
@@ -95,10 +95,10 @@ export class Submitter {
     const leased = (lease: string) => this.#leased.add({ ...row, lease });
     // What holds nothing waits for no balance.
     const isFree = amount === 0 || order.caller.unlimited === true;
-    const made = isFree ? undefined : await quota.fromLease(tokenId, amount, leased, drawnBy);
+    const made = isFree ? undefined : await quota.withLease(tokenId, amount, leased, leaseDrawOf);
     if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
     const isRefused = ({ outcome }: NewTaskResult) => outcome === 'insufficient_quota';
-    return quota.reclaiming(tokenId, amount, () => this.#insert(row), isRefused);
+    return quota.withReclaim(tokenId, amount, () => this.#insert(row), isRefused);
   }
 
   async #insert(row: NewTask): Promise<NewTaskResult> {

@@ -16,7 +16,7 @@ import {
 } from './driver.ts';
 import type { ChangedTask, TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
-import { heldFor, recordEnd } from './record-end.ts';
+import { recordFinalTask, reservedQuotaOf } from './record-final-task.ts';
 import { jittered, longer, retryPause } from './timing.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
@@ -202,7 +202,7 @@ export class TaskTransitions {
     const now = this.#env.clock();
     const refused = { id, attempt, channel, status, errorCode: storable(code), now };
     return persist(this.#env.store, 'dropTask', refused).then((dropped) => {
-      if (dropped) recordSettlement(task.model, heldFor(task), { charged: 0, debt: 0 });
+      if (dropped) recordSettlement(task.model, reservedQuotaOf(task), { charged: 0, debt: 0 });
       return dropped;
     });
   }
@@ -238,7 +238,7 @@ export class TaskTransitions {
         { task: id, request_id: task.requestId, ...booked },
         'the key had too little quota left for a finished task; the rest is recorded as its debt',
       );
-    recordEnd(task, booked);
+    recordFinalTask(task, booked);
     this.#announce(task);
     return task;
   }

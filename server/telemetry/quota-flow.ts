@@ -6,20 +6,20 @@ const other: Attributes = { 'unigate.model': 'other' };
 const models: ReadonlyMap<string, Attributes> = new Map(
   catalogue.map(({ id }) => [id, { 'unigate.model': id }]),
 );
-/** Channels may serve models of any id, which clients choose. */
+/** Model ids outside the catalogue share one label, since clients choose them. */
 const named = (model: string) => models.get(model) ?? other;
 
-export function recordHold(model: string, quota: number): void {
+export function recordReservation(model: string, quota: number): void {
   quotaReserved.add(quota, named(model));
 }
 
-/** Counts a settlement of a reservation: `charged` was taken, and `debt` is owed. */
+/** Counts the settlement of a reservation. */
 export function recordSettlement(
   model: string,
-  held: number,
+  reserved: number,
   { charged, debt }: { charged: number; debt: number },
 ): void {
   quotaCharged.add(charged, named(model));
-  quotaRefunded.add(Math.max(0, held - charged - debt), named(model));
+  quotaRefunded.add(Math.max(0, reserved - charged - debt), named(model));
   quotaDebt.add(debt, named(model));
 }

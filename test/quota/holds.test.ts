@@ -72,6 +72,6 @@ describe('a hold', () => {
   test('cannot be lowered', async () => {
     await hold('r', 5);
     const lowered = ledger.extend({ requestId: 'r', from: 5, to: 4 });
-    await expect(lowered).rejects.toThrow('a hold cannot be lowered from 5 to 4');
+    await expect(lowered).rejects.toThrow('a reservation cannot be lowered from 5 to 4');
   });
 });

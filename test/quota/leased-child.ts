@@ -1,9 +1,9 @@
 import { systemTimers } from '../../server/lib/timers.ts';
-import { CallHolds } from '../../server/quota/call-holds.ts';
+import { CallQuota } from '../../server/quota/call-quota.ts';
 import { Heartbeat } from '../../server/quota/heartbeat.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
-import { LeasedCreations } from '../../server/tasks/leased-creations.ts';
+import { LeasedTaskWriter } from '../../server/tasks/leased-task-writer.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { logEntry } from '../store/books.ts';
 import { chargedLater, endTask, makeTask } from './task-rows.ts';
@@ -24,10 +24,10 @@ const parts = { store, logger: createLogger('silent'), timers: systemTimers, clo
 const heartbeat = new Heartbeat({ ...parts, id, intervalMs: 100 });
 await heartbeat.start();
 const ledger = new Ledger(store, id);
-const calls = new CallHolds({ ...parts, gateway: id, standing: heartbeat, ledger });
+const calls = new CallQuota({ ...parts, gateway: id, membership: heartbeat, ledger });
 calls.start();
 
-const creations = new LeasedCreations(store);
+const creations = new LeasedTaskWriter(store);
 
 /** Makes a task, and ends every other one. Gives what it costs; undefined: there is no quota left. */
 async function doTask(requestId: string, isEnded: boolean, charged: number): Promise<number | undefined> {

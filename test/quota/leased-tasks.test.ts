@@ -13,7 +13,7 @@ import {
   makeToken,
 } from '../store/books.ts';
 import { engines, onServer, TestStore } from '../store/engines.ts';
-import { BookingGateway } from './gateways-on-books.ts';
+import { BookingGateway } from './quota-gateways.ts';
 import { dropTask, endTask, newTaskRow } from './task-rows.ts';
 
 let number = 0;
@@ -125,7 +125,7 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
       'is recalled',
       async (token: TokenRecord) => {
         await disableToken(store, token);
-        await here.calls.look();
+        await here.calls.pollRecalls();
         await expect.poll(() => leases(store, token)).toEqual([]);
       },
     ],

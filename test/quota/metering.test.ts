@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../server/keys/caller.ts';
-import type { Extension, Holds, ReserveRequest } from '../../server/quota/ledger.ts';
-import { type Books, type MeteredCall, Metering } from '../../server/quota/metering.ts';
+import type { ExtendRequest, Reservations, ReserveRequest } from '../../server/quota/ledger.ts';
+import { type MeteredCall, Metering, type MeteringParts } from '../../server/quota/metering.ts';
 import { Prices } from '../../server/quota/prices.ts';
-import { TextHold } from '../../server/quota/text-hold.ts';
+import { TextReservation } from '../../server/quota/text-reservation.ts';
 import type { ExtendResult, ReserveResult } from '../../server/store/commands/ledger.ts';
 import type { LogEntry } from '../../server/store/commands/log-entries.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
@@ -24,7 +24,7 @@ const well = { channel: 'main', status: 200 };
 
 /** What the ledger was asked for. */
 let reserved: ReserveRequest[];
-let extended: Extension[];
+let extended: ExtendRequest[];
 let settled: { requestId: string; charged: number; log: LogEntry }[];
 let refunded: { requestId: string; log?: LogEntry }[];
 /** What it answers, or throws. */
@@ -34,13 +34,13 @@ let answers: {
   settle: { charged: number; debt: number } | undefined | Error;
 };
 let lines: string[];
-let books: Books;
+let books: MeteringParts;
 let call: MeteredCall;
 
 beforeEach(() => {
   [reserved, extended, settled, refunded, lines] = [[], [], [], [], []];
   answers = { reserve: 'reserved', extend: 'extended', settle: { charged: 60, debt: 0 } };
-  const ledger: Holds = {
+  const ledger: Reservations = {
     reserve: async (request) => {
       reserved.push(request);
       return answers.reserve;
@@ -61,7 +61,7 @@ beforeEach(() => {
   };
   const timers = new ManualTimers();
   books = {
-    ledger,
+    callQuota: ledger,
     prices: new Prices({
       prices: { 'voxa-v2': 2 },
       groups: { trial: { models: ['*'], ratio: 5 } },
@@ -306,7 +306,7 @@ describe('work that grows', () => {
   test('of a hold that is not there is a fault', async () => {
     const metering = await Metering.open(books, call);
     answers.extend = 'not_open';
-    await expect(metering.cover(8, caller)).rejects.toThrow('reservation r does not hold 70');
+    await expect(metering.cover(8, caller)).rejects.toThrow('the amount of reservation r is not 70');
   });
 });
 
@@ -315,7 +315,7 @@ describe('a text that comes bit by bit', () => {
   const begin = () => {
     key = { caller };
     const { caller: _, expectedUnits: __, ...rest } = call;
-    return new TextHold(books, { ...rest, key });
+    return new TextReservation(books, { ...rest, key });
   };
   const amounts = () => [reserved.map(({ amount }) => amount), extended.map(({ to }) => to)];
 
@@ -328,10 +328,10 @@ describe('a text that comes bit by bit', () => {
 
   test('is held for exactly where a step is more than its key has', async () => {
     const hold = begin();
-    const spy = vi.spyOn(books.ledger, 'reserve').mockResolvedValueOnce('insufficient_quota');
+    const spy = vi.spyOn(books.callQuota, 'reserve').mockResolvedValueOnce('insufficient_quota');
     expect(await hold.cover(3)).toBe(true);
     expect(spy.mock.calls.map(([{ amount }]) => amount)).toEqual([5_000, 30]);
-    const more = vi.spyOn(books.ledger, 'extend').mockResolvedValueOnce('insufficient_quota');
+    const more = vi.spyOn(books.callQuota, 'extend').mockResolvedValueOnce('insufficient_quota');
     // As its key is by now.
     key.caller = { ...caller, tokenId: 9 };
     expect(await hold.cover(4)).toBe(true);

@@ -31,50 +31,50 @@ describe('what was heard of a text and not reported, in characters', () => {
       [100, 34],
       [100, 34],
     ] as const) {
-      spoken.hear(seconds);
+      spoken.addAudio(seconds);
       expect(spoken.unreported).toEqual(characters(heard));
     }
   });
 
   test('is a text given in one piece without an end as well', () => {
     const spoken = given('Good ', 'morning');
-    spoken.hear(0.1);
+    spoken.addAudio(0.1);
     expect(spoken.unreported.units).toBe(5);
-    spoken.hear(0.5);
+    spoken.addAudio(0.5);
     expect(spoken.unreported.units).toBe(12);
   });
 
   test('is what a report leaves, wherever it ends', () => {
     const spoken = given('One two. ', 'Three four. ', 'Five.');
-    spoken.hear(1);
+    spoken.addAudio(1);
     spoken.report(characters(9));
     expect(spoken.unreported.units).toBe(0);
-    spoken.hear(0.1);
+    spoken.addAudio(0.1);
     expect(spoken.unreported.units).toBe(12);
     // A blank was not counted: it is still the end of the second sentence.
     spoken.report(characters(20));
-    spoken.hear(0.01);
+    spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(5);
     spoken.report(characters(25));
-    spoken.hear(9);
+    spoken.addAudio(9);
     expect(spoken.unreported.units).toBe(0);
   });
 
   test('is never more than was given, with what was reported', () => {
     const spoken = given('x'.repeat(12));
-    spoken.hear(1);
+    spoken.addAudio(1);
     spoken.report(characters(5));
-    spoken.hear(9);
+    spoken.addAudio(9);
     expect(spoken.unreported.units).toBe(7);
   });
 
   test('is found out too for a provider that counts higher', () => {
     const spoken = given('Hello.');
-    spoken.hear(1);
+    spoken.addAudio(1);
     spoken.report(characters(60));
     expect(spoken.unreported.units).toBe(0);
     spoken.add('Again.');
-    spoken.hear(1);
+    spoken.addAudio(1);
     expect(spoken.unreported.units).toBe(6);
   });
 
@@ -82,29 +82,29 @@ describe('what was heard of a text and not reported, in characters', () => {
     const spoken = given('One two. Three four. Five six seven.');
     spoken.announce('One two. ');
     expect(spoken.unreported.units).toBe(0);
-    spoken.hear(99);
-    spoken.hear(99);
+    spoken.addAudio(99);
+    spoken.addAudio(99);
     expect(spoken.unreported.units).toBe(9);
     spoken.announce('Three four. ');
-    spoken.hear(0.01);
+    spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(21);
     spoken.announce(undefined);
-    spoken.hear(0.01);
+    spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(36);
   });
 
   test('is the text that the provider names, after its audio', () => {
     const spoken = given('One two. Three four. Five six seven.');
-    spoken.hear(99);
-    spoken.name('One two. ');
+    spoken.addAudio(99);
+    spoken.attribute('One two. ');
     expect(spoken.unreported.units).toBe(9);
-    spoken.name('x'.repeat(1000));
+    spoken.attribute('x'.repeat(1000));
     expect(spoken.unreported.units).toBe(36);
   });
 
   test('is all that was begun on, once it is complete', () => {
     const spoken = given('One two. ');
-    spoken.keep();
+    spoken.commit();
     spoken.add('Three.');
     spoken.complete();
     expect(spoken.unreported.units).toBe(9);
@@ -112,21 +112,21 @@ describe('what was heard of a text and not reported, in characters', () => {
 
   test('is no text that was cleared', () => {
     const spoken = given('One two. ');
-    spoken.keep();
+    spoken.commit();
     spoken.add('x'.repeat(1000));
     spoken.clear();
     spoken.add('Three.');
-    spoken.hear(0.1);
+    spoken.addAudio(0.1);
     expect(spoken.unreported.units).toBe(9);
     spoken.report(characters(9));
-    spoken.hear(9);
+    spoken.addAudio(9);
     expect(spoken.unreported.units).toBe(6);
   });
 
   test('is nothing of what the provider failed over', () => {
     const spoken = given('One two. ');
-    spoken.hear(9);
-    spoken.forget();
+    spoken.addAudio(9);
+    spoken.discardUnreported();
     expect(spoken.unreported.units).toBe(0);
   });
 
@@ -134,23 +134,23 @@ describe('what was heard of a text and not reported, in characters', () => {
     const spoken = given(...Array.from({ length: 5_000 }, () => 'a.'));
     spoken.report(characters(10_000));
     for (const text of ['Hi. ', 'Yes. ', 'No.']) spoken.add(text);
-    spoken.hear(0.01);
+    spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(4);
   });
 
   test('counts no tags', () => {
     const spoken = new SpokenText('characters', { ssml: true });
     spoken.add('<speak>a.<break time="1.5s"/>b</speak>');
-    spoken.hear(0.01);
+    spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(3);
   });
 
   test('is found among very many small texts', () => {
     const spoken = given(...Array.from({ length: 100_000 }, () => 'a.'));
-    spoken.hear(10);
+    spoken.addAudio(10);
     expect(spoken.unreported.units).toBeGreaterThanOrEqual(120);
     expect(spoken.unreported.units).toBeLessThan(400);
-    spoken.hear(1e9);
+    spoken.addAudio(1e9);
     expect(spoken.unreported.units).toBe(200_000);
   });
 });
@@ -160,14 +160,14 @@ describe('what was heard of a text and not reported, in tokens', () => {
     const spoken = new SpokenText('tokens');
     spoken.add('Twelve bytes');
     expect(spoken.unreported).toEqual(tokens(0, 0));
-    spoken.hear(0.2);
+    spoken.addAudio(0.2);
     expect(spoken.unreported).toEqual(tokens(3, 50));
-    spoken.hear(1.3);
+    spoken.addAudio(1.3);
     expect(spoken.unreported).toEqual(tokens(3, 75));
     spoken.report(tokens(3, 60));
     expect(spoken.unreported).toEqual(tokens(0, 0));
     spoken.add('早上好。');
-    spoken.hear(2);
+    spoken.addAudio(2);
     expect(spoken.unreported).toEqual(tokens(3, 100));
   });
 });
@@ -191,8 +191,8 @@ describe('the most that all comes to with one more text', () => {
     expect(spoken.maxUnits('こんにちは', 0)).toBe(10);
     spoken.add('こんにちは');
     expect([spoken.maxUnits('。', 0), spoken.bound]).toEqual([12, 10]);
-    spoken.keep();
-    spoken.hear(1);
+    spoken.commit();
+    spoken.addAudio(1);
     spoken.complete();
     expect(spoken.unreported).toEqual(characters(5));
     // What is cleared is not spoken.
@@ -227,35 +227,35 @@ describe('between reports', () => {
   const given = (...texts: string[]) => {
     const text = new SpokenText('characters');
     for (const one of texts) text.add(one);
-    text.keep();
+    text.commit();
     return text;
   };
 
   test('a report of several sentences covers them all', () => {
     const text = given(first, second, third);
     text.report(usage(33));
-    text.hear(0.1);
+    text.addAudio(0.1);
     expect(text.unreported.units).toBe(26);
   });
 
   test('a report in the middle of a sentence covers none of it', () => {
     const text = given(first, second, third);
     text.report(usage(8));
-    text.hear(0.1);
+    text.addAudio(0.1);
     expect(text.unreported.units).toBe(16);
   });
 
   test('a sentence is over when its last character is heard', () => {
     const text = given(first, second, third);
-    text.hear(16 / 12);
+    text.addAudio(16 / 12);
     expect(text.unreported.units).toBe(16);
-    text.hear(0.1);
+    text.addAudio(0.1);
     expect(text.unreported.units).toBe(33);
   });
 
   test('signs before a sentence are one part', () => {
     const text = given('!!! Hi.');
-    text.hear(0.05);
+    text.addAudio(0.05);
     expect(text.unreported.units).toBe(4);
   });
 
@@ -263,7 +263,7 @@ describe('between reports', () => {
     const text = given(first);
     text.report(usage(16));
     text.add(second);
-    text.keep();
+    text.commit();
     text.add(third);
     text.complete();
     expect(text.unreported.units).toBe(17);
@@ -274,7 +274,7 @@ describe('between reports', () => {
     text.add(second);
     text.report(usage(33));
     text.clear();
-    text.hear(60);
+    text.addAudio(60);
     expect(text.unreported.units).toBe(0);
   });
 
@@ -282,13 +282,13 @@ describe('between reports', () => {
     const tokens = (...texts: string[]) => {
       const text = new SpokenText('tokens');
       for (const one of texts) text.add(one);
-      text.keep();
+      text.commit();
       return text;
     };
 
     test('a second speaks three of the text', () => {
       const text = tokens(first, second, third);
-      text.hear(1);
+      text.addAudio(1);
       expect(text.unreported.inputTokens).toBe(4);
     });
 
@@ -296,7 +296,7 @@ describe('between reports', () => {
       const text = tokens(first);
       text.add(second);
       text.clear();
-      text.hear(3);
+      text.addAudio(3);
       expect(text.unreported.inputTokens).toBe(4);
     });
 
@@ -304,7 +304,7 @@ describe('between reports', () => {
       const text = tokens(first);
       text.report({ units: 4, inputTokens: 4, outputTokens: 0 });
       expect(text.unreported).toEqual({ units: 0, inputTokens: 0, outputTokens: 0 });
-      text.hear(1);
+      text.addAudio(1);
       const { inputTokens, outputTokens, units } = text.unreported;
       expect([inputTokens, outputTokens > 0, units]).toEqual([0, true, outputTokens]);
     });

@@ -1,7 +1,7 @@
-import type { CallHolds } from '../../server/quota/call-holds.ts';
+import type { CallQuota } from '../../server/quota/call-quota.ts';
 import type { NewTask, NewTaskResult } from '../../server/store/commands/new-tasks.ts';
 import type { Store } from '../../server/store/store.ts';
-import { drawnBy, type LeasedCreations } from '../../server/tasks/leased-creations.ts';
+import { type LeasedTaskWriter, leaseDrawOf } from '../../server/tasks/leased-task-writer.ts';
 
 const now = 1_795_000_000_000;
 
@@ -45,15 +45,15 @@ export function newTaskRow(
 
 /** Makes a task as the submitter does: out of a lease, or else out of the key's balance. */
 export async function makeTask(
-  by: { store: Store; calls: CallHolds; creations: LeasedCreations },
+  by: { store: Store; calls: CallQuota; creations: LeasedTaskWriter },
   token: { id: number; userId: number },
   change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
 ): Promise<NewTaskResult> {
   const row = newTaskRow(token, change);
   const create = (lease: string) => by.creations.add({ ...row, lease });
-  const made = await by.calls.fromLease(token.id, row.amount, create, drawnBy);
+  const made = await by.calls.withLease(token.id, row.amount, create, leaseDrawOf);
   if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
-  return by.calls.reclaiming(
+  return by.calls.withReclaim(
     token.id,
     row.amount,
     () => by.store.run('createTask', row),

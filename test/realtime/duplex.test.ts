@@ -419,7 +419,7 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
   });
 
   test('text for a task that its provider has ended, while that is paid', async () => {
-    const { ledger } = target.gateway;
+    const { callQuota: ledger } = target.gateway;
     const paid = Promise.withResolvers<void>();
     const settle = vi.spyOn(ledger, 'settle').mockImplementationOnce(async (request) => {
       await paid.promise;

@@ -14,7 +14,7 @@ type NamedBookRow = BookRow & { id: string; tokenId: number };
 
 /** The books of a gateway's calls, oldest first: those in the ledger, those of the log, and those that it holds in memory. */
 export async function booksById({ gateway }: TestGateway): Promise<NamedBookRow[]> {
-  const rows: NamedBookRow[] = gateway.ledger.held.map(({ requestId, tokenId, amount, unit }) => ({
+  const rows: NamedBookRow[] = gateway.callQuota.reservations.map(({ requestId, tokenId, amount, unit }) => ({
     id: requestId,
     tokenId,
     state: 'open',
@@ -80,7 +80,9 @@ export async function remainingQuota({ gateway }: TestGateway, id: number): Prom
     .select(leftOf('tokens').as('left'))
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  const held = gateway.ledger.held.filter(({ tokenId, unlimited }) => tokenId === id && !unlimited);
+  const held = gateway.callQuota.reservations.filter(
+    ({ tokenId, unlimited }) => tokenId === id && !unlimited,
+  );
   return held.reduce((rest, { amount }) => rest - amount, left);
 }
 

@@ -21,7 +21,7 @@ const longest: readonly string[] = [
   'test/mock/differences.test.ts',
   'test/files/sandbox-links.test.ts',
   'test/faults/lost-database.test.ts',
-  'test/ledger/call-holds.model.test.ts',
+  'test/quota/call-quota.model.test.ts',
   'test/store/audit.test.ts',
   'test/store/lost-database.test.ts',
   'test/faults/killed-sandbox.test.ts',

@@ -73,7 +73,9 @@ describe.each(engines)('submitting on %s', (engine) => {
 
   test('a task that costs nothing, or whose key has no limit, waits for no lease', async () => {
     const fromLease = vi.fn(async () => undefined);
-    const tasks = rig.engine({ quota: { fromLease, reclaiming: (_key, _amount, attempt) => attempt() } });
+    const tasks = rig.engine({
+      quota: { withLease: fromLease, withReclaim: (_key, _amount, attempt) => attempt() },
+    });
     const { caller } = rig.order();
     await tasks.submit(rig.order({ expectedUnits: 0 }));
     await tasks.submit(rig.order({ caller: { ...caller, unlimited: true } }));

@@ -196,7 +196,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     await vi.waitFor(() => expect(logged(gateway, 'gave back what a worker held')).toHaveLength(1), within);
     expect(logged(gateway, 'gave back what a worker held')).toMatchObject([{ worker: victim.worker }]);
     // It was not its heart that told.
-    expect(logged(gateway, 'a gateway is gone')).toEqual([]);
+    expect(logged(gateway, 'a gateway was removed for missed heartbeats')).toEqual([]);
     expect(await holding()).not.toContain(holder);
     going = false;
     await Promise.all(callers);

@@ -19,7 +19,7 @@ export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
   };
   const give = () => gateway.store.run('grantQuota', order);
   const lacks = (answer: GrantResult) => amount < 0 && answer.outcome === 'out_of_range';
-  const result = await gateway.ledger.reclaiming(path.id, -amount, give, lacks);
+  const result = await gateway.callQuota.withReclaim(path.id, -amount, give, lacks);
   switch (result.outcome) {
     case 'not_found':
       throw new Failure(404, 'resource_not_found', 'id: there is no such key.');

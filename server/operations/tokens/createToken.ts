@@ -44,7 +44,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   };
   const make = () => store.run('makeToken', order);
   const amount = order.token.remainQuota;
-  const made = await gateway.ledger.reclaiming(
+  const made = await gateway.callQuota.withReclaim(
     maker.id,
     amount,
     make,

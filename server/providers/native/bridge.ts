@@ -88,7 +88,7 @@ export class BridgedSpeech {
       for await (const frame of frames as AsyncIterable<Buffer | string>) {
         if (typeof frame !== 'string') {
           this.#delivered = true;
-          this.#text.hear(audioSeconds(frame.length, parameters, inferenceForm));
+          this.#text.addAudio(audioSeconds(frame.length, parameters, inferenceForm));
           yield { audio: frame };
           continue;
         }
@@ -96,7 +96,7 @@ export class BridgedSpeech {
         this.#report(readUsage(this.#unit, field(payload, 'usage')));
         if (event === 'task-started') {
           this.#text.add(String(text));
-          this.#text.keep();
+          this.#text.commit();
           send('continue-task', { input: { text } });
           send('finish-task', { input: {} });
         } else if (event === 'result-generated') {

@@ -3,7 +3,7 @@ import { type AudioForm, audioSeconds, inferenceForm } from '../../models/speech
 import { countCharacters, sumUsage, type Usage } from '../../models/usage.ts';
 import { readUsage } from '../../providers/native/usage.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
-import { TextHold } from '../../quota/text-hold.ts';
+import { TextReservation } from '../../quota/text-reservation.ts';
 import type { Connection } from '../connection.ts';
 import { type JsonObject, objectField } from '../frames.ts';
 import { maxTaskLength, maxTextLength } from '../limits.ts';
@@ -17,7 +17,7 @@ export class InferenceTask {
   readonly #ssml: boolean;
   readonly #form: AudioForm;
   readonly #text: SpokenText;
-  readonly #hold: TextHold;
+  readonly #hold: TextReservation;
   #texts = 0;
   #characters = 0;
   #usage: Usage | undefined;
@@ -32,7 +32,7 @@ export class InferenceTask {
     this.#ssml = payload.parameters.enable_ssml === true;
     this.#text = new SpokenText(model.unit, { ssml: this.#ssml, pace: payload.parameters });
     const startedAt = gateway.timers.monotonic();
-    this.#hold = new TextHold(gateway, {
+    this.#hold = new TextReservation(gateway, {
       requestId,
       key,
       operation: 'openInferenceSocket',
@@ -65,7 +65,7 @@ export class InferenceTask {
   /** Records text that was sent to the provider. */
   addSentText(text: string): void {
     this.#text.add(text);
-    this.#text.keep();
+    this.#text.commit();
   }
 
   /** Records the cumulative usage or the next sentence that a server frame reports. */
@@ -83,7 +83,7 @@ export class InferenceTask {
   /** Records audio sent to the client. */
   addAudio(bytes: number): void {
     this.#audio = true;
-    this.#text.hear(audioSeconds(bytes, this.#form, inferenceForm));
+    this.#text.addAudio(audioSeconds(bytes, this.#form, inferenceForm));
   }
 
   /** Settles a finished task. Without any report, the whole text is charged if audio was sent. */

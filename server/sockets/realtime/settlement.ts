@@ -4,7 +4,7 @@ import { sumUsage, type Usage } from '../../models/usage.ts';
 import { field } from '../../providers/json.ts';
 import { readUsage } from '../../providers/native/usage.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
-import { TextHold } from '../../quota/text-hold.ts';
+import { TextReservation } from '../../quota/text-reservation.ts';
 import type { Connection } from '../connection.ts';
 import type { JsonObject } from '../frames.ts';
 import { isServerFailure, type Outcome } from '../session.ts';
@@ -58,20 +58,20 @@ const defaultFormat = { format: 'pcm', sample_rate: 24_000, bit_rate: 128 };
 
 /** Reserves quota for the text of a session. Settles the reported usage and the audio sent without a report. */
 export class SessionSettlement {
-  readonly #hold: TextHold;
+  readonly #reservation: TextReservation;
   readonly #usage: SessionUsage;
   readonly #text: SpokenText;
 
   constructor({ gateway, requestId, key, model, startedAt }: Connection) {
     const call = { requestId, key, operation: 'openRealtimeSocket', model, startedAt };
-    this.#hold = new TextHold(gateway, call);
+    this.#reservation = new TextReservation(gateway, call);
     this.#usage = new SessionUsage(model);
     this.#text = new SpokenText(model.unit, countOptions);
   }
 
   /** Reserves quota for one more text, in addition to the reported usage. Returns false if the quota is too low. */
   reserve(text: string): Promise<boolean> {
-    return this.#hold.cover(this.#text.maxUnits(text, this.#usage.total?.units ?? 0));
+    return this.#reservation.cover(this.#text.maxUnits(text, this.#usage.total?.units ?? 0));
   }
 
   /** Records text that was sent to the provider. */
@@ -81,7 +81,7 @@ export class SessionSettlement {
 
   /** Records that the provider speaks, or was requested to speak, the text sent so far. */
   beginSynthesis(): void {
-    this.#text.keep();
+    this.#text.commit();
   }
 
   /** Removes the text whose synthesis has not begun: the provider has dropped it. */
@@ -92,12 +92,12 @@ export class SessionSettlement {
   /** Records Base64 audio sent to the client. `length` is in characters. */
   addAudio(length: number, settings: JsonObject): void {
     const format = { ...settings, format: settings.response_format };
-    this.#text.hear(audioSeconds(length * base64Share, format, defaultFormat));
+    this.#text.addAudio(audioSeconds(length * base64Share, format, defaultFormat));
   }
 
   /** Records the text of a content part whose audio was sent completely. */
   addSpokenText(text: unknown): void {
-    if (typeof text === 'string' && text !== '') this.#text.name(text);
+    if (typeof text === 'string' && text !== '') this.#text.attribute(text);
   }
 
   /** Records the `response` of a `response.done`. */
@@ -105,7 +105,7 @@ export class SessionSettlement {
     if (!this.#usage.record(response)) {
       const status = field(response, 'status');
       if (status === 'failed') {
-        this.#text.forget();
+        this.#text.discardUnreported();
         return;
       }
       // The whole text of a completed response is charged.
@@ -120,6 +120,6 @@ export class SessionSettlement {
   settle(outcome: Outcome & { channel: string }): Promise<void> {
     const { total } = this.#usage;
     const usage = isServerFailure(outcome) ? total : sumUsage(total, this.#text.unreported);
-    return this.#hold.close(usage, outcome, this.#text.bound);
+    return this.#reservation.close(usage, outcome, this.#text.bound);
   }
 }

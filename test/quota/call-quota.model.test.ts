@@ -6,7 +6,7 @@ import { findToken, type TokenRecord } from '../../server/store/queries/tokens.t
 import type { Store } from '../../server/store/store.ts';
 import { disableToken, logEntry, makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
-import { BookingGateway } from './gateways-on-books.ts';
+import { BookingGateway } from './quota-gateways.ts';
 import { dropTask, endTask } from './task-rows.ts';
 
 /** What may happen next. Gateways, keys and calls are named by a number, of as many as there are. */
@@ -226,7 +226,7 @@ class Course {
     const order = { tokenId: token.id, amount: more, reason: 'r', idempotencyKey: null, change };
     const give = () => this.#store.run('grantQuota', order);
     const by = pick(this.#gateways, 0).calls;
-    const { outcome } = await by.reclaiming(
+    const { outcome } = await by.withReclaim(
       token.id,
       -more,
       give,
@@ -252,13 +252,13 @@ class Course {
     }
     if (how === 'forget') {
       await this.#store.run('beat', { id: gateway.id, beat: 1 });
-      gateway.standing.era += 1;
+      gateway.membership.epoch += 1;
       return;
     }
     if (how === 'kill') {
       for (const call of own) this.#calls.splice(this.#calls.indexOf(call), 1);
       // It writes nothing more, and is not heard of.
-      gateway.standing.sound = false;
+      gateway.membership.isMember = false;
       this.#dead.push(gateway);
     }
     this.#gateways.splice(this.#gateways.indexOf(gateway), 1);

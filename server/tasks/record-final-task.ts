@@ -5,7 +5,7 @@ import { taskDuration } from '../telemetry/metrics.ts';
 import { recordSettlement } from '../telemetry/quota-flow.ts';
 
 /** Quota that was held for a task when it was made. */
-export function heldFor({
+export function reservedQuotaOf({
   expectedUnits,
   ...price
 }: Pick<TaskRecord, 'expectedUnits' | 'unitPrice' | 'groupRatio'>): number {
@@ -13,9 +13,9 @@ export function heldFor({
 }
 
 /** Counts a task that is final. `settlement` is undefined when its reservation was closed before. */
-export function recordEnd(task: TaskRecord, settlement: Settlement | undefined): void {
+export function recordFinalTask(task: TaskRecord, settlement: Settlement | undefined): void {
   const { channel, driver, state, createdAt, completedAt } = task;
-  if (settlement !== undefined) recordSettlement(task.model, heldFor(task), settlement);
+  if (settlement !== undefined) recordSettlement(task.model, reservedQuotaOf(task), settlement);
   taskDuration.record(Math.max(0, (completedAt ?? createdAt) - createdAt) / 1e3, {
     'unigate.channel': channel,
     'unigate.task.driver': driver,

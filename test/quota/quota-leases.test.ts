@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Lease, Leases } from '../../server/quota/leases.ts';
+import { type QuotaLease, QuotaLeases } from '../../server/quota/quota-leases.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
@@ -21,8 +21,8 @@ afterAll(() => testStore.remove());
 /** What one gateway has leased, by a clock that the test moves. */
 class Rig {
   readonly timers: ManualTimers;
-  readonly standing = { sound: true, era: 0 };
-  readonly leases: Leases;
+  readonly membership = { isMember: true, epoch: 0 };
+  readonly leases: QuotaLeases;
   readonly lines: string[] = [];
   /** The commands that the store was given. */
   readonly commands: string[] = [];
@@ -46,10 +46,10 @@ class Rig {
         return result;
       },
     });
-    this.leases = new Leases({
+    this.leases = new QuotaLeases({
       store: { run, read, over: store.over, hearing },
       gateway: this.gateway,
-      standing: this.standing,
+      membership: this.membership,
       logger: createLogger('error', [], { write: (line) => void this.lines.push(line) }),
       timers,
       clock: () => 1,
@@ -69,28 +69,28 @@ class Rig {
   }
 
   /** Has the key used, and leases for it. */
-  async lease(token: TokenRecord, amount: number): Promise<Lease> {
-    this.leases.note(token.id, amount);
-    expect(await this.leases.obtain(token.id, amount)).toBe('granted');
-    return this.leases.take(token.id, amount) ?? expect.fail('nothing was leased');
+  async lease(token: TokenRecord, amount: number): Promise<QuotaLease> {
+    this.leases.recordUse(token.id, amount);
+    expect(await this.leases.acquire(token.id, amount)).toBe('granted');
+    return this.leases.reserve(token.id, amount) ?? expect.fail('nothing was leased');
   }
 
   /** Lets time pass while the key is used so often that its lease is not idle. */
   async use(token: TokenRecord, amount: number, ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 10_000) {
       this.timers.advance(Math.min(10_000, left));
-      this.leases.note(token.id, amount);
-      const lease = this.leases.take(token.id, amount);
-      if (lease !== undefined) this.leases.release(lease, amount, 0, false);
+      this.leases.recordUse(token.id, amount);
+      const lease = this.leases.reserve(token.id, amount);
+      if (lease !== undefined) this.leases.cancel(lease, amount);
     }
-    await this.leases.look();
+    await this.leases.pollRecalls();
   }
 }
 
 /** Resolves when somebody waits for the clock. */
 const planned = (timers: ManualTimers) => vi.waitFor(() => expect(timers.pending).toBe(1), { interval: 1 });
 /** Resolves when nothing of a lease is on its way back. */
-async function returned(lease: Lease): Promise<void> {
+async function returned(lease: QuotaLease): Promise<void> {
   while (lease.returning !== undefined) await lease.returning;
 }
 
@@ -103,24 +103,24 @@ describe('a lease', () => {
     const rig = await Rig.make();
     const { leases } = rig;
     const token = await makeToken(store, { remainQuota: 10_000 });
-    expect(leases.note(token.id, 100)).toBe(false);
-    await leases.look();
-    expect(leases.note(token.id, 100)).toBe(true);
-    expect(await leases.obtain(token.id, 10)).toBe('granted');
+    expect(leases.recordUse(token.id, 100)).toBe(false);
+    await leases.pollRecalls();
+    expect(leases.recordUse(token.id, 100)).toBe(true);
+    expect(await leases.acquire(token.id, 10)).toBe('granted');
     expect(await leasedOf(token)).toMatchObject([{ id: `${rig.gateway}.1`, granted: 200 }]);
-    expect(leases.take(token.id, 201)).toBeUndefined();
-    const lease = leases.take(token.id, 150) ?? expect.fail('it has enough');
-    expect([leases.takeMore(lease, 51), leases.takeMore(lease, 50)]).toEqual([false, true]);
-    expect(leases.take(token.id, 1)).toBeUndefined();
+    expect(leases.reserve(token.id, 201)).toBeUndefined();
+    const lease = leases.reserve(token.id, 150) ?? expect.fail('it has enough');
+    expect([leases.extend(lease, 51), leases.extend(lease, 50)]).toEqual([false, true]);
+    expect(leases.reserve(token.id, 1)).toBeUndefined();
     // It grows.
-    expect(await leases.obtain(token.id, 80)).toBe('granted');
+    expect(await leases.acquire(token.id, 80)).toBe('granted');
     expect(await leasedOf(token)).toMatchObject([{ id: `${rig.gateway}.1`, granted: 520 }]);
-    expect(lease).toMatchObject({ left: 520, held: 200, open: 1 });
+    expect(lease).toMatchObject({ remaining: 520, reserved: 200, openCalls: 1 });
     // What a settled call did not cost stays in it.
-    expect(leases.release(lease, 150, 40, true)).toBe(0);
-    expect(lease).toMatchObject({ left: 480, held: 50 });
+    expect(leases.charge(lease, 150, 40)).toBe(0);
+    expect(lease).toMatchObject({ remaining: 480, reserved: 50 });
     const other = await makeToken(store, { remainQuota: 10_000 });
-    expect(await leases.obtain(other.id, 10)).toBe('granted');
+    expect(await leases.acquire(other.id, 10)).toBe('granted');
     expect(await leasedOf(other)).toMatchObject([{ id: `${rig.gateway}.2`, granted: 40 }]);
     await leases.stop();
   });
@@ -128,7 +128,7 @@ describe('a lease', () => {
   test('is asked for once, however many wait for it', async () => {
     const { leases, commands } = await Rig.make();
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const wishes = [1, 2, 3].map((amount) => leases.obtain(token.id, amount));
+    const wishes = [1, 2, 3].map((amount) => leases.acquire(token.id, amount));
     // What is still to come is given back with all else.
     await leases.stop();
     expect(await Promise.all(wishes)).toEqual(['granted', 'granted', 'granted']);
@@ -137,9 +137,9 @@ describe('a lease', () => {
   });
 
   test('is not asked for within a second after there was too little, nor by who may be taken for gone', async () => {
-    const { leases, commands, timers, standing } = await Rig.make();
+    const { leases, commands, timers, membership } = await Rig.make();
     const token = await makeToken(store, { remainQuota: 39 });
-    const wish = () => leases.obtain(token.id, 10);
+    const wish = () => leases.acquire(token.id, 10);
     expect(await wish()).toBe('scarce');
     timers.advance(999);
     expect(await wish()).toBe('scarce');
@@ -148,9 +148,9 @@ describe('a lease', () => {
     expect(await wish()).toBe('scarce');
     expect(commands).toHaveLength(2);
     timers.advance(1_000);
-    standing.sound = false;
+    membership.isMember = false;
     expect(await wish()).toBe('scarce');
-    standing.sound = true;
+    membership.isMember = true;
     await leases.stop();
     expect(await wish()).toBe('scarce');
     expect(commands).toHaveLength(2);
@@ -163,12 +163,12 @@ describe('a lease', () => {
     const lease = await rig.lease(token, 10);
     const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
     await store.run('updateToken', { id: token.id, set: { name: 'another' }, change });
-    expect(await leases.obtain(token.id, 100)).toBe('granted');
-    expect(lease.draining).toBe(true);
-    expect([leases.take(token.id, 1), leases.takeMore(lease, 1)]).toEqual([undefined, false]);
-    expect(await leases.obtain(token.id, 100)).toBe('granted');
-    expect(leases.take(token.id, 1)?.id).toBe(`${rig.gateway}.2`);
-    expect(leases.release(lease, 10, 4, true)).toBe(6);
+    expect(await leases.acquire(token.id, 100)).toBe('granted');
+    expect(lease.isDraining).toBe(true);
+    expect([leases.reserve(token.id, 1), leases.extend(lease, 1)]).toEqual([undefined, false]);
+    expect(await leases.acquire(token.id, 100)).toBe('granted');
+    expect(leases.reserve(token.id, 1)?.id).toBe(`${rig.gateway}.2`);
+    expect(leases.charge(lease, 10, 4)).toBe(6);
     await leases.stop();
   });
 
@@ -178,24 +178,24 @@ describe('a lease', () => {
     const token = await makeToken(store, { remainQuota: 10_000 });
     const lease = await rig.lease(token, 10);
     timers.advance(20_000);
-    expect(leases.takeMore(lease, 1)).toBe(true);
+    expect(leases.extend(lease, 1)).toBe(true);
     timers.advance(20_000);
-    await leases.look();
-    leases.take(token.id, 1);
+    await leases.pollRecalls();
+    leases.reserve(token.id, 1);
     for (const [ms, draining] of [
       [29_999, false],
       [1, true],
     ] as const) {
       timers.advance(ms);
-      leases.note(token.id, 10);
-      await leases.look();
-      expect(lease.draining).toBe(draining);
+      leases.recordUse(token.id, 10);
+      await leases.pollRecalls();
+      expect(lease.isDraining).toBe(draining);
     }
     await lease.returning;
     // What is held of it stays until it is settled.
     expect(await leasedOf(token)).toMatchObject([{ remaining: 12, draining: 1 }]);
-    leases.moved(lease, 12);
-    leases.written(lease, false);
+    leases.moveToLedger(lease, 12);
+    leases.closeCall(lease, false);
     await lease.returning;
     expect(await leasedOf(token)).toEqual([]);
   });
@@ -205,38 +205,38 @@ describe('a lease', () => {
     const { leases } = rig;
     const token = await makeToken(store, { remainQuota: 100_000 });
     const lease = await rig.lease(token, 200);
-    leases.release(lease, 200, 0, false);
-    expect(lease.left).toBe(800);
+    leases.cancel(lease, 200);
+    expect(lease.remaining).toBe(800);
     // Of two windows of 30 seconds, all is used in steps of ten seconds.
     await rig.use(token, 25, 90_000);
-    expect(lease.draining).toBe(false);
+    expect(lease.isDraining).toBe(false);
     // What is held is needed.
-    leases.take(token.id, 700);
+    leases.reserve(token.id, 700);
     await rig.use(token, 5, 90_000);
-    expect(lease.draining).toBe(false);
-    leases.release(lease, 700, 0, false);
-    await leases.look();
-    expect(lease.draining).toBe(true);
+    expect(lease.isDraining).toBe(false);
+    leases.cancel(lease, 700);
+    await leases.pollRecalls();
+    expect(lease.isDraining).toBe(true);
     await leases.stop();
     expect(await leasedOf(token)).toEqual([]);
   });
 
   test('of a time before its gateway was taken for gone holds nothing more', async () => {
     const rig = await Rig.make();
-    const { leases, standing } = rig;
+    const { leases, membership } = rig;
     const token = await makeToken(store, { remainQuota: 10_000 });
     const lease = await rig.lease(token, 10);
-    standing.sound = false;
-    expect([leases.take(token.id, 1), leases.takeMore(lease, 1), lease.draining]).toEqual([
+    membership.isMember = false;
+    expect([leases.reserve(token.id, 1), leases.extend(lease, 1), lease.isDraining]).toEqual([
       undefined,
       false,
       false,
     ]);
-    standing.sound = true;
-    expect(leases.takeMore(lease, 1)).toBe(true);
-    standing.era += 1;
-    expect([leases.take(token.id, 1), lease.draining]).toEqual([undefined, true]);
-    leases.release(lease, 11, 0, false);
+    membership.isMember = true;
+    expect(leases.extend(lease, 1)).toBe(true);
+    membership.epoch += 1;
+    expect([leases.reserve(token.id, 1), lease.isDraining]).toEqual([undefined, true]);
+    leases.cancel(lease, 11);
     await leases.stop();
     expect(await leasedOf(token)).toEqual([]);
   });
@@ -246,34 +246,34 @@ describe('a lease', () => {
     const { leases } = rig;
     const token = await makeToken(store, { remainQuota: 10_000 });
     const lease = await rig.lease(token, 10);
-    leases.take(token.id, 7);
-    leases.take(token.id, 5);
+    leases.reserve(token.id, 7);
+    leases.reserve(token.id, 5);
     await disableToken(store, token);
-    await leases.look();
+    await leases.pollRecalls();
     expect(lease.returning).toBeDefined();
-    leases.release(lease, 10, 0, false);
+    leases.cancel(lease, 10);
     await returned(lease);
     expect(await leasedOf(token)).toMatchObject([{ remaining: 12, draining: 1 }]);
-    expect(leases.release(lease, 7, 0, false)).toBe(0);
+    leases.cancel(lease, 7);
     expect(lease.returning).toBeDefined();
-    leases.moved(lease, 5);
+    leases.moveToLedger(lease, 5);
     await returned(lease);
     expect(await leasedOf(token)).toEqual([]);
   });
 
   test('that is not there any more is given back and looked after no further', async () => {
     const rig = await Rig.make();
-    const { leases, standing } = rig;
+    const { leases, membership } = rig;
     const token = await makeToken(store, { remainQuota: 10_000 });
     const lease = await rig.lease(token, 10);
     // As those do who take its gateway for gone.
     await store.run('returnLease', { id: lease.id, amount: null, now: 1 });
-    standing.era += 1;
-    expect(leases.take(token.id, 1)).toBeUndefined();
+    membership.epoch += 1;
+    expect(leases.reserve(token.id, 1)).toBeUndefined();
     await returned(lease);
-    leases.release(lease, 10, 0, false);
+    leases.cancel(lease, 10);
     const { reads } = rig;
-    await leases.look();
+    await leases.pollRecalls();
     await leases.stop();
     expect([rig.commands, rig.reads - reads]).toEqual([['grantLease', 'returnLease'], 0]);
   });
@@ -285,12 +285,12 @@ describe('a lease', () => {
     const lease = await rig.lease(token, 10);
     failure.run = new Error('broken');
     await disableToken(store, token);
-    await leases.look();
+    await leases.pollRecalls();
     await lease.returning;
-    expect([lines.length, lease.draining]).toEqual([1, true]);
+    expect([lines.length, lease.isDraining]).toEqual([1, true]);
     failure.run = undefined;
     expect(await leasedOf(token)).toMatchObject([{ remaining: 40, draining: 0 }]);
-    leases.release(lease, 10, 0, false);
+    leases.cancel(lease, 10);
     await lease.returning;
     expect(await leasedOf(token)).toEqual([]);
   });
@@ -303,7 +303,7 @@ describe('what gateways have of a key', () => {
     const [here, there] = [await Rig.make({ timers }), await Rig.make({ timers })];
     const token = await makeToken(store, { remainQuota: 200 });
     const lease = await there.lease(token, 10);
-    there.leases.release(lease, 10, 0, false);
+    there.leases.cancel(lease, 10);
     return { timers, here, there, token, lease };
   }
   const recalls = ({ commands }: Rig) => commands.filter((name) => name === 'recallLeases').length;
@@ -319,19 +319,19 @@ describe('what gateways have of a key', () => {
   test('is brought back, its own first, for which nobody is asked', async () => {
     const { here, there, token } = await makeTwo();
     await there.leases.stop();
-    const own = here.leases.obtain(token.id, 10);
+    const own = here.leases.acquire(token.id, 10);
     expect(await here.leases.reclaim(token.id, 200, true)).toBe(true);
     expect(await own).toBe('granted');
     expect(here.commands).toEqual(['grantLease', 'returnLease']);
     // And for a second nothing is leased.
-    expect(await here.leases.obtain(token.id, 1)).toBe('scarce');
+    expect(await here.leases.acquire(token.id, 1)).toBe('scarce');
     expect(here.commands).toHaveLength(2);
   });
 
   test('is waited for until all have answered, and by all who need it at once', async () => {
     const { timers, here, there, token, lease } = await makeTwo();
     // An answer it is, too, that all of a lease is held.
-    there.leases.take(token.id, 40);
+    there.leases.reserve(token.id, 40);
     let done = false;
     const both = [200, 190].map((amount) => here.leases.reclaim(token.id, amount, false));
     void both[0]?.then(() => {
@@ -344,8 +344,8 @@ describe('what gateways have of a key', () => {
     timers.advance(1);
     await planned(timers);
     expect([here.reads, done]).toEqual([reads + 1, false]);
-    await there.leases.look();
-    expect(lease.draining).toBe(true);
+    await there.leases.pollRecalls();
+    expect(lease.isDraining).toBe(true);
     await lease.returning;
     timers.advance(50);
     expect(await Promise.all(both)).toEqual([true, true]);
@@ -404,11 +404,11 @@ describe('looks whether leases are recalled', () => {
       await pass(rig, 250);
       expect(lines).toHaveLength(told);
     }
-    expect(lease.draining).toBe(false);
+    expect(lease.isDraining).toBe(false);
     await disableToken(store, token);
     await pass(rig, 250);
-    expect(lease.draining).toBe(true);
-    leases.release(lease, 10, 0, false);
+    expect(lease.isDraining).toBe(true);
+    leases.cancel(lease, 10);
     await leases.stop();
     expect(rig.timers.pending).toBe(0);
   });
@@ -447,10 +447,10 @@ describe('looks whether leases are recalled', () => {
     await pass(rig, 250);
     rig.timers.now = begun + 29_500;
     await pass(rig, 250);
-    expect([rig.reads, lease.draining]).toEqual([8, false]);
+    expect([rig.reads, lease.isDraining]).toEqual([8, false]);
     await pass(rig, 250);
-    expect([rig.reads, lease.draining]).toEqual([8, true]);
-    rig.leases.release(lease, 10, 0, false);
+    expect([rig.reads, lease.isDraining]).toEqual([8, true]);
+    rig.leases.cancel(lease, 10);
     await rig.leases.stop();
   });
 
@@ -469,11 +469,11 @@ describe('looks whether leases are recalled', () => {
     expect(await heard({ users: new Set([-1]) })).toBe(1);
     expect(await heard({ flood: true })).toBe(1);
     expect(await heard({ leases: news(token) })).toBe(1);
-    expect(lease.draining).toBe(false);
+    expect(lease.isDraining).toBe(false);
     await disableToken(store, token);
     expect(await heard({ tokens: news(token) })).toBe(1);
-    expect(lease.draining).toBe(true);
-    rig.leases.release(lease, 10, 0, false);
+    expect(lease.isDraining).toBe(true);
+    rig.leases.cancel(lease, 10);
     await rig.leases.stop();
   });
 });

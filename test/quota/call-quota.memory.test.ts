@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { CallHolds, type CallHoldsParts } from '../../server/quota/call-holds.ts';
-import type { Drawn, Ledger, Shortfall } from '../../server/quota/ledger.ts';
+import { CallQuota, type CallQuotaParts } from '../../server/quota/call-quota.ts';
+import type { LeaseDraw, Ledger, Shortfall } from '../../server/quota/ledger.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { BookedCall } from '../../server/store/commands/booked-calls.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
@@ -33,7 +33,7 @@ let balance: number;
 let returned: { id: string; amount: number | null }[];
 /** The holds that were written down. */
 let exact: { from: number; to: number }[];
-let holds: CallHolds;
+let holds: CallQuota;
 
 beforeEach(() => {
   balance = 0;
@@ -84,13 +84,13 @@ beforeEach(() => {
     store: { run, check, over: new AbortController().signal },
     ledger: ledger as unknown as Ledger,
     gateway: 'here',
-    standing: { sound: true, era: 0 },
+    membership: { isMember: true, epoch: 0 },
     logger: createLogger('silent'),
     timers: new ManualTimers(),
     clock: () => now,
     onShortfall: (shortfall: Shortfall) => void shortfalls.push(shortfall),
   };
-  holds = new CallHolds(parts as unknown as CallHoldsParts);
+  holds = new CallQuota(parts as unknown as CallQuotaParts);
 });
 
 const reserve = (requestId: string, amount: number, token: typeof limited = unlimited) =>
@@ -100,12 +100,12 @@ const settle = (requestId: string, charged: number) => holds.settle({ requestId,
 test('what is held is shown until it is written down, with the time of its end', async () => {
   expect(await reserve('r', 10)).toBe('reserved');
   const held = { requestId: 'r', tokenId: 1, unit: 'characters', amount: 10, unlimited: true };
-  expect(holds.held).toEqual([held]);
+  expect(holds.reservations).toEqual([held]);
   expect(await reserve('r', 11)).toBe('duplicate');
   const settled = settle('r', 4);
-  expect(holds.held).toEqual([held]);
+  expect(holds.reservations).toEqual([held]);
   expect(await settled).toEqual({ charged: 4, debt: 0 });
-  await vi.waitFor(() => expect(holds.held).toEqual([]), { interval: 1 });
+  await vi.waitFor(() => expect(holds.reservations).toEqual([]), { interval: 1 });
   expect(booked).toMatchObject([
     { requestId: 'r', userId: 2, lease: null, held: 10, charged: 4, endedAt: now },
   ]);
@@ -177,7 +177,7 @@ test('what was written down before is not settled or refunded again', async () =
 test('a refund without a log leaves no trace, and its request can be held again', async () => {
   await reserve('r', 10);
   expect(await holds.refund({ requestId: 'r' })).toBe(true);
-  expect([holds.held, booked, written]).toEqual([[], [], []]);
+  expect([holds.reservations, booked, written]).toEqual([[], [], []]);
   expect(await reserve('r', 10)).toBe('reserved');
 });
 
@@ -188,17 +188,17 @@ test('nothing is held while the store is away, and nobody waits for it with a re
   expect(await holds.refund({ requestId: 'r', log: logEntry })).toBe(true);
   answers = true;
   await expect(reserve('other', 10)).rejects.toBe(away);
-  expect(holds.held.map(({ requestId }) => requestId)).toEqual(['r']);
+  expect(holds.reservations.map(({ requestId }) => requestId)).toEqual(['r']);
   away = undefined;
   await holds.stop();
-  expect([booked.map(({ charged }) => charged), holds.held]).toEqual([[0], []]);
+  expect([booked.map(({ charged }) => charged), holds.reservations]).toEqual([[0], []]);
 });
 
 test('a settlement that fails is over all the same', async () => {
   await reserve('r', 10);
   away = new Error('broken');
   await expect(settle('r', 4)).rejects.toThrow('broken');
-  await vi.waitFor(() => expect(holds.held).toEqual([]), { interval: 1 });
+  await vi.waitFor(() => expect(holds.reservations).toEqual([]), { interval: 1 });
 });
 
 test.each([-1, 0.5, Number.NaN, 2 ** 53])('figures that are no quota are refused: %s', async (wrong) => {
@@ -208,12 +208,12 @@ test.each([-1, 0.5, Number.NaN, 2 ** 53])('figures that are no quota are refused
     holds.extend({ requestId: 'r', tokenId: 1, unlimited: true, from, to });
   await expect(extend(wrong, 20)).rejects.toThrow(/^from must be/);
   await expect(extend(10, wrong)).rejects.toThrow(/^to must be/);
-  await expect(extend(10, 9)).rejects.toThrow('a hold cannot be lowered from 10 to 9');
+  await expect(extend(10, 9)).rejects.toThrow('a reservation cannot be lowered from 10 to 9');
   expect(await extend(10, 10)).toBe('extended');
   await expect(settle('r', wrong)).rejects.toThrow(/^charged must be/);
-  const taken = holds.fromLease(3, wrong, Promise.resolve, () => 'taken');
+  const taken = holds.withLease(3, wrong, Promise.resolve, () => 'drawn');
   await expect(taken).rejects.toThrow(/^amount must be/);
-  expect(holds.held).toMatchObject([{ amount: 10 }]);
+  expect(holds.reservations).toMatchObject([{ amount: 10 }]);
 });
 
 test('holds are raised in turn, and one that ends waits for what was asked before', async () => {
@@ -238,7 +238,7 @@ test('of two that come at once under one name one is held, and of its lease no m
   ]);
   expect(await reserve('rest', 30, limited)).toBe('reserved');
   expect(wishes).toEqual([{ id: 'here.1', want: 40 }]);
-  expect(holds.held).toMatchObject([{ requestId: 'r', unlimited: false }, { requestId: 'rest' }]);
+  expect(holds.reservations).toMatchObject([{ requestId: 'r', unlimited: false }, { requestId: 'rest' }]);
   // And while it is held, nobody asks for more.
   expect(await reserve('r', 10, limited)).toBe('duplicate');
   expect(await settle('r', 4)).toEqual({ charged: 4, debt: 0 });
@@ -251,18 +251,18 @@ test('of two under one name the one that came second to be held has nothing of a
   const asked = reserve('r', 10, limited);
   expect(await reserve('r', 10)).toBe('reserved');
   expect(await asked).toBe('duplicate');
-  expect(holds.held).toMatchObject([{ requestId: 'r', unlimited: true }]);
+  expect(holds.reservations).toMatchObject([{ requestId: 'r', unlimited: true }]);
 });
 
 test('a lease in which nothing is held any more goes back as a whole', async () => {
   await reserve('first', 10, limited);
   await Promise.all([reserve('r', 10, limited), reserve('r', 10, limited)]);
   expect(
-    await holds.fromLease(
+    await holds.withLease(
       3,
       5,
       async () => 'tried',
-      () => 'kept',
+      () => 'unused',
     ),
   ).toBe('tried');
   await holds.refund({ requestId: 'r' });
@@ -274,28 +274,28 @@ test('what others take away is leased three times, and then the balance is drawn
   await reserve('first', 10, limited);
   most = 1;
   expect(await reserve('r', 10, limited)).toBe('reserved');
-  expect([wishes.length, written, holds.held]).toEqual([3, ['reserve', 'reserve'], []]);
+  expect([wishes.length, written, holds.reservations]).toEqual([3, ['reserve', 'reserve'], []]);
   most = 37;
   await reserve('small', 10, limited);
-  expect([wishes.length, holds.held.length]).toEqual([4, 1]);
+  expect([wishes.length, holds.reservations.length]).toEqual([4, 1]);
   most = 1;
   expect(await holds.extend({ requestId: 'small', tokenId: 3, from: 10, to: 500 })).toBe('extended');
   expect([wishes.length, exact]).toEqual([7, [{ from: 10, to: 500 }]]);
 });
 
 test('what is taken out of a lease leaves it, what is not stays, and one that is gone is left alone', async () => {
-  const take = (amount: number, drawn: Drawn | Error) =>
-    holds.fromLease(
+  const take = (amount: number, drawn: LeaseDraw | Error) =>
+    holds.withLease(
       3,
       amount,
       async (lease) => {
         if (drawn instanceof Error) throw drawn;
         return lease;
       },
-      () => drawn as Drawn,
+      () => drawn as LeaseDraw,
     );
-  expect(await take(10, 'taken')).toBeUndefined();
-  for (const drawn of ['kept', new Error('broken'), 'taken'] as const) {
+  expect(await take(10, 'drawn')).toBeUndefined();
+  for (const drawn of ['unused', new Error('broken'), 'drawn'] as const) {
     const taken = take(30, drawn);
     if (drawn instanceof Error) await expect(taken).rejects.toBe(drawn);
     else expect(await taken).toBe('here.1');
@@ -303,7 +303,7 @@ test('what is taken out of a lease leaves it, what is not stays, and one that is
   expect(wishes).toEqual([{ id: 'here.1', want: 120 }]);
   // Of 120, 30 are taken.
   expect(await take(90, 'no_lease')).toBe('here.1');
-  expect(await take(1, 'taken')).toBe('here.2');
+  expect(await take(1, 'drawn')).toBe('here.2');
   expect(wishes.map(({ id }) => id)).toEqual(['here.1', 'here.2']);
 });
 
@@ -341,7 +341,7 @@ test('a hold of which the key has lost its limit grows out of its lease, and tak
 test('a hold without a limit stays where it is when it is not to grow', async () => {
   await reserve('r', 10);
   expect(await holds.extend({ requestId: 'r', tokenId: 1, from: 10, to: 10 })).toBe('extended');
-  expect([holds.held.length, exact]).toEqual([1, []]);
+  expect([holds.reservations.length, exact]).toEqual([1, []]);
 });
 
 test('a hold for which no more can be leased is the ledger’s from then on', async () => {
@@ -359,11 +359,11 @@ test('a hold for which no more can be leased is the ledger’s from then on', as
     undefined,
   ]);
   expect(exact).toEqual([{ from: 10, to: 50 }]);
-  expect([holds.held, booked, written]).toEqual([[], [], ['reserve', 'settle']]);
+  expect([holds.reservations, booked, written]).toEqual([[], [], ['reserve', 'settle']]);
   // Of the 40 that were leased, the 10 have left with it.
   expect([await reserve('too much', 31, limited), written.at(-1)]).toEqual(['reserved', 'reserve']);
   await reserve('rest', 30, limited);
-  expect(holds.held).toMatchObject([{ requestId: 'rest', amount: 30 }]);
+  expect(holds.reservations).toMatchObject([{ requestId: 'rest', amount: 30 }]);
 });
 
 test('what is given back can be held again, and a lease that was lost holds nothing more', async () => {
@@ -374,7 +374,7 @@ test('what is given back can be held again, and a lease that was lost holds noth
   expect(wishes).toEqual([{ id: 'here.1', want: 160 }]);
   gone = ['here.1'];
   expect(await settle('again', 1)).toEqual({ charged: 1, debt: 0 });
-  await vi.waitFor(() => expect(holds.held).toEqual([]), { interval: 1 });
+  await vi.waitFor(() => expect(holds.reservations).toEqual([]), { interval: 1 });
   await reserve('next', 1, limited);
   expect(wishes.map(({ id }) => id)).toEqual(['here.1', 'here.2']);
 });

@@ -1,39 +1,39 @@
 import { systemTimers, type Timers } from '../../server/lib/timers.ts';
-import { CallHolds } from '../../server/quota/call-holds.ts';
+import { CallQuota } from '../../server/quota/call-quota.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { NewTask, NewTaskResult } from '../../server/store/commands/new-tasks.ts';
 import type { Store } from '../../server/store/store.ts';
-import { LeasedCreations } from '../../server/tasks/leased-creations.ts';
+import { LeasedTaskWriter } from '../../server/tasks/leased-task-writer.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { makeTask } from './task-rows.ts';
 
 /** A gateway as its books see it, without the rest of it. */
 export class BookingGateway {
   readonly id: string;
-  readonly calls: CallHolds;
+  readonly calls: CallQuota;
   /** As its heartbeat would tell. */
-  readonly standing = { sound: true, era: 0 };
+  readonly membership = { isMember: true, epoch: 0 };
   readonly #store: Store;
-  readonly #creations: LeasedCreations;
+  readonly #creations: LeasedTaskWriter;
 
   private constructor(store: Store, id: string, timers: Timers) {
     this.#store = store;
-    this.#creations = new LeasedCreations(store);
+    this.#creations = new LeasedTaskWriter(store);
     this.id = id;
     const clock = () => 1_795_000_000_000;
     const ledger = new Ledger(store, id, clock);
-    const standing = this.standing;
+    const { membership } = this;
     const logger = createLogger('silent');
     // Often, since nobody is to wait long for what another gateway gives back.
-    this.calls = new CallHolds({
+    this.calls = new CallQuota({
       store,
       gateway: id,
-      standing,
+      membership,
       ledger,
       logger,
       timers,
       clock,
-      lookMs: 5,
+      pollIntervalMs: 5,
     });
   }
 

@@ -1,41 +1,38 @@
 import type { Caller } from '../keys/caller.ts';
 import { Failure } from '../lib/failure.ts';
-import { type Books, type CallOutcome, type MeteredCall, Metering, type Usage } from './metering.ts';
+import { type CallOutcome, type MeteredCall, Metering, type MeteringParts, type Usage } from './metering.ts';
 
-/** A call whose key may be changed while it lasts. */
+/** A call during which its key may change. */
 export interface TextCall extends Omit<MeteredCall, 'caller' | 'expectedUnits'> {
   key: { readonly caller: Caller };
 }
 
-/** Held at a time, in units: word by word, every bit of text would cost a write. */
+/** Units reserved at a time, so that not every chunk of text needs a write. */
 const step = 500;
 
-/**
- * The books of a text that comes bit by bit. Nothing is held before the first bit; then the hold grows with the
- * text. It ends by `close`, once.
- */
-export class TextHold {
-  readonly #books: Books;
+/** Reserves quota for a text that arrives in chunks. The reservation grows with the text and ends once with `close`. */
+export class TextReservation {
+  readonly #parts: MeteringParts;
   readonly #call: TextCall;
   #metering: Metering | undefined;
   #covered = 0;
   #closed = false;
-  /** Ends when all that was asked before has been done: a hold must not be opened after `close`. */
+  /** Completes after all earlier tasks, so that `close` cannot overtake a running reservation. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(books: Books, call: TextCall) {
-    this.#books = books;
+  constructor(parts: MeteringParts, call: TextCall) {
+    this.#parts = parts;
     this.#call = call;
   }
 
-  /** Holds enough for `units` in all. False when the key's quota does not cover them, or the books are closed. */
+  /** Reserves `units` in total. Returns false when the key's quota does not cover them or the call is closed. */
   cover(units: number): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       if (this.#closed) return false;
-      // Far from the edge a whole step is taken; near the end of the quota, exactly what is needed.
+      // Reserve a whole step if the quota covers it, or else the exact amount.
       const rounded = units <= this.#covered ? this.#covered : Math.ceil(units / step) * step;
       for (const amount of rounded === units ? [units] : [rounded, units]) {
-        if (!(await this.#hold(amount))) continue;
+        if (!(await this.#reserve(amount))) continue;
         this.#covered = Math.max(this.#covered, amount);
         return true;
       }
@@ -44,11 +41,11 @@ export class TextHold {
   }
 
   /**
-   * Charges the usage, or returns the whole reservation when nothing was used. `bound` is the upper bound of the units
-   * of the text. Resolves when the settlement is on disk.
+   * Charges the usage, or refunds the reservation when nothing was used. `bound` is the upper bound of the text's units.
+   * Resolves when the settlement is on disk.
    */
   close(usage: Usage | undefined, outcome: CallOutcome, bound: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       this.#closed = true;
       if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome, bound);
       else if (outcome.errorCode !== undefined)
@@ -57,12 +54,12 @@ export class TextHold {
     });
   }
 
-  async #hold(units: number): Promise<boolean> {
+  async #reserve(units: number): Promise<boolean> {
     const { key, ...call } = this.#call;
     const { caller } = key;
     if (this.#metering !== undefined) return this.#metering.cover(units, caller);
     try {
-      this.#metering = await Metering.open(this.#books, { ...call, caller, expectedUnits: units });
+      this.#metering = await Metering.open(this.#parts, { ...call, caller, expectedUnits: units });
       return true;
     } catch (error) {
       if (error instanceof Failure && error.code === 'insufficient_user_quota') return false;
@@ -70,7 +67,7 @@ export class TextHold {
     }
   }
 
-  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
     const done = this.#last.then(task);
     this.#last = done.catch(() => {});
     return done;

@@ -16,7 +16,7 @@ import {
 import { engines, type TestStore } from '../store/engines.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { runStatement } from '../store/raw-rows.ts';
-import { BookingGateway } from './gateways-on-books.ts';
+import { BookingGateway } from './quota-gateways.ts';
 
 describe.each(engines)('calls held in memory on %s', (engine) => {
   let testStore: TestStore;
@@ -239,8 +239,8 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     expect(await here.calls.reserve(running)).toBe('reserved');
     if (change === 'disabled') await disableToken(store, token);
     else await store.run('deleteToken', { id: token.id, userId: token.userId, by: null, now: 1 });
-    await here.calls.look();
-    await there.calls.look();
+    await here.calls.pollRecalls();
+    await there.calls.pollRecalls();
     await expect.poll(() => leases(token, there)).toEqual([]);
     await expect.poll(() => leases(token, here)).toMatchObject([{ remaining: 5, draining: 1 }]);
     expect(await here.calls.reserve(hold(token, 5))).toBe('key_revoked');
@@ -258,7 +258,7 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       await warm(here, token, 10);
       await runStatement(testStore, `update tokens set ${change} where id = ${token.id}`);
-      await here.calls.look();
+      await here.calls.pollRecalls();
       await expect.poll(() => leases(token)).toEqual([]);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_980, used_quota: 20 });
       await expectSound(token);
@@ -271,7 +271,7 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     const requests = [10, 20, 30, 40].map((amount) => hold(token, amount));
     for (const request of requests) expect(await here.calls.reserve(request)).toBe('reserved');
     await disableToken(store, token);
-    await here.calls.look();
+    await here.calls.pollRecalls();
     const remaining = async () => (await leases(token)).map((lease) => lease.remaining);
     await expect.poll(remaining).toEqual([100]);
     const ids = requests.map(({ requestId }) => requestId);
@@ -305,7 +305,7 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     const request = hold(token, 5);
     expect(await third.calls.reserve(request)).toBe('reserved');
     await disableToken(store, token);
-    await third.calls.look();
+    await third.calls.pollRecalls();
     await begun.promise;
     expect(await third.calls.refund({ requestId: request.requestId })).toBe(true);
     const stopped = third.calls.stop();
@@ -338,7 +338,7 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     const change = { userId: 1, tokenId: 1, action: 'grantQuota' as const, now: 1 };
     const order = { tokenId: token.id, amount: -980, reason: 'r', idempotencyKey: null, change };
     const give = () => store.run('grantQuota', order);
-    const outcome = await here.calls.reclaiming(
+    const outcome = await here.calls.withReclaim(
       token.id,
       980,
       give,
@@ -358,12 +358,12 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     ] as const) {
       let count = 0;
       const attempt = async () => (count += 1) <= refusals;
-      expect(await here.calls.reclaiming(token.id, 100, attempt, (refused) => refused)).toBe(refusals > 1);
+      expect(await here.calls.withReclaim(token.id, 100, attempt, (refused) => refused)).toBe(refusals > 1);
       expect(count).toBe(tries);
       expect((await leases(token)).reduce((sum, { remaining }) => sum + remaining, 0)).toBe(left);
     }
     let count = 0;
-    await here.calls.reclaiming(
+    await here.calls.withReclaim(
       token.id,
       9_999,
       async () => (count += 1),
@@ -409,7 +409,7 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
       // All that is left is spent meanwhile.
       const { remain_quota: left } = await balanceOf(store, token);
       expect(await spend(here, token, left)).toBe('reserved');
-      there.standing.era += 1;
+      there.membership.epoch += 1;
       const settled = await Promise.all(
         own.map(({ requestId }) => there.calls.settle({ requestId, charged: 7, log: logEntry })),
       );
@@ -432,7 +432,7 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
       await there.calls.reserve({ requestId, ...request });
       await there.takeForGone();
       const extend = (to: number) => there.calls.extend({ requestId, tokenId: token.id, from: 10, to });
-      there.standing.era += 1;
+      there.membership.epoch += 1;
       expect(await extend(981)).toBe('insufficient_quota');
       expect(await extend(980)).toBe('extended');
       expect(await there.calls.settle({ requestId, charged: 980, log: logEntry })).toBeDefined();
@@ -443,15 +443,15 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     test('may have been taken for gone, it holds nothing more in memory', async () => {
       const token = await makeToken(store, { remainQuota: 1_000 });
       await warm(there, token, 10);
-      there.standing.sound = false;
+      there.membership.isMember = false;
       const { requestId, ...request } = hold(token, 10);
       expect(await there.calls.reserve({ requestId, ...request })).toBe('reserved');
       expect(await ledgerRows(store)).toMatchObject([{ request_id: requestId }]);
       expect(await there.calls.settle({ requestId, charged: 10, log: logEntry })).toBeDefined();
-      there.standing.sound = true;
-      there.standing.era += 1;
+      there.membership.isMember = true;
+      there.membership.epoch += 1;
       expect(await spend(there, token, 10)).toBe('reserved');
-      await there.calls.look();
+      await there.calls.pollRecalls();
       await expect
         .poll(async () => (await leases(token, there)).every(({ id }) => id !== 'there.1'))
         .toBe(true);
