@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 
-/** Which files of ours import which. Paths are below the root, with slashes. */
+/** Import graph of the project's files. Paths are relative to the root, with slashes. */
 export interface Imports {
-  /** Reads files again, or for the first time; those that are gone import nothing. */
+  /** Reads the imports of files. A deleted file has none. */
   read(paths: Iterable<string>): void;
-  /** The files that import one of these themselves. */
+  /** Files that directly import one of these files. */
   direct(paths: Iterable<string>): Set<string>;
-  /** These files and all that depend on them. */
+  /** These files and all files that depend on them. */
   dependents(paths: Iterable<string>): Set<string>;
 }
 
-// In this house every import of our own is relative and names its file.
+// Every import within the project is relative and contains the file name.
 const relativeImport = /(?:from|import|import\()\s*'(\.[^']+)'/g;
 
 export function createImports(root: string): Imports {
@@ -21,7 +21,7 @@ export function createImports(root: string): Imports {
   const read = (path: string) => {
     for (const name of importsOf.get(path) ?? []) importersOf.get(name)?.delete(path);
     const names = [...textOf(join(root, path)).matchAll(relativeImport)].flatMap(([, name = '']) =>
-      declared(join(dirname(path), name)),
+      withDeclarations(join(dirname(path), name)),
     );
     importsOf.set(path, names);
     for (const name of names) {
@@ -44,8 +44,9 @@ export function createImports(root: string): Imports {
   };
 }
 
-/** A script's types stand in the declarations beside it. */
-const declared = (path: string) => (path.endsWith('.js') ? [path, path.replace(/\.js$/, '.d.ts')] : [path]);
+/** Adds the declaration file of a script, which contains its types. */
+const withDeclarations = (path: string) =>
+  path.endsWith('.js') ? [path, path.replace(/\.js$/, '.d.ts')] : [path];
 
 function textOf(file: string): string {
   try {

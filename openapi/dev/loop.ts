@@ -3,41 +3,41 @@ import { settle } from '../tools/drift.ts';
 import { createMaker, type Outputs, readSources, type Sources } from '../tools/outputs.ts';
 import { type Problem, SpecProblems } from '../tools/problem.ts';
 import { openSpecs } from '../tools/specs.ts';
+import { describeChanges } from './describe-changes.ts';
 import { openTypes } from './types.ts';
-import { changesInWords } from './words.ts';
 
-/** What came of a save. */
-export interface Verdict {
-  /** Operations, schemas, events, error codes and models that are other than at the last verdict, in words. */
+/** Result of a run. */
+export interface RunResult {
+  /** Descriptions of the operations, schemas, events, error codes and models that changed since the last run. */
   changes: string[];
-  /** Files of generated/ that were written or taken away. */
+  /** Files of generated/ that were written or removed. */
   written: string[];
   problems: Problem[];
-  /** Files whose types were checked. */
+  /** Number of type-checked files. */
   checked: number;
-  /** Milliseconds of each step. */
-  took: { lint: number; files: number; types: number };
+  /** Duration of each step in milliseconds. */
+  durations: { lint: number; files: number; types: number };
 }
 
 export interface Loop {
-  /** Carries a save through; undefined when something else was saved meanwhile, which then has to be carried through. */
-  run(saved: readonly string[], isOvertaken: () => boolean): Promise<Verdict | undefined>;
-  /** Checks the types of all files that the last verdict left out, until they are done or the signal comes. */
-  rest(signal: AbortSignal): Promise<{ problems: Problem[]; checked: number }>;
+  /** Processes saved files. Returns undefined if a later save supersedes the run. */
+  run(saved: readonly string[], isSuperseded: () => boolean): Promise<RunResult | undefined>;
+  /** Type-checks the files that the last run did not check, until all are checked or the signal aborts. */
+  checkRest(signal: AbortSignal): Promise<{ problems: Problem[]; checked: number }>;
   close(): Promise<void>;
 }
 
-/** Keeps linter, bundler and compiler warm for the contract below `root`. */
+/** Creates a loop that keeps the linter, bundler and compiler in memory for the contract below `root`. */
 export async function createLoop(root: string): Promise<Loop> {
   const specs = await openSpecs(root);
   const make = createMaker(root);
   const types = await openTypes(root);
-  let told: Sources | undefined;
+  let previous: Sources | undefined;
   let outputs: Outputs = new Map();
   let sourceProblems: readonly Problem[] = [];
   let written = new Set<string>();
 
-  /** Lints and bundles; undefined when that cannot be. */
+  /** Lints and bundles. Undefined if that fails. */
   const read = async (): Promise<Sources | undefined> => {
     try {
       sourceProblems = [];
@@ -59,7 +59,7 @@ export async function createLoop(root: string): Promise<Loop> {
       function isSame(name: string) {
         return codeOf(before.get(name)) === codeOf(outputs.get(name));
       }
-      if (same.length > 0) await types.moved(same.map((name) => `generated/${name}`));
+      if (same.length > 0) await types.refresh(same.map((name) => `generated/${name}`));
       if (other.length > 0) await types.changed(other.map((name) => `generated/${name}`));
     } catch (error) {
       sourceProblems = problemsOf(error);
@@ -67,34 +67,34 @@ export async function createLoop(root: string): Promise<Loop> {
   };
 
   return {
-    async run(saved, isOvertaken) {
+    async run(saved, isSuperseded) {
       const begun = performance.now();
       specs.forget(saved);
       const code = saved.filter((path) => path.endsWith('.ts'));
       if (code.length > 0) await types.changed(code);
       const sources = await read();
       const linted = performance.now();
-      if (isOvertaken()) return undefined;
+      if (isSuperseded()) return undefined;
       if (sources !== undefined) await write(sources);
       const made = performance.now();
-      if (isOvertaken()) return undefined;
+      if (isSuperseded()) return undefined;
       const checked = await types.checkNearest();
       const changes = [
-        ...(told !== undefined && sources !== undefined ? changesInWords(told, sources) : []),
-        ...saved.filter((path) => ownCode.test(path)).map((path) => `${path} is used from the next start on`),
+        ...(previous !== undefined && sources !== undefined ? describeChanges(previous, sources) : []),
+        ...saved.filter((path) => ownCode.test(path)).map((path) => `${path} takes effect at the next start`),
       ];
-      told = sources ?? told;
-      const verdict = {
+      previous = sources ?? previous;
+      const result = {
         changes,
         written: [...written].sort(),
         problems: [...sourceProblems, ...types.problems()],
         checked,
-        took: { lint: linted - begun, files: made - linted, types: performance.now() - made },
+        durations: { lint: linted - begun, files: made - linted, types: performance.now() - made },
       };
       written = new Set();
-      return verdict;
+      return result;
     },
-    async rest(signal) {
+    async checkRest(signal) {
       const before = new Set(types.problems().map((problem) => JSON.stringify(problem)));
       const checked = await types.checkRest(signal);
       return { checked, problems: types.problems().filter((one) => !before.has(JSON.stringify(one))) };
@@ -103,10 +103,10 @@ export async function createLoop(root: string): Promise<Loop> {
   };
 }
 
-/** What this loop itself is made of. */
+/** Files of the loop itself. */
 const ownCode = /^openapi\/(rules|tools|dev)\//;
 
-/** What a generator throws without a place is told as it is. */
+/** Converts an error. An error without a location becomes one problem with its message. */
 const problemsOf = (error: unknown): readonly Problem[] =>
   error instanceof SpecProblems
     ? error.problems
@@ -118,5 +118,5 @@ const problemsOf = (error: unknown): readonly Problem[] =>
         },
       ];
 
-/** A source without its doc comments, which is what descriptions become. */
+/** A source without doc comments, which contain the descriptions. */
 const codeOf = (text: string | undefined) => text?.replace(/^\s*(\/\*\*|\*).*\n/gm, '');

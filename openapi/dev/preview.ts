@@ -5,7 +5,7 @@ import { docsFile, pagePolicy } from '../../server/operations/service/docs-site.
 
 export interface Preview {
   address: string;
-  /** Makes every open page load again. */
+  /** Reloads every open page. */
   reload(): void;
   close(): void;
 }
@@ -19,10 +19,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
   json: 'application/json',
 };
 
-/** Serves the documentation in `folder`, which is generated/, to this machine alone. Throws the system's error when it cannot listen. */
+/** Serves the documentation in `folder` (generated/) on 127.0.0.1. Throws the system error if it cannot listen. */
 export async function openPreview(port: number, folder: string): Promise<Preview> {
   const open = new Set<ServerResponse>();
-  const answer = async ({ method, url = '/' }: IncomingMessage, response: ServerResponse) => {
+  const respond = async ({ method, url = '/' }: IncomingMessage, response: ServerResponse) => {
     const name = url.replace(/[?#].*/, '').slice(1) || 'index.html';
     if (method !== 'GET') return response.writeHead(405, { allow: 'GET' }).end();
     if (name === 'changes') {
@@ -32,7 +32,7 @@ export async function openPreview(port: number, folder: string): Promise<Preview
       return response.write('retry: 500\n\n');
     }
     const body = await bodyOf(folder, name);
-    if (body === undefined) return response.writeHead(404).end('there is no such page');
+    if (body === undefined) return response.writeHead(404).end('page not found');
     response.writeHead(200, {
       'content-type': mediaTypes[name.split('.').at(-1) ?? ''] ?? 'text/plain; charset=utf-8',
       'content-security-policy': pagePolicy,
@@ -41,7 +41,7 @@ export async function openPreview(port: number, folder: string): Promise<Preview
     return response.end(body);
   };
   const server = createServer((request, response) => {
-    void answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+    void respond(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -58,10 +58,10 @@ export async function openPreview(port: number, folder: string): Promise<Preview
   };
 }
 
-/** A file of the documentation as it was last written. */
+/** Reads the current version of a documentation file. */
 async function bodyOf(folder: string, name: string): Promise<string | Buffer | undefined> {
   if (name === 'preview.js') return script;
-  // The script that draws the reference is the only part that is not made here.
+  // The script that renders the reference is not part of generated/.
   if (name === 'scalar.js') return (await docsFile(name, undefined))?.body;
   if (!/^[a-z0-9-]+\.[a-z]+$/.test(name)) return undefined;
   const isDocument = name === 'openapi.json' || name === 'asyncapi.json';

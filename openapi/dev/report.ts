@@ -1,52 +1,54 @@
 import { type Problem, problemLine } from '../tools/problem.ts';
-import type { Verdict } from './loop.ts';
+import type { RunResult } from './loop.ts';
 
-/** How many lines of one kind, and of one file, are printed; the others are only counted. */
-const shown = 20;
-const shownOfFile = 3;
+/** Maximum number of printed lines, in total and per file. Further lines are counted. */
+const maxLines = 20;
+const maxLinesPerFile = 3;
 
-/** The compiler's sentences may go on for a page. */
-const longest = 240;
+/** Maximum length of a line. Compiler messages can be much longer. */
+const maxLineLength = 240;
 
-/** What is printed of a verdict, `milliseconds` after the save. */
-export function verdictLines(verdict: Verdict, milliseconds: number, since: string): string[] {
-  const { changes, written, problems, checked, took } = verdict;
-  const steps = `lint ${whole(took.lint)}, files ${whole(took.files)}, types of ${counted(checked, 'file')} ${whole(took.types)}`;
+/** Renders a result, `milliseconds` after the save. */
+export function resultLines(result: RunResult, milliseconds: number, since: string): string[] {
+  const { changes, written, problems, checked, durations } = result;
+  const steps = `lint ${whole(durations.lint)}, files ${whole(durations.files)}, types of ${counted(checked, 'file')} ${whole(durations.types)}`;
   return [
     ...short(changes).map((line) => `  ${line}`),
     ...(written.length > 0 ? [`  generated: ${written.join(', ')}`] : []),
     ...problemLines(problems),
-    `${word(problems)} ${whole(milliseconds)} ms ${since} (${steps})`,
+    `${summary(problems)} ${whole(milliseconds)} ms ${since} (${steps})`,
   ];
 }
 
-/** What is printed when the types of all other files were checked too. */
+/** Renders the result of the check of all other files. */
 export function restLines(rest: { problems: Problem[]; checked: number }, milliseconds: number): string[] {
   if (rest.checked === 0) return [];
   const lines = problemLines(rest.problems);
   return [
     ...lines,
-    `${word(rest.problems)} in the types of ${counted(rest.checked, 'other file')}, ${whole(milliseconds)} ms in all`,
+    `${summary(rest.problems)} in the types of ${counted(rest.checked, 'other file')}, ${whole(milliseconds)} ms in total`,
   ];
 }
 
-const word = (problems: readonly Problem[]) =>
-  problems.length === 0 ? 'holds' : `broken (${counted(problems.length, 'problem')})`;
+const summary = (problems: readonly Problem[]) =>
+  problems.length === 0 ? 'no problems' : counted(problems.length, 'problem');
 
 function problemLines(problems: readonly Problem[]): string[] {
   const byFile = Map.groupBy(problems, ({ file }) => file);
   const lines = [...byFile].flatMap(([file, found]) => [
-    ...found.slice(0, shownOfFile).map(problemLine).map(cut),
-    ...(found.length > shownOfFile ? [`${file}: ${found.length - shownOfFile} more`] : []),
+    ...found.slice(0, maxLinesPerFile).map(problemLine).map(cut),
+    ...(found.length > maxLinesPerFile ? [`${file}: ${found.length - maxLinesPerFile} more`] : []),
   ]);
   return short(lines).map((line) => `  ${line}`);
 }
 
-const cut = (line: string) => (line.length > longest ? `${line.slice(0, longest)}…` : line);
+const cut = (line: string) => (line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line);
 
 const short = (lines: readonly string[]) =>
-  lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more lines`] : lines;
+  lines.length > maxLines
+    ? [...lines.slice(0, maxLines), `and ${lines.length - maxLines} more lines`]
+    : lines;
 
-const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`;
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const whole = (milliseconds: number) => Math.round(milliseconds);

@@ -4,22 +4,22 @@ import { API } from 'typescript/unstable/async';
 import type { Problem } from '../tools/problem.ts';
 import { createImports } from './imports.ts';
 
-/** The compiler, kept warm in a process of its own, and what it has said of each file since that last changed. */
+/** The type checker, in its own process, and the current problems of each file. */
 export interface Types {
-  /** Tells of files that were changed, made or taken away; those that depend on them have to be checked again. */
+  /** Registers changed, created or deleted files. Dependent files become stale. */
   changed(paths: readonly string[]): Promise<void>;
-  /** Tells of files whose code is as before, so that nothing has to be checked again. */
-  moved(paths: readonly string[]): Promise<void>;
-  /** Checks what a change meets first: the files themselves, those that import them, the list of handlers, what was broken. */
+  /** Registers files with unchanged code. No file becomes stale. */
+  refresh(paths: readonly string[]): Promise<void>;
+  /** Checks the changed files, their importers, the handler registry and files with problems. Returns their number. */
   checkNearest(): Promise<number>;
-  /** Checks all others, until they are done or the signal comes; gives how many it has checked. */
+  /** Checks all other stale files until the signal aborts. Returns their number. */
   checkRest(signal?: AbortSignal): Promise<number>;
-  /** What is wrong in all files that were checked. */
+  /** Problems of all checked files. */
   problems(): Problem[];
   close(): Promise<void>;
 }
 
-/** Where an operation without a handler is missed. */
+/** The file in which the compiler reports a missing handler. */
 const registry = 'server/operations/registry.ts';
 
 export async function openTypes(root: string): Promise<Types> {
@@ -31,17 +31,17 @@ export async function openTypes(root: string): Promise<Types> {
   const place = (file: string) => relative(root, file).split(sep).join('/');
   const project = () => {
     const one = snapshot.getProject(config);
-    if (one === undefined) throw new Error('the compiler does not know tsconfig.json');
+    if (one === undefined) throw new Error('The compiler did not load tsconfig.json.');
     return one;
   };
   const ownFiles = () => new Set(project().rootFiles.map(place));
 
-  /** Not checked since they, or what they import, have changed. */
+  /** Files that changed, or have a changed dependency, since their last check. */
   let stale = ownFiles();
   let nearest = new Set<string>();
   imports.read(stale);
 
-  const tell = async (paths: readonly string[]) => {
+  const notify = async (paths: readonly string[]) => {
     const own = ownFiles();
     const files = { changed: [] as string[], created: [] as string[], deleted: [] as string[] };
     if (paths.length === 0) return;
@@ -52,20 +52,20 @@ export async function openTypes(root: string): Promise<Types> {
     }
     const before = snapshot;
     snapshot = await api.updateSnapshot({ fileChanges: files });
-    // The compiler keeps the whole program of a snapshot until it is told to let go.
+    // The compiler keeps the program of a snapshot until it is disposed.
     await before.dispose();
   };
 
   const check = async (path: string) => {
     const file = join(root, path);
     const { program } = project();
-    const said = [
+    const diagnostics = [
       ...(await program.getSyntacticDiagnostics(file)),
       ...(await program.getSemanticDiagnostics(file)),
     ];
     found.set(
       path,
-      said.map((one) => problemOf(root, path, one)),
+      diagnostics.map((one) => problemOf(root, path, one)),
     );
     stale.delete(path);
     nearest.delete(path);
@@ -73,7 +73,7 @@ export async function openTypes(root: string): Promise<Types> {
 
   return {
     async changed(paths) {
-      await tell(paths);
+      await notify(paths);
       imports.read(paths);
       const own = ownFiles();
       stale = stale.union(imports.dependents(paths)).intersection(own);
@@ -83,7 +83,7 @@ export async function openTypes(root: string): Promise<Types> {
         .intersection(stale);
       for (const path of found.keys()) if (!own.has(path)) found.delete(path);
     },
-    moved: tell,
+    refresh: notify,
     async checkNearest() {
       const paths = [...nearest];
       await Promise.all(paths.map(check));
@@ -103,25 +103,26 @@ export async function openTypes(root: string): Promise<Types> {
   };
 }
 
-interface Said {
+interface Diagnostic {
   pos: number;
   code: number;
   text: string;
-  messageChain?: readonly Said[] | undefined;
+  messageChain?: readonly Diagnostic[] | undefined;
 }
 
-function problemOf(root: string, file: string, said: Said): Problem {
-  const before = readFileSync(join(root, file), 'utf8').slice(0, said.pos).split('\n');
+function problemOf(root: string, file: string, diagnostic: Diagnostic): Problem {
+  const before = readFileSync(join(root, file), 'utf8').slice(0, diagnostic.pos).split('\n');
   const column = (before.at(-1)?.length ?? 0) + 1;
   return {
     file,
     line: before.length,
     column,
     severity: 'error',
-    rule: `TS${said.code}`,
-    message: told(said),
+    rule: `TS${diagnostic.code}`,
+    message: messageOf(diagnostic),
   };
 }
 
-/** The sentence and those that it rests on, the innermost last. */
-const told = ({ text, messageChain = [] }: Said): string => [text, ...messageChain.map(told)].join(' ');
+/** The message with its chain of causes, the innermost last. */
+const messageOf = ({ text, messageChain = [] }: Diagnostic): string =>
+  [text, ...messageChain.map(messageOf)].join(' ');

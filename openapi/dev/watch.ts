@@ -1,55 +1,54 @@
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-/** Milliseconds of quiet after which a burst of writes counts as one save. */
-const quiet = 40;
+/** Writes within this time count as one save. */
+const debounceMs = 40;
 
-export interface Saved {
-  /** Files that were changed, made or taken away, below the root, with slashes. */
+export interface Save {
+  /** Changed, created and deleted files, relative to the root, with slashes. */
   paths: string[];
-  /** When the last of it was noticed, as `performance.now()` tells. */
+  /** Time of the last change, from `performance.now()`. */
   at: number;
 }
 
 export interface Watch {
-  /** True while something was saved that `next` has not handed out. */
+  /** True if there is a save that `next` has not returned. */
   readonly pending: boolean;
-  /** What was saved since the last call; waits for something. */
-  next(): Promise<Saved>;
+  /** Returns the files saved since the last call. Waits for a save if there is none. */
+  next(): Promise<Save>;
   close(): void;
 }
 
 /**
- * Watches all files below some folders of `root` whose names end in what a contract or its code is written in.
- * The system's notices are only hints to look: what has changed is told by time, size and place on the disk, so that
- * editors that write by rename, and two saves at once, come out right.
+ * Watches the contract and code files in folders of `root`. System notifications only trigger a scan. The scan compares
+ * time, size and inode, so it handles concurrent saves and editors that write by rename.
  */
 export function watchFiles(root: string, folders: readonly string[]): Watch {
   const watchers = new Map<string, FSWatcher>();
   const changed = new Set<string>();
-  let known = new Map<string, string>();
+  let previous = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
-  let waiting: (() => void) | undefined;
+  let resume: (() => void) | undefined;
 
   let at = 0;
 
-  const hint = () => {
+  const scheduleRescan = () => {
     at = performance.now();
     clearTimeout(timer);
-    timer = setTimeout(look, quiet);
+    timer = setTimeout(rescan, debounceMs);
   };
 
-  function look() {
+  function rescan() {
     timer = undefined;
     const { files, places } = scan(root, folders);
-    for (const [path, mark] of files) if (known.get(path) !== mark) changed.add(path);
-    for (const path of known.keys()) if (!files.has(path)) changed.add(path);
-    known = files;
-    follow(places);
-    if (changed.size > 0) waiting?.();
+    for (const [path, mark] of files) if (previous.get(path) !== mark) changed.add(path);
+    for (const path of previous.keys()) if (!files.has(path)) changed.add(path);
+    previous = files;
+    watchFolders(places);
+    if (changed.size > 0) resume?.();
   }
 
-  function follow(places: ReadonlySet<string>) {
+  function watchFolders(places: ReadonlySet<string>) {
     for (const [place, watcher] of watchers) {
       if (places.has(place)) continue;
       watcher.close();
@@ -58,28 +57,28 @@ export function watchFiles(root: string, folders: readonly string[]): Watch {
     for (const place of places) {
       if (watchers.has(place)) continue;
       try {
-        // A folder that is taken away while it is watched is an event too.
-        watchers.set(place, watch(join(root, place), hint).on('error', hint));
+        // The deletion of a watched folder is an error event.
+        watchers.set(place, watch(join(root, place), scheduleRescan).on('error', scheduleRescan));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-        hint();
+        scheduleRescan();
       }
     }
   }
 
-  look();
+  rescan();
   changed.clear();
   return {
     get pending() {
       if (timer !== undefined) {
         clearTimeout(timer);
-        look();
+        rescan();
       }
       return changed.size > 0;
     },
     async next() {
-      if (changed.size === 0) await new Promise<void>((resolve) => (waiting = resolve));
-      waiting = undefined;
+      if (changed.size === 0) await new Promise<void>((resolve) => (resume = resolve));
+      resume = undefined;
       const paths = [...changed].sort();
       changed.clear();
       return { paths, at };
@@ -93,7 +92,7 @@ export function watchFiles(root: string, folders: readonly string[]): Watch {
 
 const endings = /\.(yaml|md|ts|css|js|json)$/;
 
-/** Every file with a mark that a save changes, and every folder. */
+/** Lists all folders, and all files with a mark that every save changes. */
 function scan(root: string, folders: readonly string[]) {
   const files = new Map<string, string>();
   const places = new Set<string>();
@@ -115,7 +114,7 @@ function scan(root: string, folders: readonly string[]) {
   return { files, places };
 }
 
-/** Undefined when it has just gone. */
+/** Undefined if the folder was just deleted. */
 function readFolder(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => contract.remove());
 
 const running = new Set<ChildProcess>();
-// A test that fails in the middle leaves none behind.
+// Stops the processes of a failed test.
 afterEach(() => running.forEach((child) => void child.kill()));
 
 function start(...args: string[]) {
@@ -33,29 +33,29 @@ function start(...args: string[]) {
 }
 
 test.each([
-  [['--port', '80808'], '--port is 80808: it must be from 0 to 65535'],
-  [['--port', 'here'], '--port is here: it must be from 0 to 65535'],
+  [['--port', '80808'], '--port must be from 0 to 65535, not 80808'],
+  [['--port', 'here'], '--port must be from 0 to 65535, not here'],
   [['--twice'], "Unknown option '--twice'"],
-])('%j is refused', async (args, message) => {
+])('%j is rejected', async (args, message) => {
   const { ended, output } = start(...args);
   expect(await ended).toBe(1);
   expect(output()).toContain(message);
 });
 
-test('a taken port is named', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const address = taken.address();
+test('a port in use is reported', async () => {
+  const blocker = createServer().listen(0, '127.0.0.1');
+  await once(blocker, 'listening');
+  const address = blocker.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const { ended, output } = start('--port', String(port));
   expect(await ended).toBe(1);
-  expect(output()).toContain(`--port ${port} is taken`);
-  taken.close();
+  expect(output()).toContain(`--port ${port} is in use`);
+  blocker.close();
 });
 
-test('--once ends with 0 when all holds, and with 1 and the place when it does not', async () => {
-  const fine = start('--once');
-  expect(await fine.ended, fine.output()).toBe(0);
+test('--once exits with 0 without problems, and with 1 and the location of a problem', async () => {
+  const valid = start('--once');
+  expect(await valid.ended, valid.output()).toBe(0);
   await contract.write('openapi/paths/song.yaml', operation('A song.', 'Song'));
   const broken = start('--once');
   expect(await broken.ended).toBe(1);
@@ -63,7 +63,7 @@ test('--once ends with 0 when all holds, and with 1 and the place when it does n
   await contract.write('openapi/paths/song.yaml', operation('A song.'));
 });
 
-test('a save is told, the page in the browser loads again, and Ctrl-C ends it', async () => {
+test('a save is reported, the page in the browser reloads, and Ctrl-C stops the command', async () => {
   const { child, ended, output } = start('--port', '0');
   await expect.poll(output, { timeout: 20_000 }).toContain('other files');
   const [, address = ''] = /documentation on (\S+),/.exec(output()) ?? [];
@@ -79,7 +79,7 @@ test('a save is told, the page in the browser loads again, and Ctrl-C ends it', 
   while (!events.includes('event: reload')) events += (await reader?.read())?.value ?? '';
   expect(await (await fetch(`${address}openapi.json`)).text()).toContain('The song of all songs.');
   expect(output()).toMatch(/saved openapi\/paths\/song\.yaml\n {2}operation getSong: summary "A song\." ->/);
-  expect(output()).toMatch(/holds \d+ ms after the save/);
+  expect(output()).toMatch(/no problems \d+ ms after the save/);
 
   child.kill('SIGINT');
   expect(await ended).toBe(0);

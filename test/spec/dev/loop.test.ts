@@ -12,7 +12,7 @@ beforeAll(async () => {
   contract = await smallContract();
   loop = await createLoop(contract.root);
   const first = await loop.run([], () => false);
-  const rest = await loop.rest(new AbortController().signal);
+  const rest = await loop.checkRest(new AbortController().signal);
   expect([first?.problems, rest.problems]).toEqual([[], []]);
   expect(first?.written).toContain('http.ts');
 });
@@ -23,13 +23,13 @@ afterAll(async () => {
 
 const save = async (path: string, text: string) => {
   await contract.write(path, text);
-  const verdict = await loop.run([path], () => false);
-  if (verdict === undefined) throw new Error('nothing was to overtake this run');
-  return { ...verdict, lines: verdict.problems.map(problemLine) };
+  const result = await loop.run([path], () => false);
+  if (result === undefined) throw new Error('The run was superseded.');
+  return { ...result, lines: result.problems.map(problemLine) };
 };
 const generated = (name: string) => readFile(join(contract.root, 'generated', name), 'utf8');
 
-test('a changed description is told in words, written everywhere, and costs no types', async () => {
+test('a changed description is reported and written without type checks', async () => {
   const { changes, written, lines, checked } = await save(
     'openapi/paths/song.yaml',
     operation('Another song.'),
@@ -47,17 +47,17 @@ test('a changed description is told in words, written everywhere, and costs no t
   expect(checked).toBe(1);
 });
 
-test('a schema that the code does not agree with is told at the line of the code', async () => {
+test('a schema that contradicts the code is reported at the line of the code', async () => {
   const broken = await save('openapi/schemas/music/Song.yaml', song('integer'));
   expect(broken.changes).toEqual(['schema Song: properties.title.type "string" -> "integer"']);
   expect(broken.lines).toEqual([
     "server/title.ts:3:71 error TS2322: Type 'number' is not assignable to type 'string'.",
   ]);
-  const mended = await save('openapi/schemas/music/Song.yaml', song('string'));
-  expect(mended.lines).toEqual([]);
+  const repaired = await save('openapi/schemas/music/Song.yaml', song('string'));
+  expect(repaired.lines).toEqual([]);
 });
 
-test('half a line of YAML is told with its place and keeps what was generated', async () => {
+test('invalid YAML is reported with its location and keeps the generated files', async () => {
   const before = await generated('openapi.json');
   const { lines, written } = await save(
     'openapi/paths/song.yaml',
@@ -70,7 +70,7 @@ test('half a line of YAML is told with its place and keeps what was generated', 
   expect((await save('openapi/paths/song.yaml', operation('Another song.'))).lines).toEqual([]);
 });
 
-test('a rule of the house is told with its place', async () => {
+test('a lint problem is reported with its location', async () => {
   const { lines } = await save('openapi/paths/song.yaml', operation('A song.', 'Song'));
   expect(lines).toEqual([
     expect.stringMatching(/^openapi\/paths\/song\.yaml:3:16 error unigate\/operation-id-form: /),
@@ -78,7 +78,7 @@ test('a rule of the house is told with its place', async () => {
   await save('openapi/paths/song.yaml', operation('Another song.'));
 });
 
-test('a mistake in the list of errors is told with its line', async () => {
+test('a mistake in errors.yaml is reported with its line', async () => {
   const file = join(contract.root, 'openapi/errors.yaml');
   const before = await readFile(file, 'utf8');
   const { lines } = await save('openapi/errors.yaml', `${before}${before.replace('never', 'perhaps')}`);
@@ -88,17 +88,17 @@ test('a mistake in the list of errors is told with its line', async () => {
   expect((await save('openapi/errors.yaml', before)).lines).toEqual([]);
 });
 
-test('a file that is gone is missed where it is named, and found when it is back', async () => {
+test('a deleted file is reported at its reference until it is restored', async () => {
   await rm(join(contract.root, 'openapi/paths/song.yaml'));
-  const gone = await loop.run(['openapi/paths/song.yaml'], () => false);
-  expect(gone?.problems.map(problemLine)[0]).toMatch(
+  const deleted = await loop.run(['openapi/paths/song.yaml'], () => false);
+  expect(deleted?.problems.map(problemLine)[0]).toMatch(
     /^openapi\/openapi\.yaml:7:\d+ error no-unresolved-refs: /,
   );
-  const back = await save('openapi/paths/song.yaml', operation('Another song.'));
-  expect(back.lines).toEqual([]);
+  const restored = await save('openapi/paths/song.yaml', operation('Another song.'));
+  expect(restored.lines).toEqual([]);
 });
 
-test('a run that is overtaken tells nothing, and the next one tells both changes', async () => {
+test('a superseded run returns nothing, and the next run reports both changes', async () => {
   await contract.write('openapi/paths/song.yaml', operation('Yet another song.'));
   expect(await loop.run(['openapi/paths/song.yaml'], () => true)).toBeUndefined();
   const { changes, written } = await save('openapi/guides/1-start.md', '# Start\n\nBegin elsewhere.\n');
@@ -106,7 +106,7 @@ test('a run that is overtaken tells nothing, and the next one tells both changes
   expect(written).toEqual(expect.arrayContaining(['docs/start.html', 'openapi.json']));
 });
 
-test('code that is saved is checked, and so is what depends on it', async () => {
+test('saved code and its dependents are type-checked', async () => {
   await contract.write(
     'server/shout.ts',
     `import { title } from './title.ts';\n\nexport const shout: string = title({ title: 'a' });\n`,

@@ -21,20 +21,20 @@ afterEach(async () => {
 
 const next = async () => (await watch.next()).paths;
 
-test('an editor that writes beside the file and renames has saved that file', async () => {
+test('a write to a temporary file and a rename count as a save', async () => {
   await writeFile(join(root, 'openapi/paths/a.yaml~'), 'other');
   await rename(join(root, 'openapi/paths/a.yaml~'), join(root, 'openapi/paths/a.yaml'));
   expect(await next()).toEqual(['openapi/paths/a.yaml']);
 });
 
-test('a file that goes, and one that moves, are told at both places', async () => {
+test('a deletion and a move report all affected paths', async () => {
   await rm(join(root, 'openapi/b.yaml'));
   expect(await next()).toEqual(['openapi/b.yaml']);
   await rename(join(root, 'openapi/paths/a.yaml'), join(root, 'openapi/paths/c.yaml'));
   expect(await next()).toEqual(['openapi/paths/a.yaml', 'openapi/paths/c.yaml']);
 });
 
-test('two saves at once are one, and what was saved while nobody asked waits', async () => {
+test('concurrent saves are combined and kept until next is called', async () => {
   await Promise.all([
     writeFile(join(root, 'openapi/paths/a.yaml'), 'one'),
     writeFile(join(root, 'openapi/b.yaml'), 'two'),
@@ -44,7 +44,7 @@ test('two saves at once are one, and what was saved while nobody asked waits', a
   expect(watch.pending).toBe(false);
 });
 
-test('a file in a new folder is seen, and seen again when it changes', async () => {
+test('a file in a new folder is reported after each change', async () => {
   await mkdir(join(root, 'openapi/schemas/music'), { recursive: true });
   await writeFile(join(root, 'openapi/schemas/music/Song.yaml'), 'x');
   expect(await next()).toEqual(['openapi/schemas/music/Song.yaml']);
@@ -54,7 +54,7 @@ test('a file in a new folder is seen, and seen again when it changes', async () 
   expect(await next()).toEqual(['openapi/schemas/music/Song.yaml']);
 });
 
-test('what is no part of the contract or its code is not told', async () => {
+test('other files are ignored', async () => {
   await mkdir(join(root, 'openapi/node_modules'));
   await writeFile(join(root, 'openapi/node_modules/x.yaml'), 'x');
   await writeFile(join(root, 'openapi/.a.yaml.swp'), 'x');

@@ -104,7 +104,7 @@ test('a new operation is registered, passes all checks, and fails its own test',
     `test/contract/music/${id}.test.ts`,
   ]);
   const loop = await createLoop(copy.root);
-  const verdict = await loop.run(
+  const result = await loop.run(
     [
       ...saved,
       'server/operations/registry.ts',
@@ -114,7 +114,7 @@ test('a new operation is registered, passes all checks, and fails its own test',
     () => false,
   );
   await loop.close();
-  expect(verdict?.problems.map(problemLine)).toEqual([]);
+  expect(result?.problems.map(problemLine)).toEqual([]);
   expect(await readCreated('generated/operations.ts')).toContain('createChorus: {');
 
   const biome = join(repository, 'node_modules/@biomejs/biome/bin/biome');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesInWords } from '../../../openapi/dev/words.ts';
+import { describeChanges } from '../../../openapi/dev/describe-changes.ts';
 import type { Sources } from '../../../openapi/tools/outputs.ts';
 
 const before: Sources = {
@@ -34,7 +34,7 @@ const before: Sources = {
 const edited = (edit: (copy: Sources) => void): string[] => {
   const copy = structuredClone(before);
   edit(copy);
-  return changesInWords(before, copy);
+  return describeChanges(before, copy);
 };
 /** Sets a value at a path of keys. */
 const set = (value: object, path: string, to: unknown) => {
@@ -64,12 +64,12 @@ test.each<[string, string, unknown, string]>([
     { type: 'object', title: 'Song' },
     'schema Song: title added ("Song")',
   ],
-  ['a schema taken out', 'openapi components schemas Old', undefined, 'schema Old is gone'],
-  ['an event', 'asyncapi components messages sung summary', undefined, 'event sung: summary taken out'],
+  ['a removed schema', 'openapi components schemas Old', undefined, 'schema Old was removed'],
+  ['an event', 'asyncapi components messages sung summary', undefined, 'event sung: summary removed'],
   ['a channel', 'asyncapi channels spoken', { address: '/spoken' }, 'channel spoken is new'],
   ['an error code', 'errors 0 retry', 'later', 'error bad_thing 400: retry "never" -> "later"'],
   ['a model', 'models models 0 unit', 'seconds', 'model alpha-1: unit "characters" -> "seconds"'],
-  ['the head', 'openapi info title', 'B', 'head of the HTTP document: info.title "A" -> "B"'],
+  ['the root', 'openapi info title', 'B', 'root of the OpenAPI document: info.title "A" -> "B"'],
 ])('%s', (_, path, to, line) => {
   const told = edited((copy) => set(copy, path, to));
   // The second document has the shared schema as it was.

@@ -2,52 +2,52 @@ import { isObject, type Json, type JsonObject, objects, operationsOf } from '../
 import { statusesOf } from '../tools/errors.ts';
 import type { Sources } from '../tools/outputs.ts';
 
-/** How many places of one thing are told; the others are only counted. */
-const shown = 4;
+/** Maximum number of listed places per part. Further places are counted. */
+const maxPlaces = 4;
 
-/** What differs between two contracts, a line for each operation, schema, event, error code and model. */
-export function changesInWords(before: Sources, after: Sources): string[] {
-  const things = thingsOf(after);
-  const old = thingsOf(before);
+/** Describes the differences of two contracts, one line per operation, schema, event, error code and model. */
+export function describeChanges(before: Sources, after: Sources): string[] {
+  const parts = namedParts(after);
+  const old = namedParts(before);
   const lines: string[] = [];
-  for (const [name, thing] of things) {
+  for (const [name, part] of parts) {
     const was = old.get(name);
     if (was === undefined) lines.push(`${name} is new`);
-    else if (!equal(was, thing)) lines.push(`${name}: ${placesInWords(differences(was, thing))}`);
+    else if (!equal(was, part)) lines.push(`${name}: ${describePlaces(differences(was, part))}`);
   }
-  for (const name of old.keys()) if (!things.has(name)) lines.push(`${name} is gone`);
+  for (const name of old.keys()) if (!parts.has(name)) lines.push(`${name} was removed`);
   return lines;
 }
 
-/** Everything with a name of its own: `operation createSpeech` -> what is said of it. */
-function thingsOf({ openapi, asyncapi, errors, models }: Sources): Map<string, Json> {
-  const things = new Map<string, Json>();
+/** All named parts of a contract: `operation createSpeech` -> its definition. */
+function namedParts({ openapi, asyncapi, errors, models }: Sources): Map<string, Json> {
+  const parts = new Map<string, Json>();
   for (const { id, method, path, node, aliasOf } of operationsOf(openapi)) {
     const { parameters, requestBody, ...others } = node;
     if (aliasOf === undefined)
-      things.set(`operation ${id}`, {
+      parts.set(`operation ${id}`, {
         address: `${method.toUpperCase()} ${path}`,
         parameters: byName(parameters),
         requestBody: requestBody ?? null,
         ...others,
       });
   }
-  addComponents(things, openapi, '');
-  for (const [name, channel] of objects(asyncapi.channels)) things.set(`channel ${name}`, channel);
+  addComponents(parts, openapi, '');
+  for (const [name, channel] of objects(asyncapi.channels)) parts.set(`channel ${name}`, channel);
   for (const [name, operation] of objects(asyncapi.operations))
-    things.set(`event operation ${name}`, operation);
-  addComponents(things, asyncapi, 'of events');
+    parts.set(`event operation ${name}`, operation);
+  addComponents(parts, asyncapi, 'of the AsyncAPI document');
   const { paths: _, components: _openapi, ...head } = openapi;
   const { channels: _channels, operations: _operations, components: _asyncapi, ...eventsHead } = asyncapi;
-  things.set('head of the HTTP document', head);
-  things.set('head of the event document', eventsHead);
+  parts.set('root of the OpenAPI document', head);
+  parts.set('root of the AsyncAPI document', eventsHead);
   for (const error of errors)
-    things.set(`error ${[error.code, ...statusesOf(error)].join(' ')}`, plain(error));
-  for (const model of models.models) things.set(`model ${model.id}`, plain(model));
-  for (const [name, family] of Object.entries(models.families)) things.set(`family ${name}`, plain(family));
+    parts.set(`error ${[error.code, ...statusesOf(error)].join(' ')}`, plain(error));
+  for (const model of models.models) parts.set(`model ${model.id}`, plain(model));
+  for (const [name, family] of Object.entries(models.families)) parts.set(`family ${name}`, plain(family));
   for (const [name, voices] of Object.entries(models.voice_sets))
-    things.set(`voice set ${name}`, plain(voices));
-  return things;
+    parts.set(`voice set ${name}`, plain(voices));
+  return parts;
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -60,19 +60,19 @@ const kinds: Readonly<Record<string, string>> = {
   securitySchemes: 'security scheme',
 };
 
-/** Schemas that both documents share are told once. */
-function addComponents(things: Map<string, Json>, document: JsonObject, of: string): void {
+/** Adds components. A schema that both documents share is added once. */
+function addComponents(parts: Map<string, Json>, document: JsonObject, of: string): void {
   for (const [kind, components] of objects(document.components)) {
     for (const [name, node] of objects(components)) {
       const known = `${kinds[kind] ?? kind} ${name}`;
-      const told = things.get(known);
-      if (told === undefined) things.set(known, node);
-      else if (!equal(told, node)) things.set(`${known} ${of}`, node);
+      const existing = parts.get(known);
+      if (existing === undefined) parts.set(known, node);
+      else if (!equal(existing, node)) parts.set(`${known} ${of}`, node);
     }
   }
 }
 
-/** Parameters in a list are known by their names. */
+/** Converts a list of parameters to a map by name. */
 const byName = (parameters: Json | undefined): Json =>
   Array.isArray(parameters)
     ? Object.fromEntries(parameters.map((one, index) => [nameOf(one) ?? String(index), one]))
@@ -94,7 +94,7 @@ interface Difference {
   after: Json | undefined;
 }
 
-/** The smallest places at which two values differ. */
+/** The innermost places at which two values differ. */
 function differences(before: Json | undefined, after: Json | undefined, place = ''): Difference[] {
   if (equal(before, after)) return [];
   if (!isTree(before) || !isTree(after)) return [{ place, before, after }];
@@ -110,11 +110,11 @@ const isTree = (value: Json | undefined): value is JsonObject | Json[] =>
 
 const entriesOf = (value: JsonObject | Json[]) => new Map<string, Json>(Object.entries(value));
 
-function placesInWords(found: readonly Difference[]): string {
-  const lines = found.slice(0, shown).map(({ place, before, after }) => {
+function describePlaces(found: readonly Difference[]): string {
+  const lines = found.slice(0, maxPlaces).map(({ place, before, after }) => {
     if (before === undefined && after === undefined) return place;
     if (before === undefined) return `${place} added${isTree(after) ? '' : ` (${short(after)})`}`;
-    if (after === undefined) return `${place} taken out`;
+    if (after === undefined) return `${place} removed`;
     return isTree(before) || isTree(after)
       ? `${place} changed`
       : `${place} ${short(before)} -> ${short(after)}`;
