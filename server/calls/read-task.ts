@@ -15,9 +15,9 @@ type TaskRequest = OperationRequest<
 >;
 
 /**
- * The caller's task, made in one of the formats.
+ * Reads the caller's task in one of the formats.
  *
- * @throws Failure 404 for every other id; whether somebody else has it is not said
+ * @throws Failure 404 for every other id, which does not reveal other users' tasks
  */
 export async function readTask(
   { gateway, caller, path }: TaskRequest,

@@ -3,37 +3,37 @@ import { connectionFailure } from '../channels/failover.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { openResultFile } from '../providers/result-file.ts';
 
-/** A provider's file and how it is handed out. */
+/** A provider's file to send to the client. */
 export interface SentFile {
-  /** What the client named it by, for messages. */
+  /** The client's field that names the file, for error messages. */
   field: 'task_id' | 'token';
   url: string;
-  /** Name of the channel whose provider named it. */
+  /** Name of the channel whose provider returned the URL. */
   channel: string;
-  /** Whose share of the host's connections it takes. */
+  /** User whose share of the host's slots it uses. */
   user: number;
-  /** It is not fetched from a private network, whatever the channel permits. */
+  /** Never fetches from a private network, even if the channel allows it. */
   publicOnly?: boolean;
-  /** It is a file of text, which otherwise is no file. */
+  /** Accepts a text file. By default, a text response counts as an error page. */
   text?: boolean;
-  /** The media type to call it by, for the one that the provider reports. */
+  /** Maps the provider's media type to the one to send. */
   typeFor: (reported: string) => string;
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Passes a file on as the provider has it, whole or one range, no faster than the client reads. HEAD asks the provider
- * for a single byte: many of their addresses are signed for GET alone.
+ * Streams a file or one range of it with backpressure. HEAD requests a single byte from the provider, because many URLs
+ * are signed for GET only.
  *
- * @throws Failure as `openResultFile`, before the first byte; later the connection breaks off
+ * @throws Failure as `openResultFile` before the first byte. A later failure aborts the connection.
  */
 export async function sendFile<Op extends OperationId>(
   { gateway, headers, signal }: OperationRequest<Op>,
   reply: Reply<Op>,
   { field, url, channel, user, publicOnly = false, text = false, typeFor, headers: more = {} }: SentFile,
 ): Promise<void> {
-  const range = reply.headersOnly ? 'bytes=0-0' : oneRange(headers.range);
-  const wanted = {
+  const range = reply.headersOnly ? 'bytes=0-0' : singleRange(headers.range);
+  const fileRequest = {
     channel: gateway.channels.named(channel),
     user,
     publicOnly,
@@ -43,7 +43,7 @@ export async function sendFile<Op extends OperationId>(
   const { body, mediaType, length, part } = await openResultFile(
     url,
     { field, range, orWhole: reply.headersOnly, text },
-    wanted,
+    fileRequest,
   );
   const size = reply.headersOnly && part !== undefined ? part.of : length;
   const shownPart = reply.headersOnly ? undefined : part;
@@ -58,8 +58,8 @@ export async function sendFile<Op extends OperationId>(
   });
 }
 
-/** A header that asks for one range of bytes. Any other may be ignored, and one that ends before it begins has to be. */
-function oneRange(header: string | undefined): string | undefined {
+/** Returns a header with one valid byte range. Any other header is ignored. */
+function singleRange(header: string | undefined): string | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined || first + last === '') return undefined;
   return first !== '' && last !== '' && Number(last) < Number(first) ? undefined : header;

@@ -11,49 +11,49 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import { checkCallbackUrl } from '../tasks/callbacks/callback-url.ts';
 import { channelProtocol, type TaskModel } from '../tasks/task-model.ts';
-import { type Routed, resolveReferences } from './assets/references.ts';
+import { type RoutedRequest, resolveReferences } from './assets/references.ts';
 
-/** A request for a task, translated for the protocol of its model. */
+/** A task request, translated for the protocol of its model. */
 export interface TaskPlan {
   model: TaskModel;
-  /** The format it can be read in. */
+  /** The format that the task can be read in. */
   format: TaskFormat;
-  /** The upstream's body; the driver puts the upstream's name of the model into it. */
+  /** The upstream's body. The driver adds the upstream's name of the model. */
   body: Readonly<Record<string, unknown>>;
-  /** What drivers and renderers need to know of the request as long as the task lives. */
+  /** Properties of the request that drivers and renderers need later. */
   facts: Readonly<Record<string, unknown>>;
-  /** In the model's unit: so many are reserved. */
+  /** Units to reserve, in the model's unit. */
   expectedUnits: number;
-  /** Milliseconds until it fails if it is not final by then. */
+  /** Milliseconds until an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;
-  /** What the client calls the address, where its format has several names for it. */
+  /** Field of the callback URL, if the format has several. */
   callbackField?: string;
-  /** What it goes on from, which only one provider has. */
+  /** The object that the task continues. Only one provider has it. */
   source?: TaskSource;
-  /** What the client calls each item of the body's `content`. */
+  /** The client's field for each item of the body's `content`. */
   fields?: readonly string[];
-  /** Words that stand for parts of the body in messages to the client. */
+  /** Replacements for parts of the body in messages to the client. */
   publicIds?: PublicIds;
-  /** The client's own body, by which `earlierTask` finds the task when its source is gone. */
+  /** The client's own body. `findRepeatedTask` finds the task by it when its source no longer exists. */
   asked?: object;
 }
 
-/** Something of the caller's that a request goes on from. */
+/** An object of the caller that a request continues. */
 export interface TaskSource {
   /** Name of the channel that has it. */
   channel: string;
-  /** The field that names it, and what stands there. */
+  /** The client's field and its value. */
   field: string;
   id: string;
-  /** Of what the body refers to. */
   publicIds?: PublicIds;
 }
 
 /**
- * Makes the task: when this resolves, it is on disk and its id may be answered.
+ * Creates the task. It is durable when this resolves.
  *
- * @throws Failure 503 when the channel of the source is not there, as `Tasks.submit` says, as `checkCallbackUrl`, and as `resolveReferences` for what the body refers to
+ * @throws Failure 503 when the channel of the source is not available, and as `Tasks.submit`, `checkCallbackUrl` and
+ *   `resolveReferences`
  */
 export async function startTask(
   request: OperationRequest<OperationId>,
@@ -64,9 +64,9 @@ export async function startTask(
   const callback = callbackOf({ ...plan, callbackField }, gateway.settings);
   const { id, protocol } = plan.model;
   const serving = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
-  const channels = source === undefined ? serving : keeping(serving, source);
+  const channels = source === undefined ? serving : onlyChannelOf(serving, source);
   const plain = { body: asked, channels, publicIds: { ...publicIds, ...source?.publicIds }, fields };
-  // Only this protocol has assets and drafts. Requests of other families hold links of the files already.
+  // Only this protocol has assets and drafts. Other families get file links instead.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
   const hosts = hostsIn(plan.asked ?? asked);
   const idempotencyKey = headers['idempotency-key'];
@@ -74,10 +74,10 @@ export async function startTask(
     const { task } = await gateway.tasks.submit({
       ...plan,
       ...callback,
-      // The provider's words about a task that fails later may name what it refers to, and the client's own hosts.
+      // A later error message of the provider may contain upstream ids and the client's own hosts.
       facts: {
         ...plan.facts,
-        ...(referring(routed) && { public_ids: routed.publicIds }),
+        ...(hasPublicIds(routed) && { public_ids: routed.publicIds }),
         ...(hosts.length > 0 && { sent_hosts: hosts }),
       },
       sentUrls: new SentUrls(asked).hashes(),
@@ -92,17 +92,17 @@ export async function startTask(
     });
     return task;
   } catch (error) {
-    throw error instanceof Failure && referring(routed)
+    throw error instanceof Failure && hasPublicIds(routed)
       ? failureWithPublicIds(error, routed.publicIds)
       : error;
   }
 }
 
 /**
- * The task that the caller has made of the very same request before, under the same idempotency key: for one that goes on
- * from something that is gone since. Its plan had the client's body as `asked`.
+ * Finds the task of an identical earlier request with the same idempotency key, for a request whose source no longer
+ * exists. Its plan must have had the client's body as `asked`.
  */
-export async function earlierTask(
+export async function findRepeatedTask(
   { gateway, caller, headers, body }: OperationRequest<'submitMusic' | 'createMusic' | 'submitImageAction'>,
   operation: OperationId,
   { model, format }: Pick<TaskPlan, 'model' | 'format'>,
@@ -112,14 +112,14 @@ export async function earlierTask(
   return gateway.tasks.repeated({ caller, operation, model, format, idempotencyKey, asked: body });
 }
 
-/** Of the channels the one that has what a request goes on from. */
-function keeping(channels: readonly Channel[], { channel, field, id }: TaskSource): readonly Channel[] {
-  const left = channels.filter(({ name }) => name === channel);
-  if (left.length > 0) return left;
+/** Returns only the channel that has the source. */
+function onlyChannelOf(channels: readonly Channel[], { channel, field, id }: TaskSource): readonly Channel[] {
+  const owner = channels.filter(({ name }) => name === channel);
+  if (owner.length > 0) return owner;
   throw channelUnavailable(`${field}: the provider that has ${quoted(id)} is not available to this key.`);
 }
 
-function referring({ publicIds }: Routed): boolean {
+function hasPublicIds({ publicIds }: RoutedRequest): boolean {
   return Object.keys(publicIds).length > 0;
 }
 
@@ -135,7 +135,7 @@ function callbackOf(
   return { callbackUrl: checkCallbackUrl(callbackUrl, callbackField ?? callbackFields[format], callbacks) };
 }
 
-/** What requests of each format call the address. */
+/** Field of the callback URL by format. */
 const callbackFields: Readonly<Record<TaskFormat, string>> = {
   generic: 'metadata.callback_url',
   videos: 'metadata.callback_url',

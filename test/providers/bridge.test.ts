@@ -133,7 +133,7 @@ describe('its usage', () => {
   test('is none before a figure was told, and may come before the text was taken', async () => {
     const without = (await bridged((send) => send('task-finished'))).speech;
     expect(await allOf(without)).toEqual([]);
-    expect([without.usage, without.heard.units]).toEqual([undefined, 0]);
+    expect([without.usage, without.deliveredUsage.units]).toEqual([undefined, 0]);
     const early = (await bridged((send) => send('task-finished'), { started: said(0) })).speech;
     await allOf(early);
     expect(early.usage?.units).toBe(0);
@@ -152,7 +152,7 @@ describe('its usage', () => {
   test('ends with what was heard behind the last figure', async () => {
     const { speech } = await bridged(spoken);
     await expect(allOf(speech)).rejects.toMatchObject({ status: 502 });
-    expect([speech.usage?.units, speech.heard.units]).toEqual([5, text.length]);
+    expect([speech.usage?.units, speech.deliveredUsage.units]).toEqual([5, text.length]);
   });
 
   test('counts no tags of SSML in what was heard', async () => {
@@ -166,7 +166,7 @@ describe('its usage', () => {
       { input: { text: ssml, enable_ssml: true } },
     );
     await expect(allOf(speech)).rejects.toMatchObject({ status: 502 });
-    expect(speech.heard.units).toBe(4);
+    expect(speech.deliveredUsage.units).toBe(4);
   });
 });
 

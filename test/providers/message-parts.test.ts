@@ -12,7 +12,7 @@ describe('the tokens of a message', () => {
     tally.report({ input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 3 });
     tally.report({ output_tokens: 4, cache_read_input_tokens: 5 });
     const all = { units: 22, inputTokens: 18, outputTokens: 4 };
-    expect([tally.reported, tally.sofar]).toEqual([all, all]);
+    expect([tally.reported, tally.delivered]).toEqual([all, all]);
     tally.report({ prompt_tokens: 11, completion_tokens: 6, cache_creation_input_tokens: 0 });
     expect(tally.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
     // What has no figure changes none.
@@ -27,16 +27,16 @@ describe('the tokens of a message', () => {
     tally.wrote('äb');
     tally.wrote('cd');
     expect(tally.reported).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
-    expect(tally.sofar).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
+    expect(tally.delivered).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
   });
 
   test('in the middle are what was written, where that is more than the figure', () => {
     const tally = new TokenTally(7);
     tally.report({ output_tokens: 1 });
     tally.wrote('x'.repeat(40));
-    expect([tally.reported.outputTokens, tally.sofar.outputTokens]).toEqual([1, 10]);
+    expect([tally.reported.outputTokens, tally.delivered.outputTokens]).toEqual([1, 10]);
     tally.report({ output_tokens: 12 });
-    expect(tally.sofar.outputTokens).toBe(12);
+    expect(tally.delivered.outputTokens).toBe(12);
   });
 
   test('are shown with all that the provider reports', () => {

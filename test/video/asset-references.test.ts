@@ -244,7 +244,7 @@ describe.each(engines)('references on %s', (engine) => {
     first.assets.set(upstreamId, { Status: 'Processing' });
     expect(await refusal({ content: [image(id)] })).toMatchObject({
       status: 400,
-      message: `image_url: asset "${id}" is Processing; it can be used once it is Active.`,
+      message: `image_url: asset "${id}" is Processing. It can be used when it is Active.`,
     });
     expect(first.lookUps()).toHaveLength(1);
     first.assets.set(upstreamId, active);
@@ -267,7 +267,7 @@ describe.each(engines)('references on %s', (engine) => {
     expect(await refusal({ content: [image(id, field)] })).toEqual({
       status: 400,
       code: 'invalid_request',
-      message: `${field}: asset "${id}" is of type ${assetType}, but the field takes ${takes}.`,
+      message: `${field}: asset "${id}" is of type ${assetType}, but the field accepts ${takes}.`,
     });
   });
 
@@ -285,7 +285,7 @@ describe.each(engines)('references on %s', (engine) => {
     expect(await resolve({ content: [image(far)] }, overseas)).toMatchObject({ channels: ['first'] });
     expect((await refusal({ content: [image(far)] })).message).toContain(`was uploaded for ${overseas}`);
     expect((await refusal({ content: [image(near)] }, overseas)).message).toContain(
-      `upload it with the query model=${overseas}`,
+      `Upload it with the query model=${overseas}`,
     );
   });
 
@@ -293,7 +293,7 @@ describe.each(engines)('references on %s', (engine) => {
     const elsewhere = await keep({ channel: 'other' });
     expect(await refusal({ content: [image(elsewhere)] })).toMatchObject({
       status: 400,
-      message: `image_url: "${elsewhere}" is kept by a provider that does not serve ${epsilon} to this key.`,
+      message: `image_url: "${elsewhere}" is stored by a provider that does not serve ${epsilon} to this key.`,
     });
     const gone = await keep({ channel: 'gone' });
     expect(await refusal({ content: [image(gone)] })).toMatchObject({
@@ -310,7 +310,7 @@ describe.each(engines)('references on %s', (engine) => {
     const running = await draft({ done: false });
     expect(await refusal(draftOf(running))).toMatchObject({
       status: 400,
-      message: `draft_task.id: task "${running}" is queued; a draft can be used once it is completed.`,
+      message: `draft_task.id: task "${running}" is queued. A draft can be used when it is completed.`,
     });
     const foreign = [await draft({ userId: 2 }), await draft({ driver: 'eta' }), 'cgt-1', ''];
     for (const one of foreign) {

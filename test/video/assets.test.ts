@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { refreshed } from '../../server/calls/assets/refresh-asset.ts';
+import { refreshAsset } from '../../server/calls/assets/refresh-asset.ts';
 import { findAssets } from '../../server/store/queries/assets.ts';
 import { ledgerRows, makeKey } from '../server/books.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';
@@ -219,7 +219,7 @@ describe.each(engines)('assets on %s', (engine) => {
       await release.promise;
       sendJson(response, 200, { code: 0, data: active });
     };
-    const readers = Array.from({ length: 20 }, () => refreshed(target.gateway, asset));
+    const readers = Array.from({ length: 20 }, () => refreshAsset(target.gateway, asset));
     release.resolve();
     expect((await Promise.all(readers)).map(({ status }) => status)).toEqual(readers.map(() => 'Active'));
     expect(home.lookUps()).toHaveLength(1);

@@ -6,32 +6,32 @@ import type { PublicIds } from '../../providers/public-ids.ts';
 import type { GenericVideoRequest } from '../../providers/video.ts';
 import type { AssetsTable, AssetType } from '../../store/schema.ts';
 import { assetIdIn, findUsableAssets, stateProblem } from './references.ts';
-import { refreshed } from './refresh-asset.ts';
+import { refreshAsset } from './refresh-asset.ts';
 
-/** The address that takes the place of another in a media field. */
-type Replace = (url: string, field: string, takes: AssetType) => string;
+/** Returns the replacement for a URL in a media field. */
+type Replace = (url: string, field: string, accepts: AssetType) => string;
 
-/** A request whose media fields hold file links, and the words that stand for those links in messages. */
+/** A request with file links in its media fields, and the replacements for the links in messages. */
 export interface LinkedRequest {
   body: GenericVideoRequest;
   publicIds: PublicIds;
 }
 
 /**
- * Replaces each asset reference in the media fields of a generic request with the link of the asset's file, for models
- * whose provider does not know assets. A link that is about to expire is renewed.
+ * Replaces asset references in the media fields of a generic request with links to their files, for providers without
+ * assets. Renews a link that is about to expire.
  *
- * @throws Failure 400 when an asset is unknown, another user's, not active or of the wrong type for its field; 503 when
- *   its link has expired and the provider does not send a new one
+ * @throws Failure 400 when an asset is unknown, another user's, not active or of the wrong type for its field. 503 when
+ *   its link has expired and the provider does not return a new one.
  */
 export async function linkAssets(
   { gateway, caller }: { gateway: Gateway; caller: Caller },
   body: GenericVideoRequest,
 ): Promise<LinkedRequest> {
-  const references: { id: string; field: string; takes: AssetType }[] = [];
-  mapMedia(body, (url, field, takes) => {
+  const references: { id: string; field: string; accepts: AssetType }[] = [];
+  mapMedia(body, (url, field, accepts) => {
     const id = assetIdIn(url);
-    if (id !== undefined) references.push({ id, field, takes });
+    if (id !== undefined) references.push({ id, field, accepts });
     return url;
   });
   if (references.length === 0) return { body, publicIds: {} };
@@ -41,12 +41,12 @@ export async function linkAssets(
     references.map(({ id }) => id),
   );
   const urls = new Map<string, string>();
-  for (const { id, field, takes } of references) {
+  for (const { id, field, accepts } of references) {
     const asset = found.get(id);
     if (asset === undefined) throw invalid(field, `there is no asset ${quoted(id)}.`);
-    const problem = stateProblem(asset, takes);
+    const problem = stateProblem(asset, accepts);
     if (problem !== undefined) throw invalid(field, `asset ${quoted(id)} ${problem}`);
-    if (!urls.has(id)) urls.set(id, validUrl(await refreshed(gateway, asset), gateway.clock()));
+    if (!urls.has(id)) urls.set(id, requireValidUrl(await refreshAsset(gateway, asset), gateway.clock()));
   }
   const linked = mapMedia(body, (url) => urls.get(assetIdIn(url) ?? '') ?? url);
   const publicIds = Object.fromEntries(
@@ -58,13 +58,13 @@ export async function linkAssets(
   return { body: linked, publicIds };
 }
 
-/** @throws Failure 503 when there is no link that works */
-function validUrl({ id, url, url_expires }: AssetsTable, now: number): string {
+/** @throws Failure 503 when the link is missing or expired */
+function requireValidUrl({ id, url, url_expires }: AssetsTable, now: number): string {
   if (url !== null && URL.canParse(url) && (url_expires ?? 0) > now) return url;
-  throw channelUnavailable(`The provider that keeps ${quoted(id)} is not available.`);
+  throw channelUnavailable(`The provider of ${quoted(id)} is not available.`);
 }
 
-/** A copy of the request with every address in its media fields replaced. */
+/** Returns a copy of the request with every URL in its media fields replaced. */
 function mapMedia(request: GenericVideoRequest, replace: Replace): GenericVideoRequest {
   const { image, images, input_reference, reference_images, video } = request;
   return {

@@ -7,31 +7,30 @@ import type { PublicIds } from '../../providers/public-ids.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import { findSeenTasks, type TaskRecord } from '../../store/queries/tasks.ts';
 import type { AssetsTable, AssetType } from '../../store/schema.ts';
-import { refreshed } from './refresh-asset.ts';
+import { refreshAsset } from './refresh-asset.ts';
 
-/** The one model of the overseas accounts, which keep assets of their own. */
+/** The only model of the overseas accounts, which store assets separately. */
 export const overseasModel = 'zeta-delta-2-0-fast-260128';
-/** More than any model takes, and few enough to be looked up at once. */
+/** More than any model accepts, and few enough for one query. */
 const maxReferences = 100;
 
-/** An upstream's body and where it can go. */
-export interface Routed {
+/** An upstream's body and the channels that can serve it. */
+export interface RoutedRequest {
   body: Readonly<Record<string, unknown>>;
   channels: readonly Channel[];
-  /** Of what the body refers to. */
   publicIds: PublicIds;
-  /** What the client calls each item of the body's `content`. */
+  /** The client's field for each item of the body's `content`. */
   fields: readonly string[];
 }
 
-/** Something of the caller's that a request's body refers to by a public id. */
+/** A public id in a request's body. */
 interface Reference {
   kind: 'asset' | 'draft';
   id: string;
-  /** Name of the field, for messages. */
+  /** Name of the field, for error messages. */
   field: string;
-  /** What the field takes; undefined: any asset. */
-  takes: AssetType | undefined;
+  /** Asset type that the field accepts. Undefined for any. */
+  accepts: AssetType | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -47,18 +46,18 @@ const mediaFields: ReadonlyMap<string, AssetType> = new Map([
 ]);
 
 /**
- * Puts the provider's ids in the place of the caller's own asset and draft ids in an upstream's body. `channels`
- * serve the model to the caller; only the one that keeps what is referred to is left of them, if there is any.
+ * Replaces public asset and draft ids in an upstream's body with the provider's ids. Reduces `channels` to the one that
+ * stores the referenced items.
  *
- * @throws Failure 400 when something is unknown, another user's, not ready, of the wrong type for its field or of
- *   another region than the model, when two channels keep them, or when their channel does not serve the model; 503
- *   when that channel is there no more
+ * @throws Failure 400 when an item is unknown, another user's, not ready, of the wrong type for its field or of another
+ *   region than the model, when two channels store the items, or when their channel does not serve the model. 503 when
+ *   that channel is not configured.
  */
 export async function resolveReferences(
   { gateway, caller }: { gateway: Gateway; caller: Caller },
   modelId: string,
-  plain: Routed,
-): Promise<Routed> {
+  plain: RoutedRequest,
+): Promise<RoutedRequest> {
   const { body, channels, fields } = plain;
   const references: Reference[] = [];
   mapReferences(body, fields, (reference) => {
@@ -67,29 +66,33 @@ export async function resolveReferences(
   });
   const [first] = references;
   if (first === undefined) return plain;
-  const found = await lookUp(gateway, caller, references);
+  const found = await findReferenced(gateway, caller, references);
   const byChannel = new Map<string, Reference>();
   const publicIds: Record<string, string> = {};
   const resolved = mapReferences(body, fields, (reference) => {
-    const { channel, upstreamId } = find(reference, found, modelId);
+    const { channel, upstreamId } = resolveReference(reference, found, modelId);
     byChannel.set(channel, reference);
     publicIds[upstreamId] = reference.id;
     return reference.kind === 'asset' ? `asset://${upstreamId}` : upstreamId;
   });
   const [name = '', other] = byChannel.keys();
-  if (other !== undefined) throw keptApart([...byChannel.values()]);
-  const left = channels.filter((channel) => channel.name === name);
-  if (left.length === 0) throw notServed(first, modelId, gateway.channels.named(name));
-  return { body: resolved, channels: left, publicIds, fields };
+  if (other !== undefined) throw differentProviders([...byChannel.values()]);
+  const owner = channels.filter((channel) => channel.name === name);
+  if (owner.length === 0) throw notServed(first, modelId, gateway.channels.named(name));
+  return { body: resolved, channels: owner, publicIds, fields };
 }
 
 /** The caller's own assets and tasks by their public ids. */
-interface Found {
+interface ReferencedItems {
   assets: ReadonlyMap<string, AssetsTable>;
   tasks: ReadonlyMap<string, TaskRecord>;
 }
 
-async function lookUp(gateway: Gateway, caller: Caller, references: readonly Reference[]): Promise<Found> {
+async function findReferenced(
+  gateway: Gateway,
+  caller: Caller,
+  references: readonly Reference[],
+): Promise<ReferencedItems> {
   const idsOf = (wanted: Reference['kind']) => [
     ...new Set(references.filter(({ kind }) => kind === wanted).map(({ id }) => id)),
   ];
@@ -106,7 +109,7 @@ async function lookUp(gateway: Gateway, caller: Caller, references: readonly Ref
   };
 }
 
-/** The caller's own assets among these ids, by id. The state of those in processing is refreshed. */
+/** Finds the caller's assets by id. Refreshes the state of those in processing. */
 export async function findUsableAssets(
   gateway: Gateway,
   caller: Caller,
@@ -114,20 +117,20 @@ export async function findUsableAssets(
 ): Promise<ReadonlyMap<string, AssetsTable>> {
   const found = await findAssets(gateway.store.read, { ids: [...new Set(ids)], ...viewerOf(caller) });
   const assets = await Promise.all(
-    found.map(async (asset) => (asset.status === 'Processing' ? refreshed(gateway, asset) : asset)),
+    found.map(async (asset) => (asset.status === 'Processing' ? refreshAsset(gateway, asset) : asset)),
   );
   return new Map(assets.map((asset) => [asset.id, asset]));
 }
 
-/** The id in an asset reference. Undefined for every other address. */
+/** The id in an asset reference. Undefined for any other URL. */
 export function assetIdIn(url: string): string | undefined {
   return scheme.test(url) ? url.replace(scheme, '').trim() : undefined;
 }
 
 /** @throws Failure 400 when the reference cannot be used. */
-function find(
+function resolveReference(
   reference: Reference,
-  { assets, tasks }: Found,
+  { assets, tasks }: ReferencedItems,
   modelId: string,
 ): { channel: string; upstreamId: string } {
   const { kind, id, field } = reference;
@@ -139,23 +142,24 @@ function find(
   return { channel: asset.channel, upstreamId: asset.upstream_id };
 }
 
-function problemOf(asset: AssetsTable, { takes }: Reference, modelId: string): string | undefined {
-  const problem = takes === undefined || asset.asset_type === takes ? undefined : stateProblem(asset, takes);
+function problemOf(asset: AssetsTable, { accepts }: Reference, modelId: string): string | undefined {
+  const problem =
+    accepts === undefined || asset.asset_type === accepts ? undefined : stateProblem(asset, accepts);
   if (problem !== undefined) return problem;
   if (asset.model !== null && asset.model !== modelId) {
     return `was uploaded for ${asset.model} and works with no other model.`;
   }
   if (asset.model === null && modelId === overseasModel) {
-    return `was uploaded without a model; upload it with the query model=${overseasModel} to use it with that one.`;
+    return `was uploaded without a model. Upload it with the query model=${overseasModel} to use it with that model.`;
   }
-  return stateProblem(asset, takes);
+  return stateProblem(asset, accepts);
 }
 
-/** The reason why an asset cannot be used in a field that takes this type. Undefined when it can. */
-export function stateProblem(asset: AssetsTable, takes: AssetType | undefined): string | undefined {
-  if (takes !== undefined && asset.asset_type !== takes)
-    return `is of type ${asset.asset_type}, but the field takes ${takes}.`;
-  if (asset.status === 'Processing') return 'is Processing; it can be used once it is Active.';
+/** Says why an asset cannot be used in a field that accepts this type. Undefined if it can. */
+export function stateProblem(asset: AssetsTable, accepts: AssetType | undefined): string | undefined {
+  if (accepts !== undefined && asset.asset_type !== accepts)
+    return `is of type ${asset.asset_type}, but the field accepts ${accepts}.`;
+  if (asset.status === 'Processing') return 'is Processing. It can be used when it is Active.';
   if (asset.status === 'Failed') return `is Failed: ${asset.error_code}: ${asset.error_message}`;
   return undefined;
 }
@@ -167,28 +171,28 @@ function usableDraft(
   if (task?.driver !== 'official') throw invalid(field, `there is no Seedance task ${quoted(id)}.`);
   const { state, channel, upstreamId } = task;
   if (state !== 'completed' || upstreamId === null) {
-    throw invalid(field, `task ${quoted(id)} is ${state}; a draft can be used once it is completed.`);
+    throw invalid(field, `task ${quoted(id)} is ${state}. A draft can be used when it is completed.`);
   }
   return { channel, upstreamId };
 }
 
-/** The failure for things that no one provider has. */
-export function keptApart([one, other]: readonly Pick<Reference, 'id' | 'field'>[]): Failure {
+/** Builds the failure for items of different providers. */
+export function differentProviders([one, other]: readonly Pick<Reference, 'id' | 'field'>[]): Failure {
   const ids = `${quoted(one?.id ?? '')} and ${quoted(other?.id ?? '')}`;
-  return invalid(other?.field ?? '', `${ids} are kept by different providers; upload one of them anew.`);
+  return invalid(other?.field ?? '', `${ids} are stored by different providers. Upload one of them again.`);
 }
 
-function notServed({ id, field }: Reference, modelId: string, keeper: Channel | undefined): Failure {
-  if (keeper !== undefined) {
-    return invalid(field, `${quoted(id)} is kept by a provider that does not serve ${modelId} to this key.`);
+function notServed({ id, field }: Reference, modelId: string, owner: Channel | undefined): Failure {
+  if (owner !== undefined) {
+    return invalid(
+      field,
+      `${quoted(id)} is stored by a provider that does not serve ${modelId} to this key.`,
+    );
   }
-  return channelUnavailable(`The provider that keeps ${quoted(id)} is not available.`);
+  return channelUnavailable(`The provider of ${quoted(id)} is not available.`);
 }
 
-/**
- * A copy of an upstream's body with what `resolve` gives in the place of every reference: of asset addresses, wherever
- * they stand but in a prompt, and of the ids of drafts. `fields`: what the client calls each item of `content`.
- */
+/** Replaces asset URLs outside prompts, and draft ids. `fields` are the client's names of the items of `content`. */
 function mapReferences(body: Fields, fields: readonly string[], resolve: Resolve): Fields {
   return mapFields(body, [], (reference, path) => {
     const [list, index] = path;
@@ -197,7 +201,7 @@ function mapReferences(body: Fields, fields: readonly string[], resolve: Resolve
   });
 }
 
-/** `path`: the names and numbers of the fields around the value, the innermost last. */
+/** `path` has the keys and indexes of the enclosing fields, the innermost last. */
 function mapFields(fields: object, path: readonly string[], resolve: ResolveAt): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, mapValue(value, [...path, name], resolve)]),
@@ -217,9 +221,9 @@ function mapValue(value: unknown, path: readonly string[], resolve: ResolveAt): 
 function referenceIn(text: string, path: readonly string[]): Reference | undefined {
   const name = path.at(-1) ?? '';
   if (name === 'id' && path.at(-2) === 'draft_task') {
-    return { kind: 'draft', id: text, field: 'draft_task.id', takes: undefined };
+    return { kind: 'draft', id: text, field: 'draft_task.id', accepts: undefined };
   }
   if (name === 'text' || !scheme.test(text)) return undefined;
   const field = path.findLast((one) => mediaFields.has(one)) ?? name;
-  return { kind: 'asset', id: text.replace(scheme, '').trim(), field, takes: mediaFields.get(field) };
+  return { kind: 'asset', id: text.replace(scheme, '').trim(), field, accepts: mediaFields.get(field) };
 }

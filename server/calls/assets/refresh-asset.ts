@@ -5,50 +5,49 @@ import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
 import { noteDriverError } from '../../tasks/driver.ts';
 
-const hour = 60 * 60_000;
-/** How long a signed address works. */
-const addressLife = 12 * hour;
-/** An address is asked for anew when no more than this is left of its life. */
-const addressMargin = hour;
-/** A reader waits so long for the provider, in milliseconds. */
+const hourMs = 60 * 60_000;
+/** Lifetime of a signed URL. */
+const urlLifetimeMs = 12 * hourMs;
+/** A URL is renewed when no more than this time remains. */
+const renewalMarginMs = hourMs;
 const timeoutMs = 5_000;
-/** A provider may not find a new asset at once, in milliseconds. */
-const unknownAtFirst = 60_000;
+/** A provider may not find a new asset for this time, in milliseconds. */
+const visibilityDelayMs = 60_000;
 
 /**
- * The asset as it stands now. Its provider is asked while it is in processing and when its address is about to run
- * out, once however many want to know; the last known state is given when the provider does not report it.
+ * Returns the current asset. Polls the provider while the asset is processing or when its URL is about to expire.
+ * Concurrent readers share one poll. Returns the stored state when the poll fails.
  */
-export function refreshed(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
-  if (!needsNews(asset, gateway.clock())) return Promise.resolve(asset);
+export function refreshAsset(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
+  if (!needsRefresh(asset, gateway.clock())) return Promise.resolve(asset);
   const { assetRefreshes } = gateway;
   const running = assetRefreshes.get(asset.id);
   if (running !== undefined) return running;
-  const begun = refresh(gateway, asset).finally(() => assetRefreshes.delete(asset.id));
-  assetRefreshes.set(asset.id, begun);
-  return begun;
+  const refresh = fetchAndRecord(gateway, asset).finally(() => assetRefreshes.delete(asset.id));
+  assetRefreshes.set(asset.id, refresh);
+  return refresh;
 }
 
-function needsNews({ status, url_expires }: AssetsTable, now: number): boolean {
-  return status === 'Processing' || (status === 'Active' && (url_expires ?? 0) - now <= addressMargin);
+function needsRefresh({ status, url_expires }: AssetsTable, now: number): boolean {
+  return status === 'Processing' || (status === 'Active' && (url_expires ?? 0) - now <= renewalMarginMs);
 }
 
-async function refresh(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
-  const reported = await ask(gateway, asset);
+async function fetchAndRecord(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
+  const reported = await fetchStatus(gateway, asset);
   if (reported === undefined) return asset;
   const { id, user_id: userId } = asset;
   const now = gateway.clock();
   if (asset.status === 'Processing') {
     const end = endOf(reported, now);
     if (end === undefined) return asset;
-    // It has changed before it was asked about.
+    // The asset may have changed before the poll.
     const changedAt =
       'ageMs' in reported && reported.ageMs !== undefined ? asset.created_at + reported.ageMs : now;
     await gateway.store.run('settleAsset', { id, end, now: Math.min(now, changedAt) });
   } else {
-    // The same address again says nothing of its life, so it is asked for again next time.
+    // The lifetime of an unchanged URL is unknown, so the next reader polls again.
     if (reported.status !== 'Active' || reported.url === asset.url) return asset;
-    await gateway.store.run('renewAssetUrl', { id, url: reported.url, urlExpires: now + addressLife });
+    await gateway.store.run('renewAssetUrl', { id, url: reported.url, urlExpires: now + urlLifetimeMs });
   }
   const [current] = await findAssets(gateway.store.read, { ids: [id], userId });
   return current ?? asset;
@@ -57,11 +56,11 @@ async function refresh(gateway: Gateway, asset: AssetsTable): Promise<AssetsTabl
 function endOf(reported: AssetStatus, now: number): AssetEnd | undefined {
   if (reported.status === 'Processing') return undefined;
   if (reported.status === 'Failed') return reported;
-  return { ...reported, urlExpires: now + addressLife };
+  return { ...reported, urlExpires: now + urlLifetimeMs };
 }
 
-/** Undefined when the provider reported nothing. */
-async function ask(
+/** Undefined when the poll fails. */
+async function fetchStatus(
   { channels, logger, clock }: Gateway,
   { id, user_id: user, channel: name, upstream_id: upstreamId, model, created_at }: AssetsTable,
 ): Promise<AssetStatus | undefined> {
@@ -69,7 +68,7 @@ async function ask(
   if (channel === undefined) return undefined;
   const attempt = channel.health.startAttempt({ user, poll: true });
   try {
-    // Its own limit and not a reader's signal: others may be waiting for the same answer.
+    // Not the client's signal, because other readers may wait for the same poll.
     const upstream = { channel, user, signal: AbortSignal.timeout(timeoutMs) };
     const reported = await askForAsset(upstream, { upstreamId, model });
     attempt.succeed();
@@ -77,12 +76,11 @@ async function ask(
       ? { ...reported, message: reported.message.replaceAll(upstreamId, id) }
       : reported;
   } catch (error) {
-    const words = 'an asset could not be asked about';
-    const { kind, failure } = noteDriverError(logger, error, { channel, attempt }, words, {
-      asset: id,
-    });
-    const lost = kind === 'rejected' && failure.status === 404 && clock() - created_at > unknownAtFirst;
-    return lost
+    const about = { asset: id };
+    const candidate = { channel, attempt };
+    const { kind, failure } = noteDriverError(logger, error, candidate, 'could not poll an asset', about);
+    const isLost = kind === 'rejected' && failure.status === 404 && clock() - created_at > visibilityDelayMs;
+    return isLost
       ? { status: 'Failed', code: failure.code, message: failure.message.replaceAll(upstreamId, id) }
       : undefined;
   }

@@ -10,22 +10,22 @@ import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import { likelySpeechUsage, maxSpeechUnits } from '../../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
 import { Metering } from '../../quota/metering.ts';
-import { answerCall, type CallAnswer } from '../metered-call.ts';
+import { type CallResponder, runMeteredCall } from '../metered-call.ts';
 
-/** A speech request that is ready to go upstream. */
+/** A speech request, translated for the upstream. */
 export interface SpeechJob {
   operation: OperationId;
   model: CatalogueModel;
   speech: SpeechText;
-  /** The text is SSML, whose tags are not billed. */
+  /** The text is SSML. Its tags are not billed. */
   ssml: boolean;
   native: Pick<NativeSpeechRequest, 'route' | 'body'>;
-  /** The provider is asked for events. */
+  /** Requests events from the provider. */
   events: boolean;
-  /** What else in the body might be a voice. */
+  /** Other strings in the body that may name a voice. */
   voices: readonly NamedVoice[];
-  /** It makes something that must not be made twice. */
-  once?: boolean;
+  /** The request must not run twice. */
+  atMostOnce?: boolean;
 }
 
 /** @throws Failure 404 or 403 when the model does not exist or the key may not use it. */
@@ -35,17 +35,17 @@ export function modelFor(request: OperationRequest<OperationId>, id: string): Ca
   return model;
 }
 
-/** Speaks over HTTP, as `run` says. */
+/** Runs a speech call over HTTP. */
 export function speak(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,
-  answer: CallAnswer,
+  respond: CallResponder,
 ): Promise<void> {
   const { native, model, events } = job;
-  if (native.route === 'inference') throw new Error(`${model.id} speaks over a socket only`);
+  if (native.route === 'inference') throw new Error(`${model.id} has no HTTP route`);
   const path = speechPaths[native.route];
-  const ask = (channels: readonly Channel[], signal: AbortSignal) =>
+  const sendUpstream = (channels: readonly Channel[], signal: AbortSignal) =>
     requestWithFailover(
       channels,
       (channel) => ({
@@ -57,54 +57,54 @@ export function speak(
         signal,
       }),
       request.gateway.logger,
-      { user: request.caller.userId, model: model.id, atMostOnce: job.once },
+      { user: request.caller.userId, model: model.id, atMostOnce: job.atMostOnce },
     );
-  return run(request, reply, job, ask, answer);
+  return runSpeech(request, reply, job, sendUpstream, respond);
 }
 
-/** Speaks over the duplex socket, for models without an HTTP route, as `run` says. */
+/** Runs a speech call over the duplex socket, for models without an HTTP route. */
 export function speakOverSocket(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,
-  answer: CallAnswer<OpenedSocket>,
+  respond: CallResponder<OpenedSocket>,
 ): Promise<void> {
-  const ask = (channels: readonly Channel[], signal: AbortSignal) =>
+  const sendUpstream = (channels: readonly Channel[], signal: AbortSignal) =>
     openSocketWithFailover(
       channels,
       { path: '/api-ws/v1/inference', model: job.model.id, user: request.caller.userId, signal },
       request.gateway.logger,
     );
-  return run(request, reply, job, ask, answer);
+  return runSpeech(request, reply, job, sendUpstream, respond);
 }
 
-/** Checks what depends on the model, holds quota, asks upstream and answers, as `answerCall` says. */
-async function run<Upstream extends Candidate>(
+/** Checks the request against the model, reserves quota and runs the call as `runMeteredCall`. */
+async function runSpeech<Upstream extends Candidate>(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,
-  ask: (channels: readonly Channel[], signal: AbortSignal) => Promise<Upstream>,
-  answer: CallAnswer<Upstream>,
+  sendUpstream: (channels: readonly Channel[], signal: AbortSignal) => Promise<Upstream>,
+  respond: CallResponder<Upstream>,
 ): Promise<void> {
   checkSpeech(job.model, job.speech);
   const { channels } = request.gateway;
   const serving = await channelsFor(request, job);
-  const metering = await hold(request, job);
-  const inTurn = (signal: AbortSignal) => ask(channels.order(serving), signal);
-  await answerCall(request, reply, metering, inTurn, answer);
+  const metering = await openMetering(request, job);
+  const send = (signal: AbortSignal) => sendUpstream(channels.order(serving), signal);
+  await runMeteredCall(request, reply, metering, send, respond);
 }
 
-/** The channels that have the model and every voice that the body names. */
+/** Channels that have the model and every voice in the body. */
 function channelsFor(
   { gateway, caller }: OperationRequest<OperationId>,
   { model, speech: { voice, fields }, voices }: SpeechJob,
 ): Promise<readonly Channel[]> {
-  // A mix of voices needs no single one.
+  // A mix of voices has no main voice.
   const main = voice === '' ? [] : [{ field: fields.voice, voice, named: true }];
   return channelsForVoices(gateway, caller, model, [...main, ...voices]);
 }
 
-function hold(
+function openMetering(
   { gateway, caller, requestId, startedAt }: OperationRequest<OperationId>,
   { operation, model, speech, ssml, native }: SpeechJob,
 ): Promise<Metering> {

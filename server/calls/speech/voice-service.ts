@@ -8,29 +8,27 @@ import { countedActions, customizationPath } from '../../providers/native/voices
 import { parseAnswer, readWhole } from '../../providers/native/whole-answer.ts';
 import type { Rejection } from '../../providers/rejection.ts';
 import { Metering } from '../../quota/metering.ts';
-import { type AnswerAddresses, linkedAnswer } from './linked-answer.ts';
+import { linkResponse, type ResponseUrls } from './response-links.ts';
 
 export type VoiceRequest = OperationRequest<'customizeVoice'>;
 
 export interface VoiceCall {
-  /** In the order in which they are to be asked. */
   channels: readonly Channel[];
-  /** The model that the voice speaks with. */
+  /** The model of the voice. */
   target: string;
-  /** What is known of the addresses in the answer. */
-  addresses?: AnswerAddresses;
-  /** Notes the outcome durably, before it is charged and answered. Gives what is answered; undefined: the provider's answer unchanged. */
-  keep(answer: unknown, channel: Channel): Promise<object | undefined>;
-  /** What to answer instead of a refusal; undefined: the refusal. Nothing is charged. */
-  forgive?(rejection: Rejection): Promise<object | undefined>;
+  urls?: ResponseUrls;
+  /** Stores the outcome before the settlement. Returns the response body, or undefined to forward the provider's. */
+  recordOutcome(answer: unknown, channel: Channel): Promise<object | undefined>;
+  /** Returns a body to send instead of a rejection, free of charge. Undefined forwards the rejection. */
+  replaceRejection?(rejection: Rejection): Promise<object | undefined>;
 }
 
-/** Longest answer of a provider: a preview of a long text, in Base64. */
-const maxAnswerBytes = 32 * 1024 * 1024;
+/** Longest response of a provider: a Base64 preview of a long text. */
+const maxResponseBytes = 32 * 1024 * 1024;
 
 /**
- * Sends the client's body to a channel and passes the answer on. One action is held before, and what the provider
- * counts is charged. Once sent it goes on to its end, even if the client leaves.
+ * Sends the client's body to a channel and forwards the response. Reserves one action and charges the provider's count.
+ * A sent request runs to its end even if the client disconnects.
  */
 export function callVoiceService(
   request: VoiceRequest,
@@ -43,7 +41,7 @@ export function callVoiceService(
 async function send(
   request: VoiceRequest,
   reply: Reply<'customizeVoice'>,
-  { channels, target, addresses, keep, forgive }: VoiceCall,
+  { channels, target, urls, recordOutcome, replaceRejection }: VoiceCall,
 ): Promise<void> {
   const { body, gateway, caller, signal } = request;
   const metering = await Metering.open(gateway, {
@@ -54,28 +52,28 @@ async function send(
     expectedUnits: 1,
     startedAt: request.startedAt,
   });
-  let name = '';
+  let channelName = '';
   const settle = (units: number) =>
-    metering.charge({ units, inputTokens: 0, outputTokens: 0 }, { channel: name, status: 200 });
+    metering.charge({ units, inputTokens: 0, outputTokens: 0 }, { channel: channelName, status: 200 });
   try {
-    const answered = await requestWithFailover(
+    const channelResponse = await requestWithFailover(
       channels,
-      (one) => ({
+      (channel) => ({
         method: 'POST',
         path: customizationPath,
-        body: forUpstream(body, target, one),
+        body: upstreamBody(body, target, channel),
         user: caller.userId,
         signal,
       }),
       gateway.logger,
-      // A create that may have been done must not be sent again elsewhere: two voices would be made.
+      // Prevents a second voice on another channel.
       { user: caller.userId, model: body.model, atMostOnce: true },
     );
-    const { response, channel } = answered;
-    name = channel.name;
+    const { response, channel } = channelResponse;
+    channelName = channel.name;
     if (response.status !== 200) {
-      await passRejection(answered, reply, metering, async (rejection) => {
-        const replacement = await forgive?.(rejection);
+      await passRejection(channelResponse, reply, metering, async (rejection) => {
+        const replacement = await replaceRejection?.(rejection);
         if (replacement === undefined) return false;
         await settle(0);
         reply.bytes(200, 'application/json', JSON.stringify(replacement));
@@ -83,21 +81,21 @@ async function send(
       });
       return;
     }
-    const whole = await readWhole(response, maxAnswerBytes);
+    const whole = await readWhole(response, maxResponseBytes);
     const answer = parseAnswer(response.headers, whole);
-    const replacement = await keep(answer, channel);
+    const replacement = await recordOutcome(answer, channel);
     await settle(countedActions(answer));
-    const told = replacement === undefined ? whole : JSON.stringify(replacement);
-    reply.bytes(200, 'application/json', linkedAnswer(told, request, channel, addresses));
+    const sent = replacement === undefined ? whole : JSON.stringify(replacement);
+    reply.bytes(200, 'application/json', linkResponse(sent, request, channel, urls));
   } catch (error) {
     const failure = error instanceof Failure ? error : connectionFailure(error);
-    await metering.refund({ channel: name, status: failure.status, errorCode: failure.code });
+    await metering.refund({ channel: channelName, status: failure.status, errorCode: failure.code });
     throw failure;
   }
 }
 
-/** The client's body with the provider's names of the models. */
-function forUpstream(body: VoiceRequest['body'], target: string, channel: Channel): unknown {
+/** Replaces model ids in the client's body with the provider's names. */
+function upstreamBody(body: VoiceRequest['body'], target: string, channel: Channel): unknown {
   const input =
     'target_model' in body.input
       ? { ...body.input, target_model: channel.upstreamModel(target) }

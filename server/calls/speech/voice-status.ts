@@ -5,33 +5,35 @@ import { findVoice } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
 
-/** So many voices of a page are asked about again at the most, so many at a time, and no longer than this. */
-const maxAsked = 20;
-const atOnce = 4;
+/** Limits of the polls for one page of voices. */
+const maxPolledVoices = 20;
+const concurrency = 4;
 const timeLimitMs = 5_000;
-/** Longest answer about one. */
-const maxAnswerBytes = 64 * 1024;
+/** Longest response about one voice. */
+const maxResponseBytes = 64 * 1024;
 
-/** The voices with their status as it stands now. Those in preparation are asked about, the first ones first. */
-export async function withCurrentStatus(
+/** Returns the voices with their current status. Polls the first ones that are in preparation. */
+export async function refreshStatuses(
   gateway: Gateway,
   voices: readonly VoicesTable[],
 ): Promise<VoicesTable[]> {
   const current = [...voices];
-  const unsettled = [...voices.entries()].filter(([, { status }]) => status === 'DEPLOYING');
-  const queue = unsettled.slice(0, maxAsked).values();
-  const late = new AbortController();
-  const alarm = gateway.timers.alarm(timeLimitMs, () => late.abort(new Error('it took too long')));
+  const deploying = [...voices.entries()].filter(([, { status }]) => status === 'DEPLOYING');
+  const queue = deploying.slice(0, maxPolledVoices).values();
+  const timeout = new AbortController();
+  const alarm = gateway.timers.alarm(timeLimitMs, () =>
+    timeout.abort(new Error('polling the voices timed out')),
+  );
   const work = async () => {
-    for (const [index, voice] of queue) current[index] = await askStatus(gateway, voice, late.signal);
+    for (const [index, voice] of queue) current[index] = await pollStatus(gateway, voice, timeout.signal);
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   alarm.cancel();
   return current;
 }
 
-/** What the provider does not tell stays as it was. */
-async function askStatus(gateway: Gateway, voice: VoicesTable, signal: AbortSignal): Promise<VoicesTable> {
+/** Returns the voice unchanged when the poll fails. */
+async function pollStatus(gateway: Gateway, voice: VoicesTable, signal: AbortSignal): Promise<VoicesTable> {
   const { voice_id, service, user_id: user } = voice;
   const channel = gateway.channels.named(voice.channel);
   if (channel === undefined || signal.aborted) return voice;
@@ -39,16 +41,16 @@ async function askStatus(gateway: Gateway, voice: VoicesTable, signal: AbortSign
   try {
     const request = { method: 'POST', path: customizationPath, body, user, poll: true, signal } as const;
     const response = await channel.request(request);
-    const whole = await readWhole(response, maxAnswerBytes);
+    const whole = await readWhole(response, maxResponseBytes);
     if (response.status !== 200) return voice;
     return await recordStatus(gateway, voice, parseAnswer(response.headers, whole));
   } catch (error) {
-    gateway.logger.debug({ channel: channel.name, err: error }, 'a voice could not be asked about');
+    gateway.logger.debug({ channel: channel.name, err: error }, 'could not poll a voice');
     return voice;
   }
 }
 
-/** Notes what a provider's answer says of a voice, and gives the voice as it is then. */
+/** Stores the status in a provider's response. Returns the stored voice. */
 export async function recordStatus(
   gateway: Gateway,
   voice: VoicesTable,
@@ -66,6 +68,6 @@ export async function recordStatus(
     now: updatedAt,
   });
   if (changed) return { ...voice, status, updated_at: updatedAt };
-  // Somebody else has found it out, or it is gone.
+  // Changed or deleted concurrently.
   return (await findVoice(gateway.store.read, voiceId)) ?? voice;
 }

@@ -10,20 +10,20 @@ import { TokenTally } from '../../providers/messages/token-tally.ts';
 import { publicMessage } from '../../providers/messages/whole-message.ts';
 import { wordsOf } from '../../providers/provider-words.ts';
 import { readUpTo } from '../../providers/rejection.ts';
-import { unusable } from '../../providers/unusable.ts';
+import { unusableResponse } from '../../providers/unusable.ts';
 import { Metering, type Usage } from '../../quota/metering.ts';
-import { answerCall, type CallAnswer, type CallMeter } from '../metered-call.ts';
-import { askForMessage } from './message-request.ts';
-import { refusalOf } from './refusal.ts';
+import { type CallMeter, type CallResponder, runMeteredCall } from '../metered-call.ts';
+import { requestMessage } from './message-request.ts';
+import { rejectionFailureOf } from './rejection-failure.ts';
 import { findTextModel } from './text-model.ts';
 
-/** Longest message, in bytes: it may hold pictures. */
+/** Longest message. It may contain images. */
 const maxMessageBytes = 32 * 1024 * 1024;
 const json = 'application/json; charset=utf-8';
 
 type Request = OperationRequest<'createMessage'>;
 
-/** Continues a conversation by one message. As many tokens are held as the prompt can have, and `max_tokens`. */
+/** Creates a message. Reserves the maximum tokens of the prompt plus `max_tokens`. */
 export async function continueConversation(request: Request, reply: Reply<'createMessage'>): Promise<void> {
   const { gateway, caller, body, requestId, startedAt } = request;
   const model = findTextModel(request, body.model, 'messages');
@@ -38,22 +38,22 @@ export async function continueConversation(request: Request, reply: Reply<'creat
     startedAt,
   });
   const tally = new TokenTally(likely.inputTokens);
-  const ask = (signal: AbortSignal) => askForMessage(request, model, '/v1/messages', signal);
-  const answer =
+  const send = (signal: AbortSignal) => requestMessage(request, model, '/v1/messages', signal);
+  const respond =
     body.stream === true
-      ? answerWithEvents(reply, model.id, tally, requestId)
-      : answerWithMessage(reply, model.id, tally);
-  await answerCall(request, reply, metering, ask, answer);
+      ? respondWithEvents(reply, model.id, tally, requestId)
+      : respondWithMessage(reply, model.id, tally);
+  await runMeteredCall(request, reply, metering, send, respond);
 }
 
-/** Answers with the whole message, which is paid before anything of it goes out. */
-function answerWithMessage(reply: Reply<'createMessage'>, model: string, tally: TokenTally): CallAnswer {
-  return async (answered, { settle }) => {
-    const { response } = answered;
-    if (response.status !== 200) throw await refusalOf(answered, model);
+/** Responds with the whole message after the settlement. */
+function respondWithMessage(reply: Reply<'createMessage'>, model: string, tally: TokenTally): CallResponder {
+  return async (channelResponse, { settle }) => {
+    const { response } = channelResponse;
+    if (response.status !== 200) throw await rejectionFailureOf(channelResponse, model);
     if (!isJson(response.headers)) {
       await response.body.dump();
-      throw unusable();
+      throw unusableResponse();
     }
     const message = publicMessage(await readUpTo(response.body, maxMessageBytes), model, tally);
     return {
@@ -66,7 +66,6 @@ function answerWithMessage(reply: Reply<'createMessage'>, model: string, tally: 
   };
 }
 
-/** What of a message has come, while it comes. */
 class MessageMeter implements CallMeter {
   readonly delivered = true;
   readonly #tally: TokenTally;
@@ -79,57 +78,62 @@ class MessageMeter implements CallMeter {
     return this.#tally.reported;
   }
 
-  get heard(): Usage {
-    return this.#tally.sofar;
+  get deliveredUsage(): Usage {
+    return this.#tally.delivered;
   }
 }
 
-/** Answers with the events of the message as they come. A failure in their midst is told by an event, and is free. */
-function answerWithEvents(
+/** Responds with the message's events as they arrive. A failure after the first event becomes an event, free of charge. */
+function respondWithEvents(
   reply: Reply<'createMessage'>,
   model: string,
   tally: TokenTally,
   requestId: string,
-): CallAnswer {
-  return async (answered, { signal, settle }) => {
-    const { body, headers, status } = answered.response;
-    if (status !== 200) throw await refusalOf(answered, model);
+): CallResponder {
+  return async (channelResponse, { signal, settle }) => {
+    const { body, headers, status } = channelResponse.response;
+    if (status !== 200) throw await rejectionFailureOf(channelResponse, model);
     if (mediaType(headers) !== 'text/event-stream') {
       await body.dump();
-      throw unusable();
+      throw unusableResponse();
     }
     const meter = new MessageMeter(tally);
-    const message = { model, tally, words: wordsOf(answered) };
-    const events = readToTheEnd(body, (pieces) => publicEvents(pieces, message, () => settle(meter)));
-    // A failure before the message has begun is an ordinary answer.
+    const message = { model, tally, words: wordsOf(channelResponse) };
+    const events = readFully(body, (chunks) => publicEvents(chunks, message, () => settle(meter)));
+    // A failure before the first event becomes an error response.
     const first = await events.next();
-    async function* told(): AsyncGenerator<Buffer> {
+    async function* withFailureEvent(): AsyncGenerator<Buffer> {
       if (first.value !== undefined) yield first.value;
       try {
         yield* events;
       } catch (error) {
-        // The client has left, or the time for it is over.
+        // The client disconnected or the call timed out.
         if (signal.aborted) throw error;
         const failure = error instanceof Failure ? error : connectionFailure(error);
-        await settle({ usage: meter.usage, heard: meter.heard, delivered: meter.delivered, failure });
+        await settle({
+          usage: meter.usage,
+          deliveredUsage: meter.deliveredUsage,
+          delivered: meter.delivered,
+          failure,
+        });
         yield written('error', failureBody(failure, requestId, 'messages') as object);
       }
     }
-    return { meter, send: () => reply.stream(200, 'text/event-stream; charset=utf-8', told()) };
+    return { meter, send: () => reply.stream(200, 'text/event-stream; charset=utf-8', withFailureEvent()) };
   };
 }
 
-/** Leaves a body that has been made use of to its end, so that its connection can serve again; any other is broken off. */
-async function* readToTheEnd(
+/** Reads a used body to its end, which keeps the connection open. Aborts the body after a failure. */
+async function* readFully(
   body: HttpResponse['body'],
-  use: (pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>,
+  use: (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
-  let used = false;
+  let isUsed = false;
   try {
     yield* use(body.chunks());
-    used = true;
+    isUsed = true;
   } finally {
-    if (used) void body.dump();
+    if (isUsed) void body.dump();
     else body.destroy();
   }
 }

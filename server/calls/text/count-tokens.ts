@@ -5,28 +5,27 @@ import { withinLimit } from '../../lib/timers.ts';
 import { isJson } from '../../providers/headers.ts';
 import { readUpTo } from '../../providers/rejection.ts';
 import { tokensIn } from '../../providers/token-usage.ts';
-import { unusable } from '../../providers/unusable.ts';
-import { askForMessage } from './message-request.ts';
-import { refusalOf } from './refusal.ts';
+import { unusableResponse } from '../../providers/unusable.ts';
+import { requestMessage } from './message-request.ts';
+import { rejectionFailureOf } from './rejection-failure.ts';
 import { findTextModel } from './text-model.ts';
 
-/** Longest answer, in bytes. */
-const maxAnswerBytes = 64 * 1024;
-/** Nothing is written, so that it takes no long time; in milliseconds. */
-const limit = 120_000;
+const maxResponseBytes = 64 * 1024;
+/** Shorter than for a message, because no text is generated. */
+const timeoutMs = 120_000;
 
-/** Tokens that the model would read, as its provider counts them. It costs nothing. */
+/** Counts the input tokens of a message with the provider. Free of charge. */
 export async function countTokens(request: OperationRequest<'countMessageTokens'>): Promise<number> {
   const { gateway, body } = request;
   const model = findTextModel(request, body.model, 'messages');
   try {
-    return await withinLimit(gateway.timers, limit, request.signal, async (signal) => {
-      const answered = await askForMessage(request, model, '/v1/messages/count_tokens', signal);
-      const { response } = answered;
-      if (response.status !== 200) throw await refusalOf(answered, model.id);
-      const bytes = await readUpTo(response.body, maxAnswerBytes);
-      const tokens = isJson(response.headers) ? tokensIn(parsed(bytes), 'input_tokens') : undefined;
-      if (tokens === undefined) throw unusable();
+    return await withinLimit(gateway.timers, timeoutMs, request.signal, async (signal) => {
+      const channelResponse = await requestMessage(request, model, '/v1/messages/count_tokens', signal);
+      const { response } = channelResponse;
+      if (response.status !== 200) throw await rejectionFailureOf(channelResponse, model.id);
+      const bytes = await readUpTo(response.body, maxResponseBytes);
+      const tokens = isJson(response.headers) ? tokensIn(parseJson(bytes), 'input_tokens') : undefined;
+      if (tokens === undefined) throw unusableResponse();
       return tokens;
     });
   } catch (error) {
@@ -34,7 +33,7 @@ export async function countTokens(request: OperationRequest<'countMessageTokens'
   }
 }
 
-function parsed(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

@@ -4,17 +4,17 @@ import { embeddingTexts, embeddingTokens } from '../../models/text-tokens.ts';
 import { type EmbeddingsAsked, publicEmbeddings } from '../../providers/embeddings/answer.ts';
 import { isJson } from '../../providers/headers.ts';
 import { joinBody, readHead } from '../../providers/native/split-body.ts';
-import { unusable } from '../../providers/unusable.ts';
+import { unusableResponse } from '../../providers/unusable.ts';
 import { Metering, type Usage } from '../../quota/metering.ts';
-import { answerCall, type CallAnswer } from '../metered-call.ts';
-import { refusalOf } from './refusal.ts';
+import { type CallResponder, runMeteredCall } from '../metered-call.ts';
+import { rejectionFailureOf } from './rejection-failure.ts';
 import { findTextModel } from './text-model.ts';
 
-/** Answers up to this size go out when all of them is known to be good; longer ones pass through. */
-const small = 1024 * 1024;
+/** A response up to this size is checked before it is sent. A longer one is streamed. */
+const maxBufferedBytes = 1024 * 1024;
 const json = 'application/json; charset=utf-8';
 
-/** Turns the texts of a request into vectors: at the most so many tokens are held as the texts have bytes. */
+/** Creates embeddings. Reserves at most one token for each byte of the texts. */
 export async function embed(
   request: OperationRequest<'createEmbedding'>,
   reply: Reply<'createEmbedding'>,
@@ -31,13 +31,13 @@ export async function embed(
     likely,
     startedAt,
   });
-  const asked = {
+  const expected = {
     model: model.id,
     count: embeddingTexts(body.input).length,
     encoding: body.encoding_format ?? 'float',
     likely,
   };
-  const ask = (signal: AbortSignal) =>
+  const send = (signal: AbortSignal) =>
     requestWithFailover(
       model.channels,
       (channel) => ({
@@ -50,24 +50,24 @@ export async function embed(
       gateway.logger,
       { user: caller.userId, model: model.id },
     );
-  await answerCall(request, reply, metering, ask, answerWithVectors(reply, asked));
+  await runMeteredCall(request, reply, metering, send, respondWithVectors(reply, expected));
 }
 
-function answerWithVectors(reply: Reply<'createEmbedding'>, asked: EmbeddingsAsked): CallAnswer {
-  return async (answered, { settle }) => {
-    const { response } = answered;
-    if (response.status !== 200) throw await refusalOf(answered, asked.model);
+function respondWithVectors(reply: Reply<'createEmbedding'>, expected: EmbeddingsAsked): CallResponder {
+  return async (channelResponse, { settle }) => {
+    const { response } = channelResponse;
+    if (response.status !== 200) throw await rejectionFailureOf(channelResponse, expected.model);
     if (!isJson(response.headers)) {
       await response.body.dump();
-      throw unusable();
+      throw unusableResponse();
     }
     const meter: { usage: Usage | undefined; delivered: boolean } = { usage: undefined, delivered: false };
-    const pieces = publicEmbeddings(response.body, asked, async (usage) => {
+    const chunks = publicEmbeddings(response.body, expected, async (usage) => {
       meter.usage = usage;
       await settle(meter);
     });
-    const { head, rest } = await readHead(pieces, small);
-    // Nothing has gone out before it is paid.
+    const { head, rest } = await readHead(chunks, maxBufferedBytes);
+    // Settled before anything is sent.
     if (rest === undefined) return { meter, send: async () => reply.bytes(200, json, head) };
     meter.delivered = true;
     return { meter, send: () => reply.stream(200, json, joinBody({ head, rest })) };

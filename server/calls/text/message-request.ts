@@ -4,11 +4,11 @@ import type { TextModel } from './text-model.ts';
 
 export type MessagesOperation = 'createMessage' | 'countMessageTokens';
 
-/** Longest time in which a whole message is written, in milliseconds: what public clients wait for one. */
-const writingMs = 600_000;
+/** Longest time to generate a whole message: the timeout of public clients. */
+const maxWritingMs = 600_000;
 
-/** Asks the model's channels in turn: the body goes on as it came, with version and features that the client names. */
-export function askForMessage(
+/** Sends the client's body with its version and feature headers, with failover. */
+export function requestMessage(
   { gateway, caller, body, headers }: OperationRequest<MessagesOperation>,
   model: TextModel,
   path: string,
@@ -28,7 +28,7 @@ export function askForMessage(
       headers: sent,
       body: { ...body, model: channel.upstreamModel(model.id) },
       user: caller.userId,
-      maxSilenceMs: writingMs,
+      maxSilenceMs: maxWritingMs,
       signal,
     }),
     gateway.logger,

@@ -5,22 +5,22 @@ import type { OperationRequest } from '../../http/handler.ts';
 import { notServed } from '../../lib/failure.ts';
 import { findModel, knownModel, modelNotFound, quoted, requireProtocol } from '../../models/catalogue.ts';
 
-/** Protocols of models that read text; channels of the same name serve them. */
+/** Protocols of text models. Channels with the same protocol serve them. */
 export type TextProtocol = 'embeddings' | 'messages';
 
-/** A model that reads text, with the channels that serve it to the caller. */
+/** A text model and the channels that serve it to the caller. */
 export interface TextModel {
   id: string;
   unit: Unit;
-  /** In the order to ask them in. */
+  /** In failover order. */
   channels: readonly Channel[];
 }
 
 /**
- * The model of that id, from the catalogue or, beyond it, as a channel lists it.
+ * Finds a model in the catalogue, or one that only a channel lists.
  *
- * @throws Failure 404 when there is none or it has no price, 403 when the caller may not use it, 400 when another route serves it, 503
- *   when no channel serves it to the caller
+ * @throws Failure 404 when it does not exist or has no price, 403 when the caller may not use it, 400 when another route
+ *   serves it, 503 when no channel serves it to the caller
  */
 export function findTextModel(
   { gateway: { access, channels }, caller }: OperationRequest<OperationId>,

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { refreshed } from '../../calls/assets/refresh-asset.ts';
+import { refreshAsset } from '../../calls/assets/refresh-asset.ts';
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { Failure } from '../../lib/failure.ts';
@@ -16,7 +16,7 @@ export const getAsset: Handler<'getAsset'> = async (request, reply) => {
   if (asset === undefined)
     throw new Failure(404, 'resource_not_found', `id: there is no asset ${quoted(path.id)}.`);
   const { baseUrl } = gateway.channels.named(asset.channel)?.settings ?? {};
-  const data = shown(await refreshed(gateway, asset), baseUrl, linksFor(request));
+  const data = shown(await refreshAsset(gateway, asset), baseUrl, linksFor(request));
   reply.json(200, { code: 0, message: 'success', data });
 };
 

@@ -1,7 +1,7 @@
 import { models } from '../../../generated/catalogue.ts';
 import { overseasModel } from '../../calls/assets/references.ts';
 import { stampedId } from '../../calls/assets/stamped-id.ts';
-import { type Created, createInTurn } from '../../calls/create-in-turn.ts';
+import { type Created, createWithFailover } from '../../calls/create-with-failover.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
@@ -41,7 +41,7 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
   const publicIds = groupId === undefined ? {} : { [groupId]: body.group_id ?? '' };
   const id = await gateway.detachedCalls.run(async (signal) => {
     const asked = { user: caller.userId, model: model ?? 'assets' };
-    const created = await createInTurn(gateway.logger, channels, asked, (channel) =>
+    const created = await createWithFailover(gateway.logger, channels, asked, (channel) =>
       uploadMedia({ channel, user: caller.userId, signal }, upload),
     ).catch((error: unknown) => {
       throw error instanceof Failure ? failureWithPublicIds(error, publicIds) : error;
@@ -55,7 +55,7 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
 async function keep(
   { gateway, caller, body }: Request,
   { assetType, name, model }: AssetUpload,
-  { channel, made: upstreamId }: Created<string>,
+  { channel, result: upstreamId }: Created<string>,
 ): Promise<string> {
   for (let tries = 0; tries < maxIds; tries += 1) {
     const now = gateway.clock();

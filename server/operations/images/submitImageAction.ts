@@ -1,4 +1,4 @@
-import { earlierTask } from '../../calls/start-task.ts';
+import { findRepeatedTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
 import { Failure, invalid } from '../../lib/failure.ts';
 import { actionOf, type ImageFacts } from '../../providers/imgjob/image-job.ts';
@@ -15,7 +15,7 @@ export const submitImageAction: Handler<'submitImageAction'> = async (request, r
   try {
     source = await readImageJob(request, taskId, 'taskId');
   } catch (error) {
-    const earlier = await earlierTask(request, 'submitImageAction', { model, format: 'image' });
+    const earlier = await findRepeatedTask(request, 'submitImageAction', { model, format: 'image' });
     if (earlier === undefined) throw error;
     reply.json(200, renderSubmitted(earlier));
     return;

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { resolveClips } from '../../calls/assets/clip-references.ts';
-import { earlierTask, startTask, type TaskPlan } from '../../calls/start-task.ts';
+import { findRepeatedTask, startTask, type TaskPlan } from '../../calls/start-task.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { sigmaMusic } from '../../providers/sigma/music-request.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
@@ -25,7 +25,7 @@ export async function startMusic(
   try {
     resolved = await resolveClips(request, body, prefix);
   } catch (error) {
-    const earlier = await earlierTask(request, operation, made);
+    const earlier = await findRepeatedTask(request, operation, made);
     if (earlier === undefined) throw error;
     return earlier;
   }

@@ -1,7 +1,7 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
-import { answerWithAudio, answerWithFile } from '../../calls/speech/audio-answer.ts';
-import { answerNatively } from '../../calls/speech/native-answer.ts';
-import { answerFromSocket } from '../../calls/speech/socket-answer.ts';
+import { respondWithAudio, respondWithFile } from '../../calls/speech/audio-response.ts';
+import { respondNatively } from '../../calls/speech/native-response.ts';
+import { respondFromSocket } from '../../calls/speech/socket-response.ts';
 import { modelFor, type SpeechJob, speak, speakOverSocket } from '../../calls/speech/speak.ts';
 import type { NamedVoice } from '../../channels/voice-route.ts';
 import type { Handler } from '../../http/handler.ts';
@@ -60,13 +60,13 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   };
   const { format } = native;
   if (native.route === 'inference') {
-    await speakOverSocket(request, reply, job, answerFromSocket(reply, job, format));
+    await speakOverSocket(request, reply, job, respondFromSocket(reply, job, format));
     return;
   }
   const answer = {
-    no: () => answerWithFile(reply, model, format, request),
-    audio: () => answerWithAudio(reply, model, format),
-    events: () => answerNatively(request, reply, { model, events: true }),
+    no: () => respondWithFile(reply, model, format, request),
+    audio: () => respondWithAudio(reply, model, format),
+    events: () => respondNatively(request, reply, { model, events: true }),
   }[input.streaming]();
   await speak(request, reply, job, answer);
 };

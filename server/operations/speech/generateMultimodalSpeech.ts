@@ -1,5 +1,5 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
-import { answerNatively } from '../../calls/speech/native-answer.ts';
+import { respondNatively } from '../../calls/speech/native-response.ts';
 import { modelFor, type SpeechJob, speak } from '../../calls/speech/speak.ts';
 import type { Handler, OperationRequest, Reply } from '../../http/handler.ts';
 import { invalid } from '../../lib/failure.ts';
@@ -44,13 +44,13 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
     native: { route: 'multimodal', body: { ...body, input: { ...input } } },
     events,
     voices: voicesIn('multimodal', body, [fields.voice, ...chosen]),
-    once: clones,
+    atMostOnce: clones,
   };
   if (clones) {
     await clone(request, reply, job, await cloning(request, model, input.voice_id ?? ''));
     return;
   }
-  await speak(request, reply, job, answerNatively(request, reply, { model, events }));
+  await speak(request, reply, job, respondNatively(request, reply, { model, events }));
 };
 
 /** Goes on when the client leaves: the voice may have been made by then. */
@@ -61,7 +61,11 @@ function clone(
   keepVoice: KeepVoice,
 ): Promise<void> {
   return request.gateway.detachedCalls.run((signal) => {
-    const answer = answerNatively(request, reply, { model: job.model, events: false, keepVoice });
+    const answer = respondNatively(request, reply, {
+      model: job.model,
+      events: false,
+      storeVoice: keepVoice,
+    });
     const lasting: Request = { ...request, signal };
     return speak(lasting, reply, job, answer);
   });

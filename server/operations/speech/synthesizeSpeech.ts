@@ -1,4 +1,4 @@
-import { answerNatively } from '../../calls/speech/native-answer.ts';
+import { respondNatively } from '../../calls/speech/native-response.ts';
 import { modelFor, type SpeechJob, speak } from '../../calls/speech/speak.ts';
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
@@ -26,5 +26,5 @@ export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, rep
     events,
     voices: voicesIn('synthesizer', body, [fields.voice]),
   };
-  await speak(request, reply, job, answerNatively(request, reply, { model, events }));
+  await speak(request, reply, job, respondNatively(request, reply, { model, events }));
 };

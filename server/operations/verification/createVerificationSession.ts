@@ -1,4 +1,4 @@
-import { createInTurn } from '../../calls/create-in-turn.ts';
+import { createWithFailover } from '../../calls/create-with-failover.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
@@ -49,7 +49,7 @@ async function start(
   try {
     const sent = callbackUrl === '' ? body : { ...body, callback_url: callbackUrl };
     const asked = { user: caller.userId, model: model.id };
-    const { channel, made } = await createInTurn(gateway.logger, channels, asked, (one) => {
+    const { channel, result: made } = await createWithFailover(gateway.logger, channels, asked, (one) => {
       name = one.name;
       return startSession({ channel: one, user: caller.userId, signal }, sent);
     });

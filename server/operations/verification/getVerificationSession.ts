@@ -1,4 +1,4 @@
-import { checkedSession } from '../../calls/check-session.ts';
+import { refreshSession } from '../../calls/refresh-session.ts';
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { Failure } from '../../lib/failure.ts';
@@ -15,5 +15,5 @@ export const getVerificationSession: Handler<'getVerificationSession'> = async (
     const message = `session_id: there is no verification session ${quoted(sessionId)}.`;
     throw new Failure(404, 'resource_not_found', message);
   }
-  reply.json(200, shownSession(await checkedSession(gateway, session, query.result_code)));
+  reply.json(200, shownSession(await refreshSession(gateway, session, query.result_code)));
 };

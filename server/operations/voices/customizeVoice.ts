@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { callVoiceService, type VoiceRequest } from '../../calls/speech/voice-service.ts';
-import { recordStatus, withCurrentStatus } from '../../calls/speech/voice-status.ts';
+import { recordStatus, refreshStatuses } from '../../calls/speech/voice-status.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { rejectOtherUsersVoices } from '../../channels/voice-route.ts';
 import type { Handler, Reply } from '../../http/handler.ts';
@@ -84,7 +84,7 @@ async function create(request: VoiceRequest, reply: Reply<'customizeVoice'>): Pr
       throw new Failure(502, 'bad_response', 'The provider gave out the id of a voice that exists.');
     return undefined;
   };
-  await callVoiceService(request, reply, { channels: order, target: target.id, keep });
+  await callVoiceService(request, reply, { channels: order, target: target.id, recordOutcome: keep });
 }
 
 /** Lists from our own rows, because the provider's list holds the voices of all our users. */
@@ -94,7 +94,7 @@ async function list(request: VoiceRequest, reply: Reply<'customizeVoice'>): Prom
   const { page_index: page = 0, page_size: size = 10, prefix: name } = body.input as ListInput;
   const filter = { ...viewerOf(caller), service, name, offset: page * size, limit: size };
   const { voices, total } = await listVoices(gateway.store.read, filter);
-  const voiceList = (await withCurrentStatus(gateway, voices)).map((voice) => listItem(service, voice));
+  const voiceList = (await refreshStatuses(gateway, voices)).map((voice) => listItem(service, voice));
   const output =
     service === 'voice-enrollment'
       ? { voice_list: voiceList }
@@ -129,12 +129,12 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     case 'delete_voice':
       return callVoiceService(request, reply, {
         ...call,
-        async keep() {
+        async recordOutcome() {
           await forget();
           return undefined;
         },
         // What the client wants to be gone is gone.
-        async forgive(rejection) {
+        async replaceRejection(rejection) {
           if (!lacksVoice(rejection)) return undefined;
           await forget();
           const output = service === 'voice-enrollment' ? {} : { voice: voiceId };
@@ -144,7 +144,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     case 'update_voice':
       return callVoiceService(request, reply, {
         ...call,
-        async keep() {
+        async recordOutcome() {
           const facts = JSON.stringify({ ...factsIn(voice), recording: undefined, ...factsOf(input) });
           const anew = { voiceId, userId: caller.userId, status: 'DEPLOYING', facts, now: gateway.clock() };
           await persist(gateway.store, 'touchVoice', anew);
@@ -154,7 +154,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     default:
       return callVoiceService(request, reply, {
         ...call,
-        keep: async (answer) => withOwnFacts(answer, await recordStatus(gateway, voice, answer)),
+        recordOutcome: async (answer) => withOwnFacts(answer, await recordStatus(gateway, voice, answer)),
       });
   }
 }

@@ -1,4 +1,4 @@
-import { unusable } from '../unusable.ts';
+import { unusableResponse } from '../unusable.ts';
 
 const [quote, comma, backslash] = [0x22, 0x2c, 0x5c];
 const [bracket, closingBracket, brace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -40,10 +40,10 @@ export class AnswerSplitter {
         at = this.#readString(piece, at);
       } else if (byte === quote) {
         this.#inString = true;
-        if (this.#betweenItems) throw unusable();
+        if (this.#betweenItems) throw unusableResponse();
       } else if (byte === brace || byte === bracket) {
         if (this.#betweenItems) {
-          if (byte === bracket) throw unusable();
+          if (byte === bracket) throw unusableResponse();
           this.#item = [];
           from = at;
         }
@@ -61,7 +61,7 @@ export class AnswerSplitter {
           this.#inData = false;
           from = at;
         }
-      } else if (this.#betweenItems && byte > space && byte !== comma) throw unusable();
+      } else if (this.#betweenItems && byte > space && byte !== comma) throw unusableResponse();
     }
     if (this.#item !== undefined) this.#hold(piece.subarray(from));
     else if (!this.#inData) this.#keep(piece.subarray(from));
@@ -73,7 +73,7 @@ export class AnswerSplitter {
     try {
       return JSON.parse(Buffer.from(this.#outline, 'latin1').toString('utf8'));
     } catch {
-      throw unusable();
+      throw unusableResponse();
     }
   }
 
@@ -106,11 +106,11 @@ export class AnswerSplitter {
   #hold(bytes: Buffer): void {
     this.#item?.push(bytes);
     this.#itemBytes += bytes.length;
-    if (this.#itemBytes > maxItemBytes) throw unusable();
+    if (this.#itemBytes > maxItemBytes) throw unusableResponse();
   }
 
   #keep(bytes: Buffer): void {
     this.#outline += bytes.toString('latin1');
-    if (this.#outline.length > maxOutlineBytes) throw unusable();
+    if (this.#outline.length > maxOutlineBytes) throw unusableResponse();
   }
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { countersOf, tokensIn, usageOf } from '../token-usage.ts';
-import { unusable } from '../unusable.ts';
+import { unusableResponse } from '../unusable.ts';
 import { AnswerSplitter } from './answer-splitter.ts';
 import { type Encoding, publicVector } from './vectors.ts';
 
@@ -32,13 +32,13 @@ export async function* publicEmbeddings(
   let before = '{"object":"list","data":[';
   for await (const piece of body) {
     const vectors = splitter.take(piece).map((item) => publicVector(item, seen++, encoding));
-    if (seen > count) throw unusable();
+    if (seen > count) throw unusableResponse();
     if (vectors.length === 0) continue;
     yield Buffer.from(before + vectors.join(','));
     before = ',';
   }
   const outline = splitter.end();
-  if (seen !== count || !Array.isArray(field(outline, 'data'))) throw unusable();
+  if (seen !== count || !Array.isArray(field(outline, 'data'))) throw unusableResponse();
   const report = field(outline, 'usage');
   const input = tokensIn(report, 'prompt_tokens', 'input_tokens', 'total_tokens') ?? likely.inputTokens;
   await finish(usageOf(input, 0));

@@ -1,5 +1,5 @@
 import { field } from '../json.ts';
-import { unusable } from '../unusable.ts';
+import { unusableResponse } from '../unusable.ts';
 
 export type Encoding = 'float' | 'base64';
 
@@ -10,7 +10,7 @@ export type Encoding = 'float' | 'base64';
  */
 export function publicVector(item: Buffer, index: number, encoding: Encoding): string {
   const sent = parsed(item);
-  if ((field(sent, 'index') ?? index) !== index) throw unusable();
+  if ((field(sent, 'index') ?? index) !== index) throw unusableResponse();
   const embedding = encoded(field(sent, 'embedding'), encoding);
   return JSON.stringify({ object: 'embedding', index, embedding });
 }
@@ -19,7 +19,7 @@ function parsed(item: Buffer): unknown {
   try {
     return JSON.parse(item.toString('utf8'));
   } catch {
-    throw unusable();
+    throw unusableResponse();
   }
 }
 
@@ -27,10 +27,11 @@ function parsed(item: Buffer): unknown {
 function encoded(embedding: unknown, encoding: Encoding): readonly number[] | string {
   if (typeof embedding === 'string') {
     const bytes = /[^\w+/=-]/.test(embedding) ? Buffer.alloc(0) : Buffer.from(embedding, 'base64');
-    if (bytes.length === 0 || bytes.length % 4 !== 0) throw unusable();
+    if (bytes.length === 0 || bytes.length % 4 !== 0) throw unusableResponse();
     return encoding === 'base64' ? embedding : unpacked(bytes);
   }
-  if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(isNumber)) throw unusable();
+  if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(isNumber))
+    throw unusableResponse();
   return encoding === 'float' ? embedding : packed(embedding);
 }
 
@@ -47,6 +48,6 @@ function packed(numbers: readonly number[]): string {
 
 function unpacked(bytes: Buffer): number[] {
   const numbers = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
-  if (!numbers.every(Number.isFinite)) throw unusable();
+  if (!numbers.every(Number.isFinite)) throw unusableResponse();
   return numbers;
 }

@@ -3,7 +3,7 @@ import { field, textField } from '../json.ts';
 import { EventSplitter } from '../native/event-splitter.ts';
 import { EventParser } from '../native/events.ts';
 import type { ProviderWords } from '../provider-words.ts';
-import { unusable } from '../unusable.ts';
+import { unusableResponse } from '../unusable.ts';
 import { reportedError } from './reported-error.ts';
 import type { TokenTally } from './token-tally.ts';
 import { finished, readMessage } from './whole-message.ts';
@@ -57,7 +57,7 @@ export async function* publicEvents(
     }
     held.push(piece.subarray(from));
     size += piece.length - from;
-    if (size > maxEventBytes) throw unusable();
+    if (size > maxEventBytes) throw unusableResponse();
   }
   throw new Failure(502, 'bad_response', 'The provider broke off.');
 }
@@ -85,7 +85,7 @@ class EventTranslator {
     if (type === 'message_start') return [this.#begin(data)];
     if (!this.#begun) {
       if (type === 'ping') return [];
-      throw unusable();
+      throw unusableResponse();
     }
     if (type === 'message_delta') return [this.#nearEnd(data)];
     if (type === 'message_stop') {
@@ -97,7 +97,7 @@ class EventTranslator {
   }
 
   #begin(data: object): Buffer {
-    if (this.#begun) throw unusable();
+    if (this.#begun) throw unusableResponse();
     this.#begun = true;
     const { model, tally } = this.#message;
     const begun = readMessage(field(data, 'message'));
@@ -109,7 +109,7 @@ class EventTranslator {
     const { tally } = this.#message;
     const usage = field(data, 'usage');
     const delta = field(data, 'delta');
-    if (typeof delta !== 'object' || delta === null) throw unusable();
+    if (typeof delta !== 'object' || delta === null) throw unusableResponse();
     tally.report(usage);
     const ends = { stop_reason: null, stop_sequence: null, ...delta };
     return written('message_delta', { ...data, delta: ends, usage: tally.public(usage) });
@@ -128,10 +128,10 @@ function parsed(text: string): { type: string; data: object } {
   try {
     data = JSON.parse(text);
   } catch {
-    throw unusable();
+    throw unusableResponse();
   }
   const type = textField(data, 'type');
-  if (type === undefined) throw unusable();
+  if (type === undefined) throw unusableResponse();
   return { type, data: data as object };
 }
 

@@ -41,7 +41,7 @@ export class TokenTally {
   }
 
   /** Of a message in the middle of which somebody leaves: figures of its beginning count nothing of what came since. */
-  get sofar(): Usage {
+  get delivered(): Usage {
     return this.#usage(Math.max(this.#output ?? 0, this.#likelyOutput));
   }
 

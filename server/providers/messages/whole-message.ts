@@ -1,5 +1,5 @@
 import { field, textField } from '../json.ts';
-import { unusable } from '../unusable.ts';
+import { unusableResponse } from '../unusable.ts';
 import type { TokenTally } from './token-tally.ts';
 
 /**
@@ -21,7 +21,8 @@ export function publicMessage(bytes: Buffer, model: string, tally: TokenTally): 
 export function readMessage(value: unknown): Readonly<Record<string, unknown>> & { content: unknown[] } {
   const content = field(value, 'content');
   const id = textField(value, 'id');
-  if (id === undefined || field(value, 'role') !== 'assistant' || !Array.isArray(content)) throw unusable();
+  if (id === undefined || field(value, 'role') !== 'assistant' || !Array.isArray(content))
+    throw unusableResponse();
   return { ...(value as object), content };
 }
 
@@ -46,6 +47,6 @@ function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw unusable();
+    throw unusableResponse();
   }
 }

@@ -54,7 +54,7 @@ export class BridgedSpeech {
   }
 
   /** That figure, and what was handed out beyond it: a sentence is reported when it has been spoken. */
-  get heard(): Usage {
+  get deliveredUsage(): Usage {
     return sumUsage(this.#usage, this.#text.unreported);
   }
 

@@ -7,7 +7,7 @@ import { isJson } from '../headers.ts';
 import { field, objectField, textField } from '../json.ts';
 import type { ProviderWords } from '../provider-words.ts';
 import { betaFailure, betaFault } from '../rejection.ts';
-import { EmptyAnswer } from '../unusable.ts';
+import { EmptyResponseFailure } from '../unusable.ts';
 import type { AnswerWatch } from './answer-watch.ts';
 import { ElidedJson } from './elided-json.ts';
 import { readUsage } from './usage.ts';
@@ -83,7 +83,7 @@ export function judge(
   if (refusal !== undefined && betaFault(answer.output) !== undefined) throw refusal;
   const made = cloning ? Object.keys(answer.output).length > 0 : audioSource(answer) !== undefined;
   if (refusal === undefined && !made)
-    throw new EmptyAnswer(`The provider gave no ${cloning ? 'voice' : 'audio'}.`);
+    throw new EmptyResponseFailure(`The provider gave no ${cloning ? 'voice' : 'audio'}.`);
   return { usage: readUsage(unit, answer.usage), refusal };
 }
 

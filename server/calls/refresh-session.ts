@@ -7,59 +7,58 @@ import type { VerificationSessionsTable } from '../store/schema.ts';
 import { noteDriverError } from '../tasks/driver.ts';
 import { stampedId } from './assets/stamped-id.ts';
 
-/** A reader waits so long for the provider, in milliseconds. */
-const patience = 20_000;
+const pollTimeoutMs = 20_000;
 
 /**
- * The session as it stands now. While it is pending its provider is asked, once however many want to know; one whose
- * time is over is expired without that. `resultCode`: what the browser brought to the client.
+ * Returns the current session. Concurrent readers of a pending session share one poll of the provider. `resultCode` is
+ * the code that the browser delivered to the client.
  *
- * @throws Failure 502, 503 or 504 when the provider does not tell, 429 when it is asked too often
+ * @throws Failure 502, 503 or 504 when the poll fails, 429 when the provider throttles it
  */
-export async function checkedSession(
+export async function refreshSession(
   gateway: Gateway,
   session: VerificationSessionsTable,
   resultCode: number | undefined,
 ): Promise<VerificationSessionsTable> {
   if (session.status !== 'pending') return session;
   if (gateway.clock() >= session.expires_at)
-    return settle(gateway, session, { status: 'expired' }, session.expires_at);
+    return endSession(gateway, session, { status: 'expired' }, session.expires_at);
   const { verificationChecks: checks } = gateway;
   const { session_id: id } = session;
   const earlier = await checks.get(id);
-  // Before the code came, there may have been no result yet.
+  // A poll without the result code may have been too early.
   if (earlier !== undefined && (resultCode === undefined || earlier.status !== 'pending')) return earlier;
   const running = checks.get(id);
   if (running !== undefined) return running;
-  const begun = check(gateway, session, resultCode).finally(() => checks.delete(id));
-  checks.set(id, begun);
-  return begun;
+  const poll = pollAndRecord(gateway, session, resultCode).finally(() => checks.delete(id));
+  checks.set(id, poll);
+  return poll;
 }
 
-async function check(
+async function pollAndRecord(
   gateway: Gateway,
   session: VerificationSessionsTable,
   resultCode: number | undefined,
 ): Promise<VerificationSessionsTable> {
-  const told = await ask(gateway, session, resultCode);
+  const state = await pollSession(gateway, session, resultCode);
   const now = gateway.clock();
-  switch (told.status) {
+  switch (state.status) {
     case 'pending':
       return session;
     case 'verified': {
-      const { groupId: upstreamId, resultCode: passed } = told;
+      const { groupId: upstreamId, resultCode: passed } = state;
       const group = upstreamId === undefined ? undefined : { id: stampedId('group', now), upstreamId };
-      return settle(gateway, session, { status: 'verified', resultCode: passed, group }, now);
+      return endSession(gateway, session, { status: 'verified', resultCode: passed, group }, now);
     }
     case 'failed':
-      return settle(gateway, session, { status: 'failed', resultCode: told.resultCode }, now);
+      return endSession(gateway, session, { status: 'failed', resultCode: state.resultCode }, now);
     case 'expired':
-      return settle(gateway, session, { status: 'expired' }, now);
+      return endSession(gateway, session, { status: 'expired' }, now);
   }
 }
 
-/** Ends the session, unless somebody else has, and gives it as it is then. */
-async function settle(
+/** Ends the session unless it has already ended. Returns the stored session. */
+async function endSession(
   { store }: Gateway,
   session: VerificationSessionsTable,
   end: VerificationEnd,
@@ -70,26 +69,25 @@ async function settle(
   return (await findVerificationSession(store.read, { sessionId, userId })) ?? session;
 }
 
-/** @throws Failure as `checkedSession` */
-async function ask(
+async function pollSession(
   { channels, logger, timers }: Gateway,
   { session_id: session, channel: name, user_id: user }: VerificationSessionsTable,
   resultCode: number | undefined,
 ): Promise<ToldSession> {
   const channel = channels.named(name);
   if (channel === undefined) throw channelUnavailable('The provider of this session is not available.');
-  // Its own limit and not a reader's signal: others may be waiting for the same answer.
-  const late = new AbortController();
-  const tooLate = new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
-  const alarm = timers.alarm(patience, () => late.abort(tooLate));
+  // Not the client's signal, because other readers may wait for the same poll.
+  const timeout = new AbortController();
+  const failure = new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
+  const alarm = timers.alarm(pollTimeoutMs, () => timeout.abort(failure));
   const attempt = channel.health.startAttempt({ user, poll: true });
   try {
-    const told = await askForSession({ channel, user, signal: late.signal }, session, resultCode);
+    const state = await askForSession({ channel, user, signal: timeout.signal }, session, resultCode);
     attempt.succeed();
-    return told;
+    return state;
   } catch (error) {
-    const turn = { channel, attempt };
-    throw noteDriverError(logger, error, turn, 'a verification session could not be asked about').failure;
+    const candidate = { channel, attempt };
+    throw noteDriverError(logger, error, candidate, 'could not poll a verification session').failure;
   } finally {
     alarm.cancel();
   }

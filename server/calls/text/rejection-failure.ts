@@ -4,9 +4,9 @@ import { wordsOf } from '../../providers/provider-words.ts';
 import { failureWithPublicIds } from '../../providers/public-ids.ts';
 import { readRejection, rejectionFailure } from '../../providers/rejection.ts';
 
-/** What a client is told of an answer that is no success, with the public id of the model in the place of its own. */
-export async function refusalOf(answered: ChannelResponse, model: string): Promise<Failure> {
-  const failure = rejectionFailure(await readRejection(answered.response, wordsOf(answered)));
-  const upstreamName = answered.channel.upstreamModel(model);
+/** Builds the client's failure from an unsuccessful response, with the public id of the model. */
+export async function rejectionFailureOf(channelResponse: ChannelResponse, model: string): Promise<Failure> {
+  const failure = rejectionFailure(await readRejection(channelResponse.response, wordsOf(channelResponse)));
+  const upstreamName = channelResponse.channel.upstreamModel(model);
   return upstreamName === model ? failure : failureWithPublicIds(failure, { [upstreamName]: model });
 }

@@ -9,26 +9,26 @@ import type { AudioFormat } from '../../providers/native/speech-request.ts';
 import { audioSource, judge, parseAnswer, readWhole } from '../../providers/native/whole-answer.ts';
 import { wordsOf } from '../../providers/provider-words.ts';
 import { readRejection, rejectionFailure } from '../../providers/rejection.ts';
-import { EmptyAnswer } from '../../providers/unusable.ts';
+import { EmptyResponseFailure } from '../../providers/unusable.ts';
 import type { Usage } from '../../quota/metering.ts';
-import type { CallAnswer, CallMeter, CallOutput } from '../metered-call.ts';
-import { requireEvents } from './native-answer.ts';
+import type { CallMeter, CallOutput, CallResponder } from '../metered-call.ts';
+import { requireEvents } from './native-response.ts';
 
-/** Longest native answer that names or holds a finished audio, in bytes. */
-const maxAnswerBytes = 32 * 1024 * 1024;
+/** Longest native response with finished audio or its URL. */
+const maxResponseBytes = 32 * 1024 * 1024;
 
-/** Answers with the finished audio's bytes: the native answer names a file, which is passed on as it is read. */
-export function answerWithFile(
+/** Responds with the finished audio, which is in the native response or in a file that it names. */
+export function respondWithFile(
   reply: Reply<OperationId>,
   model: CatalogueModel,
   format: AudioFormat,
   { gateway: { logger }, caller }: OperationRequest<OperationId>,
-): CallAnswer {
-  return async (answered, { signal, settle }) => {
-    const { response, channel } = answered;
-    const words = wordsOf(answered);
+): CallResponder {
+  return async (channelResponse, { signal, settle }) => {
+    const { response, channel } = channelResponse;
+    const words = wordsOf(channelResponse);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
-    const answer = parseAnswer(response.headers, await readWhole(response, maxAnswerBytes));
+    const answer = parseAnswer(response.headers, await readWhole(response, maxResponseBytes));
     const { usage, refusal } = judge(answer, model.unit, words);
     if (refusal !== undefined) throw refusal;
     const source = audioSource(answer);
@@ -38,7 +38,7 @@ export function answerWithFile(
       const type = audioType(format, bytes.subarray(0, headLength));
       if (type === undefined) throw noAudio();
       return {
-        // Nothing has gone out before it is paid.
+        // Settled before anything is sent.
         meter: { usage, delivered: false },
         async send() {
           await settle({ usage, delivered: true });
@@ -47,19 +47,19 @@ export function answerWithFile(
       };
     }
     const file = { channel, user: caller.userId, logger, signal };
-    return passAudio(reply, await openAudio(source.url, file), format, usage, settle);
+    return forwardAudio(reply, await openAudio(source.url, file), format, usage, settle);
   };
 }
 
-/** Answers with the audio of the native events, decoded, as they come. */
-export function answerWithAudio(
+/** Responds with the decoded audio of the native events as they arrive. */
+export function respondWithAudio(
   reply: Reply<OperationId>,
   model: CatalogueModel,
   format: AudioFormat,
-): CallAnswer {
-  return async (answered, { settle }) => {
-    const { response } = answered;
-    const words = wordsOf(answered);
+): CallResponder {
+  return async (channelResponse, { settle }) => {
+    const { response } = channelResponse;
+    const words = wordsOf(channelResponse);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
     await requireEvents(response);
     const meter = new EventAudio(model.unit, words);
@@ -72,31 +72,29 @@ export function answerWithAudio(
 }
 
 /**
- * Sends a stream, beginning with its first piece: a refusal before it still becomes an error with a status.
+ * Sends a stream after its first chunk has arrived, so that an earlier failure still gets an error status.
  *
- * @throws Failure 502 when there is no first piece.
+ * @throws Failure 502 when the stream is empty.
  */
 export async function streamFromFirst(
   reply: Reply<OperationId>,
   contentType: string,
-  pieces: AsyncGenerator<Buffer>,
+  chunks: AsyncGenerator<Buffer>,
 ): Promise<void> {
-  const first = await pieces.next();
+  const first = await chunks.next();
   if (first.done) throw noAudio();
-  await reply.stream(200, contentType, resumed(first.value, pieces));
+  await reply.stream(200, contentType, prepend(first.value, chunks));
 }
 
-/** A stream whose first piece was taken already. */
-async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
 }
 
 export function noAudio(): Failure {
-  return new EmptyAnswer('The provider gave no audio.');
+  return new EmptyResponseFailure('The provider returned no audio.');
 }
 
-/** What of a file that is passed on has come. */
 class PassageMeter implements CallMeter {
   readonly usage: Usage | undefined;
   readonly #passage: AudioPassage;
@@ -111,8 +109,8 @@ class PassageMeter implements CallMeter {
   }
 }
 
-/** Passes a file on. Its last byte, or its end where nobody knows its length, waits until the books are closed. */
-function passAudio(
+/** Forwards a file. Its last byte, or its end if the length is unknown, waits for the settlement. */
+function forwardAudio(
   reply: Reply<OperationId>,
   { headers, body }: HttpResponse,
   format: AudioFormat,
@@ -123,10 +121,10 @@ function passAudio(
   const meter = new PassageMeter(usage, passage);
   let last: readonly Buffer[] = [];
   const hooks: ForwardHooks = {
-    transform(piece) {
-      const taken = passage.take(piece);
-      if (taken.last !== undefined) last = [taken.last];
-      return taken.parts;
+    transform(chunk) {
+      const { parts, last: lastByte } = passage.take(chunk);
+      if (lastByte !== undefined) last = [lastByte];
+      return parts;
     },
     async end() {
       const rest = passage.end();

@@ -5,23 +5,23 @@ import type { Reply } from '../../http/handler.ts';
 import { contentTypes } from '../../providers/native/audio-file.ts';
 import { type BridgedPiece, BridgedSpeech } from '../../providers/native/bridge.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
-import type { CallAnswer } from '../metered-call.ts';
-import { noAudio, streamFromFirst } from './audio-answer.ts';
+import type { CallResponder } from '../metered-call.ts';
+import { noAudio, streamFromFirst } from './audio-response.ts';
 import type { SpeechJob } from './speak.ts';
 
-/** Answers with what the duplex socket brings: bytes of audio, or native events. */
-export function answerFromSocket(
+/** Responds with the output of the duplex socket, as audio bytes or native events. */
+export function respondFromSocket(
   reply: Reply<OperationId>,
   { model, native, events }: SpeechJob,
   format: AudioFormat,
-): CallAnswer<OpenedSocket> {
+): CallResponder<OpenedSocket> {
   return async (opened, call) => {
     const meter = new BridgedSpeech(opened, model, native.body);
-    const leave = () => {
+    const abort = () => {
       opened.attempt.release();
       opened.socket.terminate();
     };
-    call.signal.addEventListener('abort', leave, { once: true });
+    call.signal.addEventListener('abort', abort, { once: true });
     const settle = async () => {
       if (!meter.delivered) throw noAudio();
       await call.settle(meter);
@@ -33,14 +33,14 @@ export function answerFromSocket(
 }
 
 async function* asAudio(
-  pieces: AsyncGenerator<BridgedPiece>,
+  chunks: AsyncGenerator<BridgedPiece>,
   settle: () => Promise<void>,
 ): AsyncGenerator<Buffer> {
-  for await (const piece of pieces) if ('audio' in piece) yield piece.audio;
+  for await (const chunk of chunks) if ('audio' in chunk) yield chunk.audio;
   await settle();
 }
 
-/** The events that the HTTP route of the sibling models sends: audio goes into the event that announced it. */
+/** Yields events as the HTTP route of similar models does: audio goes into the event that announced it. */
 async function* asEvents(speech: BridgedSpeech, settle: () => Promise<void>): AsyncGenerator<Buffer> {
   const requestId = randomUUID();
   const facts = { id: `audio_${requestId}` };
@@ -52,21 +52,21 @@ async function* asEvents(speech: BridgedSpeech, settle: () => Promise<void>): As
   };
   const running = (output: object, audio: Buffer) =>
     event({ finish_reason: 'null', ...output, audio: { data: audio.toString('base64'), ...facts } });
-  const nothing = Buffer.alloc(0);
+  const noAudioBytes = Buffer.alloc(0);
   let announced: object | undefined;
-  for await (const piece of speech.pieces()) {
-    if ('audio' in piece) {
-      yield running(announced ?? {}, piece.audio);
+  for await (const chunk of speech.pieces()) {
+    if ('audio' in chunk) {
+      yield running(announced ?? {}, chunk.audio);
       announced = undefined;
       continue;
     }
-    if (announced !== undefined) yield running(announced, nothing);
-    announced = piece.output;
-    if (piece.output.type === 'sentence-synthesis') continue;
-    yield running(announced, nothing);
+    if (announced !== undefined) yield running(announced, noAudioBytes);
+    announced = chunk.output;
+    if (chunk.output.type === 'sentence-synthesis') continue;
+    yield running(announced, noAudioBytes);
     announced = undefined;
   }
-  if (announced !== undefined) yield running(announced, nothing);
+  if (announced !== undefined) yield running(announced, noAudioBytes);
   await settle();
   yield event({ finish_reason: 'stop', audio: { data: '', ...facts } });
 }

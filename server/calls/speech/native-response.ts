@@ -1,0 +1,100 @@
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import type { OperationId } from '../../../generated/operations.ts';
+import type { OperationRequest, Reply } from '../../http/handler.ts';
+import { Failure } from '../../lib/failure.ts';
+import type { JsonLinks } from '../../media/json-links.ts';
+import type { ChunkSource } from '../../outbound/response-body.ts';
+import type { HttpResponse } from '../../outbound/send-request.ts';
+import { mediaType } from '../../providers/headers.ts';
+import { passRejection } from '../../providers/native/answer-rejection.ts';
+import { type AnswerWatch, EventWatch } from '../../providers/native/answer-watch.ts';
+import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../../providers/native/whole-answer.ts';
+import { wordsOf } from '../../providers/provider-words.ts';
+import type { CallMeter, CallOutput, CallResponder } from '../metered-call.ts';
+import { linkResponse, responseLinks } from './response-links.ts';
+
+export interface NativeSpeech {
+  model: CatalogueModel;
+  /** The client requested events. */
+  events: boolean;
+  /** Stores the voice that a cloning call made, before the call is settled. */
+  storeVoice?: ((channel: string) => Promise<void>) | undefined;
+}
+
+/** A response up to this size is checked before it is sent. A longer one is streamed. */
+const maxCheckedBytes = 1024 * 1024;
+/** The response of a cloning call is always checked, because the voice must be stored first. */
+const maxCloningBytes = 32 * 1024 * 1024;
+const json = 'application/json';
+const eventStream = 'text/event-stream';
+const emptyMeter: CallMeter = { usage: undefined, delivered: false };
+
+/**
+ * Forwards the upstream's events, JSON or rejection unchanged, except URLs of relayed files. An invalid response becomes
+ * a 502, or aborts the connection if output was already sent.
+ */
+export function respondNatively(
+  request: OperationRequest<OperationId>,
+  reply: Reply<OperationId>,
+  { model, events, storeVoice }: NativeSpeech,
+): CallResponder {
+  return async (channelResponse, { metering, ...call }) => {
+    const { response, channel } = channelResponse;
+    if (response.status !== 200)
+      return { meter: emptyMeter, send: () => passRejection(channelResponse, reply, metering) };
+    const words = wordsOf(channelResponse);
+    const settle = async (meter: CallMeter) => {
+      if (meter.failure === undefined) await storeVoice?.(channel.name);
+      await call.settle(meter);
+    };
+    if (events) {
+      await requireEvents(response);
+      const links = responseLinks(request, channel);
+      return forward(reply, eventStream, response.body, new EventWatch(model.unit, words), links, settle);
+    }
+    const check = (body: NativeAnswer) => judge(body, model.unit, words, storeVoice !== undefined);
+    const whole = await response.body.readAll(storeVoice === undefined ? maxCheckedBytes : maxCloningBytes);
+    if (whole === undefined) {
+      const links = responseLinks(request, channel);
+      return forward(reply, json, response.body, new JsonWatch(response.headers, check), links, settle);
+    }
+    const { usage, refusal: failure } = check(parseAnswer(response.headers, whole));
+    return {
+      // Settled before anything is sent.
+      meter: emptyMeter,
+      async send() {
+        await settle({ usage, failure, delivered: true });
+        const sent = failure === undefined ? whole : words.json(whole);
+        reply.bytes(200, json, linkResponse(sent, request, channel));
+      },
+    };
+  };
+}
+
+/** @throws Failure 502 when the response is not an event stream */
+export async function requireEvents({ headers, body }: HttpResponse): Promise<void> {
+  if (mediaType(headers) === eventStream) return;
+  await body.dump();
+  throw new Failure(502, 'bad_response', 'The provider returned no events.');
+}
+
+function forward(
+  reply: Reply<OperationId>,
+  contentType: string,
+  body: ChunkSource,
+  meter: AnswerWatch,
+  links: JsonLinks | undefined,
+  settle: (meter: CallMeter) => Promise<void>,
+): CallOutput {
+  const linked = (parts: readonly Buffer[]) =>
+    links === undefined ? parts : parts.flatMap((part) => links.take(part));
+  const hooks = {
+    transform: (chunk: Buffer) => linked(meter.take(chunk)),
+    async end() {
+      const rest = meter.end();
+      await settle(meter);
+      return [...linked(rest), ...(links?.end() ?? [])];
+    },
+  };
+  return { meter, send: () => reply.forward(200, contentType, body, hooks) };
+}
