@@ -23,9 +23,9 @@ export function asHttp(asyncapi: JsonObject): JsonObject {
       const { payload = {} } = deref(asyncapi, reference);
       const content = { 'application/json': { schema: payload } };
       const message = refName(text((reference as JsonObject).$ref));
-      const answer = { description: 'Sent.', ...(operation.action === 'send' && { content }) };
+      const response = { description: 'Sent.', ...(operation.action === 'send' && { content }) };
       const body = operation.action === 'receive' && { requestBody: { content } };
-      return [`/${name}/${message}`, { post: { ...body, responses: { 200: answer } } }] as const;
+      return [`/${name}/${message}`, { post: { ...body, responses: { 200: response } } }] as const;
     });
   });
   const { schemas = {} } = deref(asyncapi, asyncapi.components);

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SpecProblems } from '../problem.ts';
-import { readContract } from './contract-now.ts';
+import { readContract } from './existing-contract.ts';
+import { CannotCreate, validate } from './new-operation.ts';
 import { registrations } from './registrations.ts';
-import { newFiles } from './texts.ts';
-import { CannotCreate, checked } from './wanted.ts';
+import { newFiles } from './templates.ts';
 
 const usage = `npm run new -- operation <operationId> --method get --path /v1/songs --area music [--summary "One sentence."]
 
@@ -49,20 +49,21 @@ function run(): void {
   if (kind !== 'operation' || others.length > 0)
     throw new CannotCreate(`the first argument must be operation, followed by an operationId\n\n${usage}`);
   const root = named ?? fileURLToPath(new URL('../../..', import.meta.url));
-  const now = readContract(root);
-  const wanted = checked(root, { ...flags, id }, now);
-  const made = newFiles(wanted);
-  const taken = [...made.keys()].filter((file) => existsSync(join(root, file)));
-  if (taken.length > 0) throw new CannotCreate(`${taken.join(' and ')} already exists; nothing was written`);
-  const changed = registrations(root, wanted, now);
-  for (const [file, text] of [...made, ...changed]) {
+  const contract = readContract(root);
+  const operation = validate(root, { ...flags, id }, contract);
+  const created = newFiles(operation);
+  const existing = [...created.keys()].filter((file) => existsSync(join(root, file)));
+  if (existing.length > 0)
+    throw new CannotCreate(`${existing.join(' and ')} already exists; nothing was written`);
+  const changed = registrations(root, operation, contract);
+  for (const [file, text] of [...created, ...changed]) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
-    writeFileSync(join(root, file), text, { flag: made.has(file) ? 'wx' : 'w' });
+    writeFileSync(join(root, file), text, { flag: created.has(file) ? 'wx' : 'w' });
   }
-  for (const file of made.keys()) console.log(`created ${file}`);
+  for (const file of created.keys()) console.log(`created ${file}`);
   for (const file of changed.keys()) console.log(`changed ${file}`);
   console.log(`
 Run npm run generate, or npm run dev. Then write, in this order: the path file and its schemas,
-test/contract/${wanted.area}/${wanted.id}.test.ts, the handler, and the client's method with its rows in client/README.md and
+test/contract/${operation.area}/${operation.id}.test.ts, the handler, and the client's method with its rows in client/README.md and
 test/client/operations.test.ts. Add your own limits to test/spec/decisions/.`);
 }

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ContractNow } from './contract-now.ts';
-import { pathFile, statusesOf } from './texts.ts';
-import { CannotCreate, type Wanted } from './wanted.ts';
+import type { ExistingContract } from './existing-contract.ts';
+import { CannotCreate, type NewOperation } from './new-operation.ts';
+import { pathFile, statusesOf } from './templates.ts';
 
 /** Adds the new operation to the files that list all operations. Returns path -> new text. */
 export function registrations(
   root: string,
-  wanted: Wanted,
-  { operations }: ContractNow,
+  operation: NewOperation,
+  { operations }: ExistingContract,
 ): Map<string, string> {
-  const { id, path, area } = wanted;
+  const { id, path, area } = operation;
   const neighbours = operations.filter((one) => one.area === area).map((one) => one.id);
   const ofArea = (line: string) => neighbours.some((one) => new RegExp(`^  ${one}[:,]`).test(line));
   const edit = (file: string, ...edits: ((lines: string[]) => string[] | undefined)[]): [string, string] => {
@@ -27,7 +27,7 @@ export function registrations(
       after(
         lines,
         (line) => line.includes(`: { $ref: paths/${area}/`),
-        `  ${path}: { $ref: ${pathFile(wanted)} }`,
+        `  ${path}: { $ref: ${pathFile(operation)} }`,
       ),
     ),
     edit(
@@ -36,7 +36,7 @@ export function registrations(
       (lines) => after(lines, ofArea, `  ${id},`),
     ),
     edit('test/spec/statuses.ts', (lines) =>
-      after(lines, ofArea, `  ${id}: [${statusesOf(wanted).join(', ')}],`),
+      after(lines, ofArea, `  ${id}: [${statusesOf(operation).join(', ')}],`),
     ),
   ]);
 }

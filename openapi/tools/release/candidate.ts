@@ -46,7 +46,7 @@ export async function releaseCandidate(root: string): Promise<Candidate> {
     return other === version ? [] : [`${name} has version ${other}, package.json has ${version}.`];
   });
   const changed = await gitLine(root, 'status', '--porcelain');
-  const taken = await gitLine(root, 'tag', '--list', tag);
+  const existingTag = await gitLine(root, 'tag', '--list', tag);
   return {
     version,
     tag,
@@ -56,7 +56,7 @@ export async function releaseCandidate(root: string): Promise<Candidate> {
     obstacles: [
       ...(await Promise.all(mismatches)).flat(),
       ...(changed === '' ? [] : [`The work tree has uncommitted changes:\n${changed}`]),
-      ...(taken === '' ? [] : [`The tag ${tag} exists. Increase the version in package.json.`]),
+      ...(existingTag === '' ? [] : [`The tag ${tag} exists. Increase the version in package.json.`]),
       ...(section === undefined ? [`CHANGELOG.md has no section [${version}].`] : []),
     ],
   };

@@ -54,11 +54,11 @@ function operationItem(openapi: JsonObject, operation: Operation): JsonObject {
   const examples = bodies(openapi, node);
   if (examples.length < 2) {
     const request = requestOf(openapi, operation, examples[0]);
-    return { name, request: { ...request, description }, response: answers(openapi, node, request) };
+    return { name, request: { ...request, description }, response: responsesOf(openapi, node, request) };
   }
   const item = examples.map((example, index): JsonObject => {
     const request = requestOf(openapi, operation, example);
-    return { name: example.name, request, response: index > 0 ? [] : answers(openapi, node, request) };
+    return { name: example.name, request, response: index > 0 ? [] : responsesOf(openapi, node, request) };
   });
   return { name, description, item };
 }
@@ -83,10 +83,10 @@ function requestOf(openapi: JsonObject, operation: Operation, body?: Body): Json
   const item = deref(openapi, deref(openapi, openapi.paths)[path]);
   const all = [item.parameters, node.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
   const parameters = all.map((reference) => deref(openapi, reference));
-  const taken = (place: string) =>
+  const fieldsIn = (place: string) =>
     parameters.filter((parameter) => parameter.in === place).flatMap((parameter) => fields(parameter));
-  const query = taken('query');
-  const variable = taken('path').map(({ disabled: _, ...field }) => field);
+  const query = fieldsIn('query');
+  const variable = fieldsIn('path').map(({ disabled: _, ...field }) => field);
   const parts = path.replaceAll(/\{([^}]+)\}/g, ':$1').slice(1);
   const sent = query
     .filter(({ disabled }) => disabled !== true)
@@ -95,7 +95,7 @@ function requestOf(openapi: JsonObject, operation: Operation, body?: Body): Json
   return {
     method: method.toUpperCase(),
     ...(Array.isArray(node.security) && node.security.length === 0 && { auth: { type: 'noauth' } }),
-    header: [...type, ...taken('header')],
+    header: [...type, ...fieldsIn('header')],
     url: {
       raw: `{{baseUrl}}/${parts}${sent.length > 0 ? `?${sent.join('&')}` : ''}`,
       host: ['{{baseUrl}}'],
@@ -136,7 +136,7 @@ function bodyOf({ mediaType, value }: Body): JsonObject {
   return { mode: 'formdata', formdata };
 }
 
-function answers(openapi: JsonObject, node: JsonObject, originalRequest: Json): JsonObject[] {
+function responsesOf(openapi: JsonObject, node: JsonObject, originalRequest: Json): JsonObject[] {
   return objects(node.responses).flatMap(([status, reference]) =>
     objects(deref(openapi, reference).content).flatMap(([mediaType, { examples }]) =>
       objects(examples).map(([key, named]) => {

@@ -10,7 +10,7 @@ import { type HttpCase, httpCase, httpEdits } from './http-edits.ts';
 const httpName = (index: number) => `http${index}x`;
 const eventName = (index: number) => `event${index}x`;
 
-/** One case for each edit, in one document: so all of them take one run. */
+/** Creates one case per edit in one document, so that one run covers all edits. */
 function cases<Case>(edits: readonly Edit<Case>[], make: (index: number) => Case, edited: boolean): Case[] {
   return edits.map(([, , edit], index) => {
     const one = make(index);
@@ -61,14 +61,14 @@ function asyncapi(edited: boolean, channels: JsonObject): JsonObject {
     operations: Object.assign({}, ...all.map(({ operations }) => operations)) as JsonObject,
     components: {
       messages: named(({ messages }) => messages),
-      schemas: named(({ asked, told }) => ({ Ask: asked, Tell: told })),
+      schemas: named(({ received, sent }) => ({ Request: received, Reply: sent })),
     },
   };
 }
 
 const error = (code: string, change: Partial<ErrorEntry> = {}): ErrorEntry => {
-  const said = { when: 'It happens.', remedy: 'Mend it.', retry: 'never' as const };
-  return { code, status: 400, families: ['generic'], ...said, ...change };
+  const texts = { when: 'It happens.', remedy: 'Correct it.', retry: 'never' as const };
+  return { code, status: 400, families: ['generic'], ...texts, ...change };
 };
 
 const path = { get: { operationId: 'gone', responses: { 204: { description: 'Done.' } } } };

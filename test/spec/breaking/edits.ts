@@ -1,2 +1,2 @@
-/** What an edit changes, in words, and what the check must say of it. */
+/** An edit of a contract, its description and the expected verdict. */
 export type Edit<Case> = readonly [name: string, verdict: 'breaks' | 'passes', edit: (one: Case) => unknown];

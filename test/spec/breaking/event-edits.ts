@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { Edit } from './edits.ts';
 
-/** What is edited: one channel, of which the gateway takes one event and sends two. */
+/** The edited part: a channel on which the gateway receives one event and sends two. */
 export interface EventCase {
   channel: { address: string; messages: JsonObject } & JsonObject;
   operations: { [name: string]: { action: string; messages: JsonObject[] } & JsonObject };
   messages: { [name: string]: JsonObject };
-  /** Of the client's event, and of the gateway's. */
-  asked: Schema;
-  told: Schema;
+  /** Payloads of the client's event and of the gateway's event. */
+  received: Schema;
+  sent: Schema;
 }
 
 interface Schema extends JsonObject {
@@ -29,32 +29,32 @@ export function eventCase(name: string): EventCase {
     channel: {
       address: `/${name}`,
       description: 'A socket.',
-      messages: Object.fromEntries([message('Ask'), message('Tell'), message('End')]),
+      messages: Object.fromEntries([message('Request'), message('Reply'), message('End')]),
     },
     operations: {
-      [`${name}Receive`]: { action: 'receive', channel, messages: [own('Ask')] },
-      [`${name}Send`]: { action: 'send', channel, messages: [own('Tell'), own('End')] },
+      [`${name}Receive`]: { action: 'receive', channel, messages: [own('Request')] },
+      [`${name}Send`]: { action: 'send', channel, messages: [own('Reply'), own('End')] },
     },
     messages: {
-      Ask: payload('Ask'),
-      Tell: payload('Tell'),
+      Request: payload('Request'),
+      Reply: payload('Reply'),
       End: { name: `${name}.end`, payload: { type: 'object' } },
     },
-    asked: {
+    received: {
       type: 'object',
       required: ['type'],
       properties: {
-        type: { type: 'string', const: 'ask' },
+        type: { type: 'string', const: 'request' },
         kind: { type: 'string', enum: ['a', 'b'] },
         rate: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
         free: { type: 'string' },
       },
     },
-    told: {
+    sent: {
       type: 'object',
       required: ['type', 'id'],
       properties: {
-        type: { type: 'string', const: 'tell' },
+        type: { type: 'string', const: 'reply' },
         id: { type: 'string' },
         note: { type: 'string' },
         state: { type: 'string', enum: ['a', 'b'] },
@@ -65,37 +65,41 @@ export function eventCase(name: string): EventCase {
 
 const operation = ({ operations }: EventCase, end: string) => {
   const found = Object.entries(operations).find(([name]) => name.endsWith(end));
-  if (found === undefined) throw new Error(`there is no ${end}`);
+  if (found === undefined) throw new Error(`no operation ends in ${end}`);
   return found;
 };
 const field = ({ properties }: Schema, name: string): JsonObject => properties[name] ?? {};
 const text = { type: 'string' };
 
 export const eventEdits: readonly Edit<EventCase>[] = [
-  ['a channel has another address', 'breaks', ({ channel }) => (channel.address = `${channel.address}/anew`)],
-  ['a channel says more', 'passes', ({ channel }) => (channel.description = 'A socket of two.')],
-  ['an operation is gone', 'breaks', (one) => delete one.operations[operation(one, 'Receive')[0]]],
-  ['an operation goes the other way', 'breaks', (one) => (operation(one, 'Receive')[1].action = 'send')],
-  ['an event is not taken any more', 'breaks', (one) => operation(one, 'Receive')[1].messages.pop()],
-  ['an event is not sent any more', 'breaks', (one) => operation(one, 'Send')[1].messages.pop()],
-  ['a field that clients send is added', 'passes', ({ asked }) => (asked.properties.more = text)],
-  ['clients must send a field', 'breaks', ({ asked }) => asked.required.push('kind')],
-  ['a field that clients send is gone', 'breaks', ({ asked }) => delete asked.properties.free],
-  ['clients send another type', 'breaks', ({ asked }) => (field(asked, 'free').type = 'integer')],
-  ['clients may send less', 'breaks', ({ asked }) => (field(asked, 'rate').maximum = 50)],
-  ['clients may send more', 'passes', ({ asked }) => (field(asked, 'rate').maximum = 200)],
-  ['a value is not taken any more', 'breaks', ({ asked }) => (field(asked, 'kind').enum = ['a'])],
-  ['a value more is taken', 'passes', ({ asked }) => (field(asked, 'kind').enum = ['a', 'b', 'c'])],
   [
-    'what clients leave out means something else',
+    'a channel has another address',
     'breaks',
-    ({ asked }) => (field(asked, 'rate').default = 30),
+    ({ channel }) => (channel.address = `${channel.address}/other`),
   ],
-  ['the type of an event is called otherwise', 'breaks', ({ told }) => (field(told, 'type').const = 'told')],
-  ['a field that is sent is added', 'passes', ({ told }) => (told.properties.more = text)],
-  ['a field that is sent is gone', 'breaks', ({ told }) => delete told.properties.note],
-  ['a field that is sent may be missing', 'breaks', ({ told }) => told.required.pop()],
-  ['a field that is sent has another type', 'breaks', ({ told }) => (field(told, 'note').type = 'integer')],
-  ['a value more is sent', 'breaks', ({ told }) => (field(told, 'state').enum = ['a', 'b', 'c'])],
-  ['a value is sent no more', 'passes', ({ told }) => (field(told, 'state').enum = ['a'])],
+  [
+    'a channel has another description',
+    'passes',
+    ({ channel }) => (channel.description = 'A socket of two.'),
+  ],
+  ['an operation is removed', 'breaks', (one) => delete one.operations[operation(one, 'Receive')[0]]],
+  ['an operation has another direction', 'breaks', (one) => (operation(one, 'Receive')[1].action = 'send')],
+  ['a client event is removed', 'breaks', (one) => operation(one, 'Receive')[1].messages.pop()],
+  ['a server event is removed', 'breaks', (one) => operation(one, 'Send')[1].messages.pop()],
+  ['a client field is added', 'passes', ({ received }) => (received.properties.more = text)],
+  ['a client field becomes required', 'breaks', ({ received }) => received.required.push('kind')],
+  ['a client field is removed', 'breaks', ({ received }) => delete received.properties.free],
+  ['a client field has another type', 'breaks', ({ received }) => (field(received, 'free').type = 'integer')],
+  ['a client maximum is lowered', 'breaks', ({ received }) => (field(received, 'rate').maximum = 50)],
+  ['a client maximum is raised', 'passes', ({ received }) => (field(received, 'rate').maximum = 200)],
+  ['a client value is removed', 'breaks', ({ received }) => (field(received, 'kind').enum = ['a'])],
+  ['a client value is added', 'passes', ({ received }) => (field(received, 'kind').enum = ['a', 'b', 'c'])],
+  ['a client default changes', 'breaks', ({ received }) => (field(received, 'rate').default = 30)],
+  ['the type of an event is renamed', 'breaks', ({ sent }) => (field(sent, 'type').const = 'other')],
+  ['a server field is added', 'passes', ({ sent }) => (sent.properties.more = text)],
+  ['a server field is removed', 'breaks', ({ sent }) => delete sent.properties.note],
+  ['a server field becomes optional', 'breaks', ({ sent }) => sent.required.pop()],
+  ['a server field has another type', 'breaks', ({ sent }) => (field(sent, 'note').type = 'integer')],
+  ['a server value is added', 'breaks', ({ sent }) => (field(sent, 'state').enum = ['a', 'b', 'c'])],
+  ['a server value is removed', 'passes', ({ sent }) => (field(sent, 'state').enum = ['a'])],
 ];

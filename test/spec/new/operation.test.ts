@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createLoop } from '../../../openapi/dev/loop.ts';
-import { readContract } from '../../../openapi/tools/new/contract-now.ts';
-import { type Asked, checked } from '../../../openapi/tools/new/wanted.ts';
+import { readContract } from '../../../openapi/tools/new/existing-contract.ts';
+import { type Flags, validate } from '../../../openapi/tools/new/new-operation.ts';
 import { problemLine } from '../../../openapi/tools/problem.ts';
 import { copyOfCheckout, repository } from './checkout.ts';
 
@@ -38,7 +38,7 @@ const runNew = (...args: string[]) =>
 const createOperation = (line: string) => runNew('operation', ...line.split(' '));
 const readCreated = (path: string) => readFile(join(copy.root, path), 'utf8');
 
-test.each<[asked: Asked, message: string]>([
+test.each<[flags: Flags, message: string]>([
   [{ id: 'songs' }, '"songs" must be a verb and a noun'],
   [{ id: 'createSpeech' }, 'operation createSpeech already exists'],
   [{ area: 'songs' }, '--area "songs" must be one of speech, '],
@@ -54,11 +54,11 @@ test.each<[asked: Asked, message: string]>([
   [{ path: '/v1/songs/{id}' }, 'select one of AdminTaskId, '],
   [{ path: '/v1/songs/{id}', parameters: 'SongId' }, 'SongId is not a file'],
   [{ summary: 'songs' }, '--summary must be one sentence'],
-])('%j is rejected', (asked, message) => {
-  const valid: Asked = { id: 'listSongs', method: 'get', path: '/v1/songs', area: 'music' };
+])('%j is rejected', (flags, message) => {
+  const valid: Flags = { id: 'listSongs', method: 'get', path: '/v1/songs', area: 'music' };
   const now = readContract(repository);
-  expect(checked(repository, valid, now)).toMatchObject({ ...valid, family: 'generic' });
-  expect(() => checked(repository, { ...valid, ...asked }, now)).toThrow(message);
+  expect(validate(repository, valid, now)).toMatchObject({ ...valid, family: 'generic' });
+  expect(() => validate(repository, { ...valid, ...flags }, now)).toThrow(message);
 });
 
 test('an unknown flag is rejected', async () => {

@@ -3,10 +3,10 @@ import { basename, join } from 'node:path';
 import { form, verbs } from '../../rules/operation-id-form.ts';
 import { isObject, pascal } from '../document.ts';
 import { readYaml } from '../problem.ts';
-import type { ContractNow } from './contract-now.ts';
+import type { ExistingContract } from './existing-contract.ts';
 
 /** A new operation with valid names. */
-export interface Wanted {
+export interface NewOperation {
   id: string;
   method: string;
   path: string;
@@ -23,7 +23,7 @@ export class CannotCreate extends Error {
   override readonly name = 'CannotCreate';
 }
 
-export interface Asked {
+export interface Flags {
   id?: string | undefined;
   method?: string | undefined;
   path?: string | undefined;
@@ -36,19 +36,19 @@ export interface Asked {
 const methods = ['get', 'post', 'patch', 'delete'];
 
 /** Validates all names against the lint rules and the existing contract. Throws CannotCreate. */
-export function checked(root: string, asked: Asked, now: ContractNow): Wanted {
-  const id = asked.id ?? '';
+export function validate(root: string, flags: Flags, contract: ExistingContract): NewOperation {
+  const id = flags.id ?? '';
   if (!form.test(id))
     fail(`"${id}" must be a verb and a noun in lowerCamelCase, with one of these verbs: ${verbs.join(', ')}`);
-  if (now.operations.some((one) => one.id === id)) fail(`operation ${id} already exists`);
-  const area = asked.area ?? '';
-  const areas = now.areas.filter((one) => one !== 'realtime');
+  if (contract.operations.some((one) => one.id === id)) fail(`operation ${id} already exists`);
+  const area = flags.area ?? '';
+  const areas = contract.areas.filter((one) => one !== 'realtime');
   if (area === 'realtime') fail('--area realtime contains sockets only, which this command cannot create');
   if (!areas.includes(area)) fail(`--area "${area}" must be one of ${areas.join(', ')}`);
-  const method = (asked.method ?? '').toLowerCase();
+  const method = (flags.method ?? '').toLowerCase();
   if (!methods.includes(method)) fail(`--method "${method}" must be one of ${methods.join(', ')}`);
-  const path = checkedPath(asked.path ?? '', area, now);
-  const summary = asked.summary ?? 'To be written.';
+  const path = validatePath(flags.path ?? '', area, contract);
+  const summary = flags.summary ?? 'To be written.';
   if (!/^[A-Z][^\n]{1,120}\.$/.test(summary))
     fail('--summary must be one sentence with a capital letter and a full stop, of at most 122 characters');
   return {
@@ -57,26 +57,26 @@ export function checked(root: string, asked: Asked, now: ContractNow): Wanted {
     path,
     area,
     summary,
-    family: familyOf(area, now),
-    parameters: parametersOf(root, path, asked.parameters ?? ''),
+    family: familyOf(area, contract),
+    parameters: parametersOf(root, path, flags.parameters ?? ''),
   };
 }
 
-function checkedPath(path: string, area: string, { files }: ContractNow): string {
+function validatePath(path: string, area: string, { files }: ExistingContract): string {
   if (!/^(\/([A-Za-z0-9._-]+|\{[a-z][a-z0-9_]*\}))+\/?$/.test(path))
     fail(`--path "${path}" must have the form /v1/songs/{song_id}`);
   if (path.startsWith('/api/admin/') !== (area === 'admin'))
     fail('--area admin requires a --path below /api/admin/, and such a path requires --area admin');
   const shape = (one: string) => one.replaceAll(/\{[^}]*\}/g, '{}');
-  for (const [taken, file] of files) {
-    if (shape(taken) === shape(path))
-      fail(`--path ${path} exists: add the method to ${taken} in openapi/${file}`);
+  for (const [existing, file] of files) {
+    if (shape(existing) === shape(path))
+      fail(`--path ${path} exists: add the method to ${existing} in openapi/${file}`);
   }
   return path;
 }
 
 /** Error family of most operations of the area. */
-function familyOf(area: string, { operations }: ContractNow): string {
+function familyOf(area: string, { operations }: ExistingContract): string {
   const families = operations.filter((one) => one.area === area).map(({ family }) => family);
   const count = (family: string) => families.filter((one) => one === family).length;
   return families.toSorted((a, b) => count(b) - count(a))[0] ?? 'generic';

@@ -1,17 +1,17 @@
 import { pascal } from '../document.ts';
-import type { Wanted } from './wanted.ts';
+import type { NewOperation } from './new-operation.ts';
 
 /** Renders the files of a new operation, path -> text. Placeholders mark what must be written. */
-export function newFiles(wanted: Wanted): Map<string, string> {
-  const { id, area } = wanted;
+export function newFiles(operation: NewOperation): Map<string, string> {
+  const { id, area } = operation;
   const name = pascal(id);
   return new Map([
-    [`openapi/${pathFile(wanted)}`, pathItem(wanted)],
+    [`openapi/${pathFile(operation)}`, pathItem(operation)],
     [
       `openapi/schemas/${area}/${name}Reply.yaml`,
       schema(`${name}Reply`, `Response of ${id}. To be written.`),
     ],
-    ...(hasBody(wanted)
+    ...(hasBody(operation)
       ? [
           [
             `openapi/schemas/${area}/${name}Request.yaml`,
@@ -25,22 +25,22 @@ export function newFiles(wanted: Wanted): Map<string, string> {
 }
 
 /** Relative to openapi/. */
-export const pathFile = ({ id, area }: Wanted) => `paths/${area}/${kebab(id)}.yaml`;
+export const pathFile = ({ id, area }: NewOperation) => `paths/${area}/${kebab(id)}.yaml`;
 
 /** Statuses that the operation documents, in order. */
-export const statusesOf = (wanted: Wanted): number[] => [200, ...errorsOf(wanted).keys()];
+export const statusesOf = (operation: NewOperation): number[] => [200, ...errorsOf(operation).keys()];
 
-const hasBody = ({ method }: Wanted) => ['post', 'patch'].includes(method);
+const hasBody = ({ method }: NewOperation) => ['post', 'patch'].includes(method);
 const kebab = (id: string) => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Status -> name of its response without the prefix of the family. */
-function errorsOf(wanted: Wanted): Map<number, string> {
-  const hasInput = hasBody(wanted) || wanted.parameters.length > 0;
+function errorsOf(operation: NewOperation): Map<number, string> {
+  const hasInput = hasBody(operation) || operation.parameters.length > 0;
   return new Map<number, string>([
     ...(hasInput ? [[400, 'BadRequest'] as const] : []),
     [401, 'Unauthorized'],
-    ...(wanted.area === 'admin' ? [[403, 'Forbidden'] as const] : []),
-    ...(hasBody(wanted)
+    ...(operation.area === 'admin' ? [[403, 'Forbidden'] as const] : []),
+    ...(hasBody(operation)
       ? ([
           [413, 'PayloadTooLarge'],
           [415, 'UnsupportedMediaType'],
@@ -52,8 +52,8 @@ function errorsOf(wanted: Wanted): Map<number, string> {
   ]);
 }
 
-function pathItem(wanted: Wanted): string {
-  const { id, method, area, summary, family, parameters } = wanted;
+function pathItem(operation: NewOperation): string {
+  const { id, method, area, summary, family, parameters } = operation;
   const name = pascal(id);
   const lines = [
     `${method}:`,
@@ -65,7 +65,7 @@ function pathItem(wanted: Wanted): string {
     `  x-error-family: ${family}`,
     ...(parameters.length > 0 ? ['  parameters:'] : []),
     ...parameters.map((file) => `    - { $ref: ../../parameters/${file} }`),
-    ...(hasBody(wanted)
+    ...(hasBody(operation)
       ? [
           '  x-body-limit-mb: 1',
           '  requestBody:',
@@ -80,7 +80,7 @@ function pathItem(wanted: Wanted): string {
     '      headers:',
     '        x-request-id: { $ref: ../../headers/RequestId.yaml }',
     ...content('      ', `../../schemas/${area}/${name}Reply.yaml`),
-    ...[...errorsOf(wanted)].map(
+    ...[...errorsOf(operation)].map(
       ([status, error]) => `    '${status}': { $ref: ../../responses/${pascal(family)}${error}.yaml }`,
     ),
   ];

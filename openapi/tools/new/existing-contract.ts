@@ -12,7 +12,7 @@ import {
 import { readYaml } from '../problem.ts';
 
 /** The existing contract. */
-export interface ContractNow {
+export interface ExistingContract {
   operations: (Operation & { area: string; family: string })[];
   /** Tags with a folder of paths. */
   areas: string[];
@@ -21,7 +21,7 @@ export interface ContractNow {
 }
 
 /** Reads the last generated contract and the current index of paths. */
-export function readContract(root: string): ContractNow {
+export function readContract(root: string): ExistingContract {
   const openapi = JSON.parse(readFileSync(join(root, 'generated/openapi.json'), 'utf8')) as JsonObject;
   const name = 'openapi/openapi.yaml';
   const index = readYaml(name, readFileSync(join(root, name), 'utf8'));
