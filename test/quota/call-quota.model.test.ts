@@ -6,10 +6,10 @@ import { findToken, type TokenRecord } from '../../server/store/queries/tokens.t
 import type { Store } from '../../server/store/store.ts';
 import { disableToken, logEntry, makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
-import { BookingGateway } from './quota-gateways.ts';
+import { QuotaGateway } from './quota-gateways.ts';
 import { dropTask, endTask } from './task-rows.ts';
 
-/** What may happen next. Gateways, keys and calls are named by a number, of as many as there are. */
+/** One step. Numbers select a gateway, key, call or task, modulo their count. */
 type Step =
   | { kind: 'reserve'; gateway: number; key: number; amount: number }
   | { kind: 'extend'; call: number; more: number }
@@ -17,7 +17,7 @@ type Step =
   | { kind: 'refund'; call: number; logged: boolean }
   | { kind: 'task'; gateway: number; key: number; amount: number }
   | { kind: 'end'; task: number; share: number; how: 'complete' | 'fail' | 'drop' }
-  | { kind: 'kill' | 'forget' | 'restart'; gateway: number }
+  | { kind: 'kill' | 'remove' | 'restart'; gateway: number }
   | { kind: 'disable'; key: number }
   | { kind: 'grant'; key: number; amount: number };
 
@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       how: fc.constantFrom('complete', 'fail', 'drop'),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('kill', 'forget', 'restart'), gateway: index }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('kill', 'remove', 'restart'), gateway: index }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('disable' as const), key: index }) },
   {
     weight: 1,
@@ -63,36 +63,36 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 interface Call {
-  by: BookingGateway;
+  by: QuotaGateway;
   token: TokenRecord;
   requestId: string;
-  held: number;
-  /** Its gateway was taken for gone: what it holds is nobody's any more. */
-  orphaned: boolean;
+  reserved: number;
+  /** Its gateway was removed, so its reservation is void. */
+  isOrphaned: boolean;
 }
 
-/** It is nobody's: whatever becomes of the gateway that made it, it goes on. */
+/** A task outlives the gateway that created it. */
 interface RunningTask {
   token: TokenRecord;
   requestId: string;
   id: string;
-  held: number;
+  reserved: number;
 }
 
-let courses = 0;
+let scenarios = 0;
 
-/** Keys, the gateways that draw on them, and what ought to be left. */
-class Course {
+/** Keys, the gateways that spend their quota, and the expected balances. */
+class Scenario {
   readonly #store: Store;
-  readonly #gateways: BookingGateway[] = [];
+  readonly #gateways: QuotaGateway[] = [];
   readonly #calls: Call[] = [];
   readonly #tasks: RunningTask[] = [];
   readonly #tokens: TokenRecord[] = [];
-  /** By the id of a key: its grants, less the debts that they settled and what was charged. */
-  readonly #owned = new Map<number, number>();
-  /** By the id of a key: its debt. */
-  readonly #owed = new Map<number, number>();
-  readonly #name = `course ${(courses += 1)}`;
+  /** Expected quota by key id: grants less settled debts and charges. */
+  readonly #expected = new Map<number, number>();
+  /** Expected debt by key id. */
+  readonly #debts = new Map<number, number>();
+  readonly #name = `scenario ${(scenarios += 1)}`;
   #number = 0;
 
   constructor(store: Store) {
@@ -103,17 +103,17 @@ class Course {
     for (const remainQuota of [300, 3_000, 100_000]) {
       const token = await makeToken(this.#store, { remainQuota });
       this.#tokens.push(token);
-      this.#owned.set(token.id, remainQuota);
+      this.#expected.set(token.id, remainQuota);
     }
     for (let gateway = 0; gateway < 3; gateway += 1) await this.#startGateway();
   }
 
   async #startGateway(): Promise<void> {
     this.#number += 1;
-    this.#gateways.push(await BookingGateway.start(this.#store, `${this.#name} gateway ${this.#number}`));
+    this.#gateways.push(await QuotaGateway.start(this.#store, `${this.#name} gateway ${this.#number}`));
   }
 
-  async take(one: Step): Promise<void> {
+  async run(one: Step): Promise<void> {
     switch (one.kind) {
       case 'reserve':
         return this.#reserve(pick(this.#gateways, one.gateway), pick(this.#tokens, one.key), one.amount);
@@ -128,41 +128,42 @@ class Course {
         this.#tokens.splice(this.#tokens.indexOf(token), 1);
         const fresh = await makeToken(this.#store, { remainQuota: 1_000 });
         this.#tokens.push(fresh);
-        this.#owned.set(fresh.id, 1_000);
+        this.#expected.set(fresh.id, 1_000);
         return;
       }
       case 'grant':
         return this.#grant(pick(this.#tokens, one.key), one.amount);
       case 'kill':
-      case 'forget':
+      case 'remove':
       case 'restart':
         return this.#end(pick(this.#gateways, one.gateway), one.kind);
       default:
         if (this.#calls.length === 0) return;
-        return this.#go(pick(this.#calls, one.call), one);
+        return this.#continue(pick(this.#calls, one.call), one);
     }
   }
 
-  async #reserve(by: BookingGateway, token: TokenRecord, wanted: number): Promise<void> {
+  async #reserve(by: QuotaGateway, token: TokenRecord, wanted: number): Promise<void> {
     this.#number += 1;
     const requestId = `${this.#name} call ${this.#number}`;
     const request: ReserveRequest = { requestId, token, model: 'm', unit: 'tokens', amount: wanted };
     const free = this.#free(token);
     const outcome = await by.calls.reserve(request);
     expect(outcome).toBe(wanted <= free ? 'reserved' : 'insufficient_quota');
-    if (outcome === 'reserved') this.#calls.push({ by, token, requestId, held: wanted, orphaned: false });
+    if (outcome === 'reserved')
+      this.#calls.push({ by, token, requestId, reserved: wanted, isOrphaned: false });
   }
 
-  async #go(call: Call, one: Extract<Step, { call: number }>): Promise<void> {
-    const { by, token, requestId, held } = call;
+  async #continue(call: Call, one: Extract<Step, { call: number }>): Promise<void> {
+    const { by, token, requestId, reserved } = call;
     if (one.kind === 'extend') {
-      // What was given back is taken anew only where it grows.
-      if (call.orphaned && one.more === 0) return;
-      const to = held + one.more;
-      const free = this.#free(token) + (call.orphaned ? 0 : held);
-      const outcome = await by.calls.extend({ requestId, tokenId: token.id, from: held, to });
+      // An isOrphaned reservation is reserved again only when it grows.
+      if (call.isOrphaned && one.more === 0) return;
+      const to = reserved + one.more;
+      const free = this.#free(token) + (call.isOrphaned ? 0 : reserved);
+      const outcome = await by.calls.extend({ requestId, tokenId: token.id, from: reserved, to });
       expect(outcome).toBe(to <= free ? 'extended' : 'insufficient_quota');
-      if (outcome === 'extended') Object.assign(call, { held: to, orphaned: false });
+      if (outcome === 'extended') Object.assign(call, { reserved: to, isOrphaned: false });
       return;
     }
     this.#calls.splice(this.#calls.indexOf(call), 1);
@@ -171,15 +172,20 @@ class Course {
       expect(await by.calls.refund({ requestId, ...(one.logged && { log: logEntry }) })).toBe(true);
       return;
     }
-    const asked = Math.floor((held * one.share) / 100);
+    const asked = Math.floor((reserved * one.share) / 100);
     expect(await by.calls.settle({ requestId, charged: asked, log: logEntry })).toBeDefined();
-    await this.#noteSettlement(token, { requestId, asked, held: call.orphaned ? 0 : held, free });
+    await this.#recordSettlement(token, { requestId, asked, reserved: call.isOrphaned ? 0 : reserved, free });
   }
 
-  /** Checks a settlement: it takes what was held at least and what no other work holds at most. The rest is a debt. */
-  async #noteSettlement(
+  /** Checks a settlement: it charges at least the reservation and at most all free quota. The rest is a debt. */
+  async #recordSettlement(
     token: TokenRecord,
-    { requestId, asked, held, free }: { requestId: string; asked: number; held: number; free: number },
+    {
+      requestId,
+      asked,
+      reserved,
+      free,
+    }: { requestId: string; asked: number; reserved: number; free: number },
   ): Promise<void> {
     const { quota, debt } = await this.#store.read
       .selectFrom('request_log')
@@ -187,36 +193,37 @@ class Course {
       .where('request_id', '=', requestId)
       .executeTakeFirstOrThrow();
     expect(quota + debt).toBe(asked);
-    expect(quota).toBeGreaterThanOrEqual(Math.min(asked, held));
+    expect(quota).toBeGreaterThanOrEqual(Math.min(asked, reserved));
     expect(quota).toBeLessThanOrEqual(free);
-    this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) - quota);
-    this.#owed.set(token.id, this.#debtOf(token) + debt);
+    this.#expected.set(token.id, (this.#expected.get(token.id) ?? 0) - quota);
+    this.#debts.set(token.id, this.#debtOf(token) + debt);
   }
 
   #debtOf({ id }: { id: number }): number {
-    return this.#owed.get(id) ?? 0;
+    return this.#debts.get(id) ?? 0;
   }
 
-  async #makeTask(by: BookingGateway, token: TokenRecord, wanted: number): Promise<void> {
+  async #makeTask(by: QuotaGateway, token: TokenRecord, wanted: number): Promise<void> {
     this.#number += 1;
     const requestId = `${this.#name} task ${this.#number}`;
     const free = this.#free(token);
     const made = await by.makeTask(token, { requestId, amount: wanted });
     expect(made.outcome).toBe(wanted <= free ? 'created' : 'insufficient_quota');
-    if (made.outcome === 'created') this.#tasks.push({ token, requestId, id: made.task.id, held: wanted });
+    if (made.outcome === 'created')
+      this.#tasks.push({ token, requestId, id: made.task.id, reserved: wanted });
   }
 
   async #endTask(task: RunningTask, { share, how }: Extract<Step, { kind: 'end' }>): Promise<void> {
-    const { token, requestId, id, held } = task;
+    const { token, requestId, id, reserved } = task;
     this.#tasks.splice(this.#tasks.indexOf(task), 1);
     const free = this.#free(token);
     if (how === 'drop') {
       expect(await dropTask(this.#store, id)).toBe(true);
       return;
     }
-    const asked = how === 'complete' ? Math.floor((held * share) / 100) : null;
+    const asked = how === 'complete' ? Math.floor((reserved * share) / 100) : null;
     expect(await endTask(this.#store, id, asked)).toBe(true);
-    await this.#noteSettlement(token, { requestId, asked: asked ?? 0, held, free });
+    await this.#recordSettlement(token, { requestId, asked: asked ?? 0, reserved, free });
   }
 
   async #grant(token: TokenRecord, more: number): Promise<void> {
@@ -235,29 +242,29 @@ class Course {
     expect(outcome).toBe(-more <= free ? 'granted' : 'out_of_range');
     if (outcome !== 'granted') return;
     const settled = Math.max(0, Math.min(more, this.#debtOf(token)));
-    this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) + more - settled);
-    this.#owed.set(token.id, this.#debtOf(token) - settled);
+    this.#expected.set(token.id, (this.#expected.get(token.id) ?? 0) + more - settled);
+    this.#debts.set(token.id, this.#debtOf(token) - settled);
   }
 
-  /** `kill`: with all that it holds. `forget`: it is only taken for gone, and goes on. `restart`: in good order. */
-  async #end(gateway: BookingGateway, how: 'kill' | 'forget' | 'restart'): Promise<void> {
+  /** `kill`: ends with open calls. `remove`: is removed by mistake and goes on. `restart`: ends gracefully. */
+  async #end(gateway: QuotaGateway, how: 'kill' | 'remove' | 'restart'): Promise<void> {
     const own = this.#calls.filter(({ by }) => by === gateway);
     if (how === 'restart') {
-      for (const call of own) await this.#go(call, { kind: 'settle', call: 0, share: 100 });
+      for (const call of own) await this.#continue(call, { kind: 'settle', call: 0, share: 100 });
       await gateway.calls.stop();
       await this.#store.run('removeGateway', { id: gateway.id, beat: null });
     } else {
-      await gateway.takeForGone();
-      for (const call of own) call.orphaned = true;
+      await gateway.removeAsLost();
+      for (const call of own) call.isOrphaned = true;
     }
-    if (how === 'forget') {
+    if (how === 'remove') {
       await this.#store.run('beat', { id: gateway.id, beat: 1 });
       gateway.membership.epoch += 1;
       return;
     }
     if (how === 'kill') {
       for (const call of own) this.#calls.splice(this.#calls.indexOf(call), 1);
-      // It writes nothing more, and is not heard of.
+      // It sends no more commands.
       gateway.membership.isMember = false;
       this.#dead.push(gateway);
     }
@@ -265,32 +272,33 @@ class Course {
     await this.#startGateway();
   }
 
-  readonly #dead: BookingGateway[] = [];
+  readonly #dead: QuotaGateway[] = [];
 
-  /** What a key has that nothing is held of. */
+  /** Unreserved quota of a key. */
   #free({ id }: TokenRecord): number {
-    const calls = this.#calls.filter(({ token, orphaned }) => token.id === id && !orphaned);
+    const calls = this.#calls.filter(({ token, isOrphaned }) => token.id === id && !isOrphaned);
     const tasks = this.#tasks.filter(({ token }) => token.id === id);
-    return [...calls, ...tasks].reduce((left, { held }) => left - held, this.#owned.get(id) ?? 0);
+    return [...calls, ...tasks].reduce((left, { reserved }) => left - reserved, this.#expected.get(id) ?? 0);
   }
 
-  async expectSound(): Promise<void> {
+  async expectConsistent(): Promise<void> {
     expect(await this.#store.report('auditBooks', null)).toMatchObject({ problems: [] });
     const rows = await this.#store.read.selectFrom('tokens').select(['id', 'remain_quota']).execute();
     for (const { remain_quota: left } of rows) expect(left).toBeGreaterThanOrEqual(0);
     for (const { id } of this.#tokens) {
-      const { rows: held } = await sql<{ sum: number }>`
+      const { rows: open } = await sql<{ sum: number }>`
         select coalesce(sum(reserved), 0) as sum from ledger where state = 'open' and token_id = ${id}`.execute(
         this.#store.read,
       );
       const found = await findToken(this.#store.read, id);
-      expect((found?.remainQuota ?? 0) + (held[0]?.sum ?? 0)).toBe(this.#owned.get(id));
+      expect((found?.remainQuota ?? 0) + (open[0]?.sum ?? 0)).toBe(this.#expected.get(id));
       expect(found?.debt).toBe(this.#debtOf({ id }));
     }
   }
 
   async end(): Promise<void> {
-    for (const call of this.#calls.slice()) await this.#go(call, { kind: 'refund', call: 0, logged: false });
+    for (const call of this.#calls.slice())
+      await this.#continue(call, { kind: 'refund', call: 0, logged: false });
     for (const [number, task] of this.#tasks.slice().entries())
       await this.#endTask(task, {
         kind: 'end',
@@ -303,7 +311,7 @@ class Course {
     expect(await this.#store.read.selectFrom('quota_leases').selectAll().execute()).toEqual([]);
     const rows = await this.#store.read.selectFrom('tokens').select(['id', 'remain_quota']).execute();
     const left = new Map(rows.map((row) => [row.id, row.remain_quota]));
-    for (const [id, owned] of this.#owned) expect(left.get(id)).toBe(owned);
+    for (const [id, owned] of this.#expected) expect(left.get(id)).toBe(owned);
   }
 }
 
@@ -313,7 +321,7 @@ function pick<T>(all: readonly T[], number: number): T {
   return one;
 }
 
-describe.each(engines)('whatever happens to the gateways on %s', (engine) => {
+describe.each(engines)('random steps on %s', (engine) => {
   const numRuns = engine === 'sqlite' ? 30 : 8;
   let testStore: TestStore;
   beforeEach(async () => {
@@ -321,19 +329,19 @@ describe.each(engines)('whatever happens to the gateways on %s', (engine) => {
   });
   afterEach(() => testStore.remove());
 
-  test('no key is overspent, none is refused what it has, and nothing is lost', {
+  test('never overspend a key, refuse available quota or lose quota', {
     timeout: 240_000,
   }, async () => {
     const store = await testStore.open();
     const steps = fc.array(step, { minLength: 5, maxLength: 60, size: 'max' });
-    const property = fc.asyncProperty(steps, async (taken) => {
-      const course = new Course(store);
-      await course.begin();
-      for (const one of taken) {
-        await course.take(one);
-        await course.expectSound();
+    const property = fc.asyncProperty(steps, async (sequence) => {
+      const scenario = new Scenario(store);
+      await scenario.begin();
+      for (const one of sequence) {
+        await scenario.run(one);
+        await scenario.expectConsistent();
       }
-      await course.end();
+      await scenario.end();
     });
     await fc.assert(property, { numRuns, endOnFailure: true });
   });

@@ -8,7 +8,7 @@ import { engines, type TestStore } from '../store/engines.ts';
 
 const fixedNow = 1_700_000_000_500;
 
-describe.each(engines)('a hold that grows on %s', (engine) => {
+describe.each(engines)('extending a reservation on %s', (engine) => {
   let testStore: TestStore;
   let store: Store;
   let now: number;
@@ -27,7 +27,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
   const extend = (requestId: string, from: number, to: number) => ledger.extend({ requestId, from, to });
   const row = async () => (await ledgerRows(store))[0];
 
-  test('takes the difference', async () => {
+  test('reserves the difference', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await reserve(token, 'r', 10);
     now += 5_000;
@@ -42,14 +42,14 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 70, used_quota: 30 });
   });
 
-  test('the same amount changes nothing, whatever the balance', async () => {
+  test('to the same amount changes nothing', async () => {
     const token = await makeToken(store, { remainQuota: 10 });
     await reserve(token, 'r', 10);
     expect(await extend('r', 10, 10)).toBe('extended');
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 0 });
   });
 
-  test('without enough quota what was held stays held', async () => {
+  test('without enough quota leaves it unchanged', async () => {
     const token = await makeToken(store, { remainQuota: 20 });
     await reserve(token, 'r', 10);
     expect(await extend('r', 10, 21)).toBe('insufficient_quota');
@@ -60,7 +60,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 20, used_quota: 0 });
   });
 
-  test('an unlimited key always has enough', async () => {
+  test('of an unlimited key always succeeds', async () => {
     const token = await makeToken(store, { unlimitedQuota: true, remainQuota: 1 });
     await reserve(token, 'r', 10);
     expect(await extend('r', 10, 1_000)).toBe('extended');
@@ -68,7 +68,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 1, used_quota: 0 });
   });
 
-  test('a closed hold, an unknown one and one that holds something else do not grow', async () => {
+  test('fails when it is closed, unknown or has another amount', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await reserve(token, 'settled', 10);
     await ledger.settle({ requestId: 'settled', charged: 5, log: logEntry });
@@ -85,7 +85,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
     await expectBalanced(store, token);
   });
 
-  test('of two that extend the same hold at once, one does', async () => {
+  test('succeeds once for two concurrent requests', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await reserve(token, 'r', 10);
     const outcomes = await Promise.all([extend('r', 10, 20), extend('r', 10, 30)]);
@@ -93,7 +93,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
     await expectBalanced(store, token);
   });
 
-  test('holds that grow at once never take more than there is', async () => {
+  test('concurrently with others never exceeds the balance', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     const ids = Array.from({ length: 10 }, (_, index) => `r${index}`);
     for (const id of ids) await reserve(token, id, 1);
@@ -103,14 +103,14 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
         (index % 2 === 0 ? ledger : rival).extend({ requestId, from: 1, to: 26 }),
       ),
     );
-    // 90 are left, and each wants 25 more.
+    // 90 are left, and each extension needs 25.
     expect(outcomes.filter((outcome) => outcome === 'extended')).toHaveLength(3);
     expect(outcomes.filter((outcome) => outcome === 'insufficient_quota')).toHaveLength(7);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 15, used_quota: 0 });
     await expectBalanced(store, token);
   });
 
-  test('a hold cannot be lowered', async () => {
+  test('to a lower amount is refused', async () => {
     await expect(extend('r', 10, 9)).rejects.toThrow(RangeError);
     await expect(extend('r', 10, 10.5)).rejects.toThrow(RangeError);
   });

@@ -11,9 +11,9 @@ import { chargedLater, endTask } from './task-rows.ts';
 
 const childFile = fileURLToPath(new URL('./leased-child.ts', import.meta.url));
 
-/** A gateway in a process of its own, and what it has said that was paid. */
+/** A gateway in a process of its own, with the charges that it acknowledged. */
 class Child {
-  readonly paid = new Map<string, number>();
+  readonly charged = new Map<string, number>();
   readonly exited: Promise<unknown[]>;
   readonly #process: ChildProcess;
   readonly #lines: Promise<void>;
@@ -28,14 +28,14 @@ class Child {
     this.#lines = (async () => {
       for await (const line of createInterface({ input: child.stdout })) {
         const [requestId, charged] = JSON.parse(line) as [string, number];
-        this.paid.set(requestId, charged);
+        this.charged.set(requestId, charged);
       }
     })();
   }
 
   async more(count: number): Promise<void> {
-    const enough = this.paid.size + count;
-    await vi.waitFor(() => expect(this.paid.size).toBeGreaterThanOrEqual(enough), {
+    const enough = this.charged.size + count;
+    await vi.waitFor(() => expect(this.charged.size).toBeGreaterThanOrEqual(enough), {
       timeout: 60_000,
       interval: 5,
     });
@@ -55,7 +55,7 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
   });
   afterEach(() => testStore.remove());
 
-  test('are killed while they spend, and what was told is paid, once', { timeout: 120_000 }, async () => {
+  test('charge every acknowledged call once when they are killed', { timeout: 120_000 }, async () => {
     const before = await testStore.open();
     const token = await makeToken(before, { remainQuota: 1_000_000_000 });
     const poor = await makeToken(before, { remainQuota: 500 });
@@ -70,7 +70,7 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
     const start = (id: string) => new Child({ options, id, ...keys });
     const children: Child[] = [];
     const rounds = engine === 'postgres' ? 2 : 3;
-    // On PostgreSQL two go on beside the one that is killed.
+    // On PostgreSQL, two gateways keep running beside the killed one.
     const steady = engine === 'postgres' ? [start('steady 1'), start('steady 2')] : [];
     for (let round = 0; round < rounds; round += 1) {
       const killed = start(`killed ${round}`);
@@ -81,7 +81,7 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
     }
     for (const one of steady) await one.end('SIGTERM');
     if (engine === 'postgres') {
-      // The server notices a lost client a little later, and may still commit what it was sent.
+      // The server notices a lost client later, and may still commit its last statements.
       const sessions = 'select 1 from pg_stat_activity where application_name = $1';
       const gone = async () =>
         expect((await onServer((client) => client.query(sessions, [name]))).rows).toEqual([]);
@@ -95,12 +95,12 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
     const open = await tasks.execute();
     expect(audit).toMatchObject({ problems: [], held: 10 * open.length, leased: 0 });
     expect(open.length).toBeGreaterThan(20);
-    // Whichever gateway polls a task ends it, wherever its quota came from.
+    // Any gateway can end a task, whatever lease its quota came from.
     for (const { id } of open) expect(await endTask(store, id, chargedLater)).toBe(true);
 
     const entries = new Map((await logRows(store)).map((row) => [row.request_id, row]));
-    for (const { paid } of [...children, ...steady])
-      for (const [requestId, cost] of paid) {
+    for (const { charged } of [...children, ...steady])
+      for (const [requestId, cost] of charged) {
         const { quota = 0, debt = 0 } = entries.get(requestId) ?? {};
         expect(quota + debt, requestId).toBe(cost);
       }

@@ -8,16 +8,16 @@ import { createLogger } from '../../server/telemetry/logger.ts';
 import { logEntry } from '../store/books.ts';
 import { chargedLater, endTask, makeTask } from './task-rows.ts';
 
-/** What a gateway in a process of its own is started with. */
+/** Arguments of a gateway in a process of its own. */
 export interface LeasedChild {
   options: Parameters<typeof openStore>[0];
   id: string;
   token: { id: number; userId: number };
-  /** A key whose calls cost more than it has, and that gets grants. */
+  /** A key whose calls exceed its quota, and that gets grants. */
   poor: { id: number; userId: number };
 }
 
-// Does business until it is killed or told to end, and says on stdout what it was told is done: one line an acknowledgement.
+// Makes calls and tasks until it is killed or terminated, and prints one line for each acknowledged settlement.
 const { options, id, token, poor } = JSON.parse(process.argv[2] ?? '') as LeasedChild;
 const store = await openStore(options);
 const parts = { store, logger: createLogger('silent'), timers: systemTimers, clock: Date.now };
@@ -27,11 +27,11 @@ const ledger = new Ledger(store, id);
 const calls = new CallQuota({ ...parts, gateway: id, membership: heartbeat, ledger });
 calls.start();
 
-const creations = new LeasedTaskWriter(store);
+const writer = new LeasedTaskWriter(store);
 
-/** Makes a task, and ends every other one. Gives what it costs; undefined: there is no quota left. */
-async function doTask(requestId: string, isEnded: boolean, charged: number): Promise<number | undefined> {
-  const made = await makeTask({ store, calls, creations }, token, { requestId, amount: 10 });
+/** Creates a task and ends it if `isEnded`. Returns its cost, or undefined without quota. */
+async function runTask(requestId: string, isEnded: boolean, charged: number): Promise<number | undefined> {
+  const made = await makeTask({ store, calls, writer }, token, { requestId, amount: 10 });
   if (made.outcome !== 'created') return undefined;
   if (!isEnded) return chargedLater;
   await endTask(store, made.task.id, charged === 0 ? null : charged);
@@ -47,27 +47,27 @@ async function customer(): Promise<void> {
     const fails = requests % 3 === 0;
     const charged = fails ? 0 : requests % 11;
     if (requests % 4 === 1) {
-      const cost = await doTask(requestId, requests % 8 === 1, charged);
+      const cost = await runTask(requestId, requests % 8 === 1, charged);
       if (cost === undefined) break;
       process.stdout.write(`${JSON.stringify([requestId, cost])}\n`);
       continue;
     }
-    const held = { requestId, token, model: 'm', unit: 'characters' as const, amount: 10 };
-    if ((await calls.reserve(held)) !== 'reserved') break;
+    const request = { requestId, token, model: 'm', unit: 'characters' as const, amount: 10 };
+    if ((await calls.reserve(request)) !== 'reserved') break;
     if (fails) await calls.refund({ requestId, log: { ...logEntry, errorCode: 'e' } });
     else await calls.settle({ requestId, charged, log: logEntry });
     process.stdout.write(`${JSON.stringify([requestId, charged])}\n`);
   }
 }
 
-/** Calls that cost up to three times what was reserved, and grants when there is no quota left. */
+/** Makes calls that cost up to three times their reservation, and grants quota when none is left. */
 async function overspend(): Promise<void> {
   const change = { userId: 1, tokenId: 1, action: 'grantQuota', now: 1 };
   while (!ending) {
     requests += 1;
     const requestId = `${id} ${requests}`;
-    const held = { requestId, token: poor, model: 'm', unit: 'characters' as const, amount: 10 };
-    if ((await calls.reserve(held)) !== 'reserved') {
+    const request = { requestId, token: poor, model: 'm', unit: 'characters' as const, amount: 10 };
+    if ((await calls.reserve(request)) !== 'reserved') {
       const grant = { tokenId: poor.id, amount: 23, reason: 'more', idempotencyKey: requestId, change };
       await store.run('grantQuota', grant);
       continue;

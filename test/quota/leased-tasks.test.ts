@@ -13,20 +13,19 @@ import {
   makeToken,
 } from '../store/books.ts';
 import { engines, onServer, TestStore } from '../store/engines.ts';
-import { BookingGateway } from './quota-gateways.ts';
+import { QuotaGateway } from './quota-gateways.ts';
 import { dropTask, endTask, newTaskRow } from './task-rows.ts';
 
 let number = 0;
 const nextId = () => `r${(number += 1)}`;
 
-/** Makes a task. */
-async function make(by: BookingGateway, token: TokenRecord, amount: number, requestId = nextId()) {
+async function make(by: QuotaGateway, token: TokenRecord, amount: number, requestId = nextId()) {
   const made = await by.makeTask(token, { requestId, amount });
   return made.outcome === 'created' ? made.task : made.outcome;
 }
 
-/** Has a gateway lease some of a key: the second use in a while does. */
-async function warm(by: BookingGateway, token: TokenRecord, amount: number): Promise<void> {
+/** Makes a gateway lease quota of a key, which the second use in a short time does. */
+async function warm(by: QuotaGateway, token: TokenRecord, amount: number): Promise<void> {
   for (let use = 0; use < 2; use += 1) {
     const requestId = nextId();
     await by.calls.reserve({ requestId, token, model: 'm', unit: 'characters', amount });
@@ -49,7 +48,7 @@ const leasedQuota = async (store: Store, { id }: TokenRecord) =>
 const shown = async (store: Store, token: TokenRecord) =>
   (await findToken(store.read, token.id))?.remainQuota;
 
-async function expectSound(store: Store, token: TokenRecord): Promise<void> {
+async function expectConsistent(store: Store, token: TokenRecord): Promise<void> {
   await expectBalanced(store, token);
   expect(await store.report('auditBooks', null)).toMatchObject({ problems: [] });
 }
@@ -58,18 +57,18 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
   let testStore: TestStore;
   let store: Store;
   let other: Store;
-  let here: BookingGateway;
-  let there: BookingGateway;
+  let here: QuotaGateway;
+  let there: QuotaGateway;
   beforeAll(async () => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
-    // On SQLite there is never another gateway, but the books do not know that.
+    // SQLite allows one gateway, but the quota layer works with two on one store.
     other = engine === 'postgres' ? await testStore.open() : store;
   });
   afterAll(() => testStore.remove());
   beforeEach(async () => {
-    here = await BookingGateway.start(store, `here ${nextId()}`);
-    there = await BookingGateway.start(other, `there ${nextId()}`);
+    here = await QuotaGateway.start(store, `here ${nextId()}`);
+    there = await QuotaGateway.start(other, `there ${nextId()}`);
   });
   afterEach(async () => {
     await Promise.all([here.calls.stop(), there.calls.stop()]);
@@ -77,8 +76,8 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
   const tasksOf = (token: TokenRecord) =>
     store.read.selectFrom('tasks').select('id').where('token_id', '=', token.id).execute();
 
-  /** Makes a task that is held from a lease: the key's own row stays as it is. */
-  async function makeLeased(by: BookingGateway, token: TokenRecord, amount: number) {
+  /** Creates a task from a lease, which does not change the row of the key. */
+  async function makeLeased(by: QuotaGateway, token: TokenRecord, amount: number) {
     const before = [await balanceOf(store, token), await leasedQuota(store, token)];
     const task = await make(by, token, amount);
     if (typeof task === 'string') throw new Error(task);
@@ -86,7 +85,7 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
     return task;
   }
 
-  test('leave the key’s row alone, and what is shown as left is exact at once', async () => {
+  test('do not change the row of the key, and its remaining quota is exact at once', async () => {
     const token = await makeToken(store, { remainQuota: 10_000 });
     await warm(here, token, 100);
     const first = await makeLeased(here, token, 30);
@@ -98,12 +97,12 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
       { request_id: first.requestId, reserved: 30, state: 'open', unlimited: 0, gateway: null },
       { request_id: second.requestId, reserved: 20, state: 'open' },
     ]);
-    await expectSound(store, token);
+    await expectConsistent(store, token);
     const { left, leased, held, spent, granted } = await store.report('auditBooks', null);
     expect(left + leased + held + spent).toBe(granted);
   });
 
-  test('are settled and given back by any gateway, while the lease goes on', async () => {
+  test('are settled and refunded by any gateway while the lease exists', async () => {
     const token = await makeToken(store, { remainQuota: 10_000 });
     await warm(here, token, 100);
     const [done, failed, dropped] = [
@@ -116,11 +115,11 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
     expect(await dropTask(store, dropped.id)).toBe(true);
     expect(await shown(store, token)).toBe(9_988);
     expect(await leases(store, token)).toHaveLength(1);
-    await expectSound(store, token);
+    await expectConsistent(store, token);
   });
 
   test.each([
-    ['is given back', () => here.calls.stop()],
+    ['is returned', () => here.calls.stop()],
     [
       'is recalled',
       async (token: TokenRecord) => {
@@ -129,7 +128,7 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
         await expect.poll(() => leases(store, token)).toEqual([]);
       },
     ],
-    ['is of a gateway that is gone', () => here.takeForGone()],
+    ['is of a removed gateway', () => here.removeAsLost()],
     [
       'grows',
       async (token: TokenRecord) => {
@@ -152,37 +151,37 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
     const [one, two] = [await makeLeased(here, token, 30), await makeLeased(here, token, 40)];
     await end(token);
     expect(await shown(store, token)).toBe(9_930);
-    await expectSound(store, token);
+    await expectConsistent(store, token);
     expect(await endTask(store, one.id, 30)).toBe(true);
     expect(await endTask(store, two.id, null)).toBe(true);
     await here.calls.stop();
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_970, used_quota: 30 });
     expect(await leasedQuota(store, token)).toBe(0);
-    await expectSound(store, token);
+    await expectConsistent(store, token);
   });
 
-  test('of a lease that is gone unnoticed are held exactly', async () => {
+  test('of a lost lease are reserved in the balance', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     await warm(there, token, 10);
-    await there.takeForGone();
+    await there.removeAsLost();
     expect(await leases(store, token)).toEqual([]);
     expect(await make(there, token, 20)).toMatchObject({ state: 'queued' });
     expect(await balanceOf(store, token)).toMatchObject({ remain_quota: 980 });
-    await expectSound(store, token);
+    await expectConsistent(store, token);
   });
 
-  test('of a key that was just revoked are refused, whatever is leased of it still', async () => {
+  test('of a revoked key are refused while its lease still exists', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     await warm(here, token, 10);
-    // No look has come between.
+    // No poll has run since.
     await disableToken(store, token);
     expect(await make(here, token, 10)).toBe('key_revoked');
     await expect.poll(() => leases(store, token)).toEqual([]);
     expect(await tasksOf(token)).toEqual([]);
-    await expectSound(store, token);
+    await expectConsistent(store, token);
   });
 
-  test('near the end of a balance get what other gateways have of it, and no more', async () => {
+  test('reclaim quota leased by other gateways when the balance is low', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     await warm(there, token, 20);
     const theirs = await makeLeased(there, token, 20);
@@ -192,7 +191,7 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
     expect(await make(there, token, 1)).toBe('insufficient_quota');
     expect(await endTask(store, theirs.id, null)).toBe(true);
     expect(await make(there, token, 20)).toMatchObject({ state: 'queued' });
-    await expectSound(store, token);
+    await expectConsistent(store, token);
   });
 
   describe('made in one batch', () => {
@@ -203,7 +202,7 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
     const outcomes = async (rows: LeasedTask[]) =>
       (await store.run('createLeasedTasks', rows)).map(({ outcome }) => outcome);
 
-    test('are each made or not, and only those that are made take from the lease', async () => {
+    test('are created one by one, and only those draw from the lease', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       await warm(here, token, 100);
       const [lease] = await leases(store, token);
@@ -231,7 +230,7 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
           used,
           twice,
           { ...twice, id: nextId() },
-          rowOf(token, 'no lease at all'),
+          rowOf(token, 'unknown lease'),
         ]),
       ).toEqual([
         'created',
@@ -248,14 +247,14 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
         { remaining: (lease?.remaining ?? 0) - 20, unposted: 20 },
       ]);
       expect(await tasksOf(token)).toHaveLength(4);
-      await expectSound(store, token);
+      await expectConsistent(store, token);
     });
 
-    test('take no other along when one of them is at fault', async () => {
+    test('are created although one of them fails', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       await warm(here, token, 100);
       const create = (change: object) => here.makeTask(token, { requestId: nextId(), amount: 5, ...change });
-      // What comes while the first is written is one batch.
+      // Tasks that arrive while the first is written form one batch.
       const made = [{}, {}, { facts: null }, {}].map((change) => create(change));
       const results = await Promise.allSettled(made);
       expect(results.map(({ status }) => status)).toEqual([
@@ -267,33 +266,33 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
       expect(await shown(store, token)).toBe(9_985);
       await here.calls.stop();
       expect(await balanceOf(store, token)).toMatchObject({ remain_quota: 9_985 });
-      await expectSound(store, token);
+      await expectConsistent(store, token);
     });
 
-    test('hold nothing when the store is away', async () => {
+    test('reserve nothing when the store is unavailable', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
-      let away = false;
+      let isUnavailable = false;
       const flaky: Store = {
         ...store,
         run: (name, args) =>
-          away && name === 'createLeasedTasks'
-            ? Promise.reject(new StoreUnavailable(new Error('away')))
+          isUnavailable && name === 'createLeasedTasks'
+            ? Promise.reject(new StoreUnavailable(new Error('unavailable')))
             : store.run(name, args),
       };
-      const third = await BookingGateway.start(flaky, 'third');
+      const third = await QuotaGateway.start(flaky, 'third');
       await warm(third, token, 10);
-      away = true;
+      isUnavailable = true;
       await expect(make(third, token, 5)).rejects.toMatchObject({ code: 'store_unavailable' });
       await third.calls.stop();
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 10_000, used_quota: 0 });
-      await expectSound(store, token);
+      await expectConsistent(store, token);
     });
   });
 
-  test('many of them and calls at once, over gateways, spend all that there is and not a unit more', async () => {
+  test('and concurrent calls on several gateways spend the whole quota and never more', async () => {
     const token = await makeToken(store, { remainQuota: 5_000 });
     let spent = 0;
-    const customer = async (by: BookingGateway, isTask: boolean) => {
+    const customer = async (by: QuotaGateway, isTask: boolean) => {
       for (;;) {
         if (isTask) {
           const task = await make(by, token, 7);
@@ -301,8 +300,8 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
           expect(await endTask(store, task.id, 7)).toBe(true);
         } else {
           const requestId = nextId();
-          const hold = { requestId, token, model: 'm', unit: 'characters' as const, amount: 7 };
-          if ((await by.calls.reserve(hold)) !== 'reserved') break;
+          const request = { requestId, token, model: 'm', unit: 'characters' as const, amount: 7 };
+          if ((await by.calls.reserve(request)) !== 'reserved') break;
           expect(await by.calls.settle({ requestId, charged: 7, log: logEntry })).toBeDefined();
         }
         spent += 7;
@@ -316,15 +315,15 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 2, used_quota: 4_998 });
     const entries = (await logRows(store)).filter((row) => row.token_id === token.id);
     expect(entries.reduce((sum, { quota }) => sum + quota, 0)).toBe(4_998);
-    await expectSound(store, token);
+    await expectConsistent(store, token);
   });
 });
 
 describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
-  test('a task is made while somebody else has the key’s row', async () => {
+  test('a task is created while the row of the key is locked', async () => {
     const testStore = await TestStore.make('postgres');
     const store = await testStore.open();
-    const here = await BookingGateway.start(store, 'here');
+    const here = await QuotaGateway.start(store, 'here');
     const token = await makeToken(store, { remainQuota: 10_000 });
     await warm(here, token, 100);
     const { schema } = testStore.options;
@@ -337,7 +336,7 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     });
     expect(await shown(store, token)).toBe(9_900);
     await here.calls.stop();
-    await expectSound(store, token);
+    await expectConsistent(store, token);
     await testStore.remove();
   });
 });

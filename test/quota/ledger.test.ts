@@ -22,7 +22,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     },
   );
 
-  const hold = (
+  const requestOf = (
     token: TokenRecord,
     requestId: string,
     more: Partial<ReserveRequest> = {},
@@ -35,9 +35,9 @@ describe.each(engines)('ledger on %s', (engine) => {
     ...more,
   });
 
-  test('reserve, then settle for less: the rest comes back and the log has it', async () => {
+  test('settling below the reservation returns the rest and writes the log', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
-    expect(await ledger.reserve(hold(token, 'r1'))).toBe('reserved');
+    expect(await ledger.reserve(requestOf(token, 'r1'))).toBe('reserved');
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 90, used_quota: 0 });
     expect(await ledgerRows(store)).toEqual([
       {
@@ -59,7 +59,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     const log = { ...logEntry, promptTokens: 7, completionTokens: 8 };
     expect(await ledger.settle({ requestId: 'r1', charged: 4, log })).toEqual({ charged: 4, debt: 0 });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
-    // The entry of the log is all that remains.
+    // Only the log entry remains.
     expect(await ledgerRows(store)).toEqual([]);
     expect(await logRows(store)).toEqual([
       {
@@ -96,13 +96,13 @@ describe.each(engines)('ledger on %s', (engine) => {
 
   const debtOf = async (token: TokenRecord) => (await findToken(store.read, token.id))?.debt;
 
-  test('a settlement beyond the reservation takes the rest from the balance, and what is lacking is a debt', async () => {
+  test('a settlement beyond the reservation uses the balance, and the rest is a debt', async () => {
     const onShortfall = vi.fn();
     ledger = new Ledger(store, 'here', () => now, onShortfall);
     const token = await makeToken(store, { remainQuota: 30 });
     const unlimited = await makeToken(store, { unlimitedQuota: true, remainQuota: 3 });
-    for (const requestId of ['r1', 'r2', 'r3']) await ledger.reserve(hold(token, requestId));
-    await ledger.reserve(hold(unlimited, 'r4'));
+    for (const requestId of ['r1', 'r2', 'r3']) await ledger.reserve(requestOf(token, requestId));
+    await ledger.reserve(requestOf(unlimited, 'r4'));
     const settle = (requestId: string, charged: number) =>
       ledger.settle({ requestId, charged, log: logEntry });
     expect(await settle('r1', 4)).toEqual({ charged: 4, debt: 0 });
@@ -125,15 +125,15 @@ describe.each(engines)('ledger on %s', (engine) => {
     await expectBalanced(store, unlimited);
     expect((await store.report('auditBooks', null)).problems).toEqual([]);
     // A key with a debt and no balance is refused like any empty key.
-    expect(await ledger.reserve(hold(token, 'r5', { amount: 1 }))).toBe('insufficient_quota');
+    expect(await ledger.reserve(requestOf(token, 'r5', { amount: 1 }))).toBe('insufficient_quota');
   });
 
-  test('settlements beyond the balance at once, by two gateways, owe exactly what is lacking', async () => {
+  test('concurrent settlements of two gateways beyond the balance leave the exact debt', async () => {
     const token = await makeToken(store, { remainQuota: 130 });
     const rival = engine === 'postgres' ? new Ledger(await testStore.open(), 'rival', () => now) : ledger;
     const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
-    for (const requestId of ids) await ledger.reserve(hold(token, requestId));
-    // Each twice: one of the two counts.
+    for (const requestId of ids) await ledger.reserve(requestOf(token, requestId));
+    // Each is settled twice, and one of the two counts.
     const settled = await Promise.all(
       [...ids, ...ids].map((requestId, index) =>
         (index % 2 === 0 ? ledger : rival).settle({ requestId, charged: 15, log: logEntry }),
@@ -148,10 +148,10 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect((await store.report('auditBooks', null)).problems).toEqual([]);
   });
 
-  test('a refund gives everything back, and logs a failure at quota 0', async () => {
+  test('a refund returns the reservation and logs a failure with quota 0', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
-    await ledger.reserve(hold(token, 'r1'));
-    await ledger.reserve(hold(token, 'r2'));
+    await ledger.reserve(requestOf(token, 'r1'));
+    await ledger.reserve(requestOf(token, 'r2'));
     expect(await ledger.refund({ requestId: 'r1' })).toBe(true);
     const log = { ...logEntry, status: 502, errorCode: 'upstream_error', units: 0 };
     expect(await ledger.refund({ requestId: 'r2', log })).toBe(true);
@@ -161,9 +161,9 @@ describe.each(engines)('ledger on %s', (engine) => {
     ]);
   });
 
-  test('not enough quota writes nothing', async () => {
+  test('a reservation without enough quota writes nothing', async () => {
     const token = await makeToken(store, { remainQuota: 9 });
-    expect(await ledger.reserve(hold(token, 'r1'))).toBe('insufficient_quota');
+    expect(await ledger.reserve(requestOf(token, 'r1'))).toBe('insufficient_quota');
     expect(await ledgerRows(store)).toEqual([]);
     expect(await ledger.settle({ requestId: 'r1', charged: 1, log: logEntry })).toBeUndefined();
     expect(await ledger.refund({ requestId: 'r1', log: logEntry })).toBe(false);
@@ -171,43 +171,43 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 9, used_quota: 0 });
   });
 
-  test('an unlimited token keeps its balance and counts its use', async () => {
+  test('an unlimited key keeps its balance and counts its use', async () => {
     const token = await makeToken(store, { unlimitedQuota: true, remainQuota: 5 });
-    expect(await ledger.reserve(hold(token, 'r1', { amount: 1_000 }))).toBe('reserved');
-    expect(await ledger.reserve(hold(token, 'r2', { amount: 1_000 }))).toBe('reserved');
+    expect(await ledger.reserve(requestOf(token, 'r1', { amount: 1_000 }))).toBe('reserved');
+    expect(await ledger.reserve(requestOf(token, 'r2', { amount: 1_000 }))).toBe('reserved');
     await ledger.settle({ requestId: 'r1', charged: 700, log: logEntry });
     await ledger.refund({ requestId: 'r2', log: logEntry });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 5, used_quota: 700 });
   });
 
-  test('a request id is reserved once while it is open, whatever the balance', async () => {
+  test('a request id is reserved once while it is open', async () => {
     const token = await makeToken(store, { remainQuota: 15 });
     const other = await makeToken(store, { unlimitedQuota: true });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => ledger.reserve(hold(token, 'r1'))));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ledger.reserve(requestOf(token, 'r1'))));
     expect(answers.sort()).toEqual(['duplicate', 'duplicate', 'duplicate', 'reserved']);
-    expect(await ledger.reserve(hold(other, 'r1'))).toBe('duplicate');
+    expect(await ledger.reserve(requestOf(other, 'r1'))).toBe('duplicate');
     await ledger.refund({ requestId: 'r1' });
     expect(await ledgerRows(store)).toEqual([]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 15, used_quota: 0 });
   });
 
-  test('a request id is charged once, were it ever to come again', async () => {
+  test('a request id is charged once, even if it is reserved again', async () => {
     const token = await makeToken(store, { remainQuota: 30 });
-    await ledger.reserve(hold(token, 'r1'));
+    await ledger.reserve(requestOf(token, 'r1'));
     await ledger.settle({ requestId: 'r1', charged: 4, log: logEntry });
-    await ledger.reserve(hold(token, 'r1'));
+    await ledger.reserve(requestOf(token, 'r1'));
     await expect(ledger.settle({ requestId: 'r1', charged: 5, log: logEntry })).rejects.toThrow(/unique/i);
     expect(await ledger.refund({ requestId: 'r1' })).toBe(true);
     expect(await logRows(store)).toMatchObject([{ quota: 4 }]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 26, used_quota: 4 });
   });
 
-  test('of many settles and refunds at once exactly one counts', async () => {
+  test('one of many concurrent settlements and refunds counts', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     const rival = engine === 'postgres' ? new Ledger(await testStore.open(), 'rival', () => now) : ledger;
     for (let round = 0; round < 10; round += 1) {
       const requestId = `r${round}`;
-      await ledger.reserve(hold(token, requestId));
+      await ledger.reserve(requestOf(token, requestId));
       const closed = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
           (index + round) % 2 === 0
@@ -222,13 +222,13 @@ describe.each(engines)('ledger on %s', (engine) => {
     await expectBalanced(store, token);
   });
 
-  test('hundreds of reserves at once never overspend', async () => {
+  test('hundreds of concurrent reservations never overspend', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     // On PostgreSQL a second gateway competes for the same balance.
     const rival = engine === 'postgres' ? new Ledger(await testStore.open(), 'rival', () => now) : ledger;
     const answers = await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
-        (index % 2 === 0 ? ledger : rival).reserve(hold(token, `r${index}`, { amount: 7 })),
+        (index % 2 === 0 ? ledger : rival).reserve(requestOf(token, `r${index}`, { amount: 7 })),
       ),
     );
     expect(answers.filter((answer) => answer === 'reserved')).toHaveLength(142);
@@ -237,27 +237,27 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect(await ledgerRows(store)).toHaveLength(142);
   });
 
-  describe('when a gateway is gone', () => {
-    const left = () => new Ledger(store, 'gone', () => now);
+  describe('when a gateway is removed', () => {
+    const lostLedger = () => new Ledger(store, 'lost', () => now);
     const free = () => store.run('freeOrphans', { now, dueNow: now });
 
-    test('its open requests are refunded; those of others, tasks and closed rows stay', async () => {
+    test('its open requests are refunded; other gateways, tasks and closed rows are unaffected', async () => {
       const token = await makeToken(store, { remainQuota: 1_000 });
       const unlimited = await makeToken(store, { unlimitedQuota: true, remainQuota: 1 });
-      const gone = left();
-      await store.run('beat', { id: 'gone', beat: 7 });
-      await gone.reserve(hold(token, 'orphan 1'));
-      await gone.reserve(hold(unlimited, 'orphan 2'));
-      await gone.reserve(hold(token, 'settled'));
-      await gone.settle({ requestId: 'settled', charged: 10, log: logEntry });
-      await gone.reserve(hold(token, 'task', { kind: 'task' }));
-      await ledger.reserve(hold(token, 'another'));
-      // However long ago it was: a clock that is set forward ends nothing.
+      const lost = lostLedger();
+      await store.run('beat', { id: 'lost', beat: 7 });
+      await lost.reserve(requestOf(token, 'orphan 1'));
+      await lost.reserve(requestOf(unlimited, 'orphan 2'));
+      await lost.reserve(requestOf(token, 'settled'));
+      await lost.settle({ requestId: 'settled', charged: 10, log: logEntry });
+      await lost.reserve(requestOf(token, 'task', { kind: 'task' }));
+      await ledger.reserve(requestOf(token, 'another'));
+      // The age does not matter, so a clock that is set forward ends nothing.
       now += 365 * 86_400_000;
       expect(await free()).toMatchObject({ holds: 0 });
-      expect(await store.run('removeGateway', { id: 'gone', beat: 6 })).toBe(false);
+      expect(await store.run('removeGateway', { id: 'lost', beat: 6 })).toBe(false);
       expect(await free()).toMatchObject({ holds: 0 });
-      expect(await store.run('removeGateway', { id: 'gone', beat: 7 })).toBe(true);
+      expect(await store.run('removeGateway', { id: 'lost', beat: 7 })).toBe(true);
       const freed = await Promise.all([free(), free()]);
       expect(freed.map(({ holds }) => holds)).toEqual(expect.arrayContaining([0, 2]));
       const rows = await ledgerRows(store);
@@ -271,10 +271,10 @@ describe.each(engines)('ledger on %s', (engine) => {
       expect(await balanceOf(store, unlimited)).toEqual({ remain_quota: 1, used_quota: 0 });
     });
 
-    test('and was not, its settlement still counts, once', async () => {
+    test('by mistake, its settlement still counts once', async () => {
       const token = await makeToken(store, { remainQuota: 100 });
-      const late = left();
-      await late.reserve(hold(token, 'r1', { amount: 30 }));
+      const late = lostLedger();
+      await late.reserve(requestOf(token, 'r1', { amount: 30 }));
       await free();
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 100, used_quota: 0 });
       const settle = () => late.settle({ requestId: 'r1', charged: 25, log: logEntry });
@@ -286,14 +286,14 @@ describe.each(engines)('ledger on %s', (engine) => {
       await expectBalanced(store, token);
     });
 
-    test('and was not, it takes what its key has left by then, and the rest is a debt', async () => {
+    test('by mistake, its settlement uses the remaining balance, and the rest is a debt', async () => {
       const token = await makeToken(store, { remainQuota: 40 });
       const unlimited = await makeToken(store, { unlimitedQuota: true });
-      const late = left();
-      for (const requestId of ['r1', 'r2']) await late.reserve(hold(token, requestId, { amount: 20 }));
-      await late.reserve(hold(unlimited, 'r3', { amount: 20 }));
+      const late = lostLedger();
+      for (const requestId of ['r1', 'r2']) await late.reserve(requestOf(token, requestId, { amount: 20 }));
+      await late.reserve(requestOf(unlimited, 'r3', { amount: 20 }));
       await free();
-      await ledger.reserve(hold(token, 'since', { amount: 25 }));
+      await ledger.reserve(requestOf(token, 'since', { amount: 25 }));
       for (const requestId of ['r1', 'r2', 'r3'])
         expect(await late.settle({ requestId, charged: 18, log: logEntry })).toBeDefined();
       const quotas = (await logRows(store)).map(({ request_id, quota }) => [request_id, quota]);
@@ -314,13 +314,13 @@ describe.each(engines)('ledger on %s', (engine) => {
       await expectBalanced(store, unlimited);
     });
 
-    test('and was not, one of all who close it at once does, while it grows and is given back again', async () => {
+    test('by mistake, one of all concurrent closings counts, with extensions and refunds', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       const rivals = engine === 'postgres' ? await testStore.open() : store;
-      const [late, rival] = [left(), new Ledger(rivals, 'gone', () => now)];
+      const [late, rival] = [lostLedger(), new Ledger(rivals, 'lost', () => now)];
       for (let round = 0; round < 20; round += 1) {
         const requestId = `r${round}`;
-        await late.reserve(hold(token, requestId));
+        await late.reserve(requestOf(token, requestId));
         await free();
         const [extended, settled, refunded] = await Promise.all([
           late.extend({ requestId, from: 10, to: 30 }),
@@ -339,10 +339,10 @@ describe.each(engines)('ledger on %s', (engine) => {
       }
     });
 
-    test('and was not, its refund gives nothing back again, and is logged', async () => {
+    test('by mistake, its refund returns nothing and is logged', async () => {
       const token = await makeToken(store, { remainQuota: 40 });
-      const late = left();
-      await late.reserve(hold(token, 'r1'));
+      const late = lostLedger();
+      await late.reserve(requestOf(token, 'r1'));
       await free();
       const log = { ...logEntry, status: 502, errorCode: 'upstream_error', units: 0 };
       expect(await late.refund({ requestId: 'r1', log })).toBe(true);
@@ -353,14 +353,14 @@ describe.each(engines)('ledger on %s', (engine) => {
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
     });
 
-    test('and was not, a hold that grows is taken anew, as a whole', async () => {
+    test('by mistake, an extended reservation is reserved again in full', async () => {
       const token = await makeToken(store, { remainQuota: 40 });
-      const late = left();
-      await late.reserve(hold(token, 'r1', { amount: 10 }));
+      const late = lostLedger();
+      await late.reserve(requestOf(token, 'r1', { amount: 10 }));
       await free();
       expect(await late.extend({ requestId: 'r1', from: 10, to: 41 })).toBe('insufficient_quota');
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
-      await store.run('beat', { id: 'gone', beat: 8 });
+      await store.run('beat', { id: 'lost', beat: 8 });
       expect(await late.extend({ requestId: 'r1', from: 10, to: 30 })).toBe('extended');
       expect(await free()).toMatchObject({ holds: 0 });
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 0 });
@@ -372,17 +372,17 @@ describe.each(engines)('ledger on %s', (engine) => {
     });
   });
 
-  test('amounts that are not whole quota are refused before anything is written', async () => {
+  test('an invalid amount is refused before anything is written', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     for (const amount of [-1, 1.5, Number.NaN, 2 ** 53]) {
-      await expect(ledger.reserve(hold(token, 'bad', { amount }))).rejects.toThrow(RangeError);
+      await expect(ledger.reserve(requestOf(token, 'bad', { amount }))).rejects.toThrow(RangeError);
     }
-    await ledger.reserve(hold(token, 'r1'));
+    await ledger.reserve(requestOf(token, 'r1'));
     await expect(ledger.settle({ requestId: 'r1', charged: -5, log: logEntry })).rejects.toThrow(RangeError);
     await expectBalanced(store, token);
   });
 
-  test('the books balance after any interleaving', async () => {
+  test('the ledger balances after any interleaving', async () => {
     const random = seeded(20_260_731);
     const below = (limit: number) => Math.floor(random() * limit);
     const tokens = [
@@ -392,14 +392,14 @@ describe.each(engines)('ledger on %s', (engine) => {
     ];
     let opened = 0;
     const closed: string[] = [];
-    const gone = new Ledger(store, 'gone', () => now);
+    const lost = new Ledger(store, 'lost', () => now);
     const step = async () => {
-      // One of the latest, which may be closed, or not be there yet.
+      // One of the latest, which may be closed or not reserved yet.
       const requestId = `r${opened - below(Math.min(opened + 1, 40))}`;
       const token = tokens[below(tokens.length)] as TokenRecord;
       const [action, amount] = [random(), below(60)];
-      const by = random() < 0.5 ? ledger : gone;
-      if (action < 0.5) await by.reserve(hold(token, `r${(opened += 1)}`, { amount }));
+      const by = random() < 0.5 ? ledger : lost;
+      if (action < 0.5) await by.reserve(requestOf(token, `r${(opened += 1)}`, { amount }));
       else if (action < 0.8) {
         if (await by.settle({ requestId, charged: amount, log: logEntry })) closed.push(requestId);
       } else if (action < 0.97) {
@@ -415,7 +415,7 @@ describe.each(engines)('ledger on %s', (engine) => {
   });
 });
 
-/** Numbers in [0, 1) that are the same on every run (mulberry32). */
+/** Returns a seeded generator of numbers in [0, 1) (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

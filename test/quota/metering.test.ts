@@ -22,25 +22,25 @@ const model = { id: 'voxa-v2', unit: 'characters' } as const;
 const used = (units: number, inputTokens = 0, outputTokens = 0) => ({ units, inputTokens, outputTokens });
 const well = { channel: 'main', status: 200 };
 
-/** What the ledger was asked for. */
+/** Requests to the quota layer. */
 let reserved: ReserveRequest[];
 let extended: ExtendRequest[];
 let settled: { requestId: string; charged: number; log: LogEntry }[];
 let refunded: { requestId: string; log?: LogEntry }[];
-/** What it answers, or throws. */
+/** Its results, or an error. */
 let answers: {
   reserve: ReserveResult;
   extend: ExtendResult;
   settle: { charged: number; debt: number } | undefined | Error;
 };
 let lines: string[];
-let books: MeteringParts;
+let parts: MeteringParts;
 let call: MeteredCall;
 
 beforeEach(() => {
   [reserved, extended, settled, refunded, lines] = [[], [], [], [], []];
   answers = { reserve: 'reserved', extend: 'extended', settle: { charged: 60, debt: 0 } };
-  const ledger: Reservations = {
+  const callQuota: Reservations = {
     reserve: async (request) => {
       reserved.push(request);
       return answers.reserve;
@@ -60,8 +60,8 @@ beforeEach(() => {
     },
   };
   const timers = new ManualTimers();
-  books = {
-    callQuota: ledger,
+  parts = {
+    callQuota,
     prices: new Prices({
       prices: { 'voxa-v2': 2 },
       groups: { trial: { models: ['*'], ratio: 5 } },
@@ -81,17 +81,17 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** What the metrics were told of the model. */
-const flow = () => {
+/** Returns a function that lists the quota added to each counter. */
+const spyOnCounters = () => {
   const counters = [quotaReserved, quotaCharged, quotaRefunded, quotaDebt];
   const spies = counters.map((counter) => vi.spyOn(counter, 'add'));
   return () => spies.map(({ mock }) => mock.calls.map(([quota]) => quota));
 };
 
 describe('a call', () => {
-  test('is held by the price of its key’s group, and charged what it used', async () => {
-    const told = flow();
-    const metering = await Metering.open(books, call);
+  test('is reserved at the price of its group and charged its usage', async () => {
+    const counts = spyOnCounters();
+    const metering = await Metering.open(parts, call);
     const token = { id: 3, userId: 4, unlimited: false };
     expect(reserved).toEqual([{ requestId: 'r', token, model: model.id, unit: model.unit, amount: 70 }]);
     await metering.charge(used(6, 5, 1), well);
@@ -114,21 +114,21 @@ describe('a call', () => {
       },
     };
     expect(settled).toEqual([{ requestId: 'r', charged: 60, log }]);
-    expect(told()).toEqual([[70], [60], [10], [0]]);
+    expect(counts()).toEqual([[70], [60], [10], [0]]);
   });
 
-  test('of a key without a limit says so', async () => {
-    await Metering.open(books, { ...call, caller: { ...caller, unlimited: true } });
+  test('of an unlimited key is reserved as unlimited', async () => {
+    await Metering.open(parts, { ...call, caller: { ...caller, unlimited: true } });
     expect(reserved[0]?.token).toEqual({ id: 3, userId: 4, unlimited: true });
   });
 
-  test('ends once, whatever comes after', async () => {
-    const charged = await Metering.open(books, call);
+  test('is closed once', async () => {
+    const charged = await Metering.open(parts, call);
     await charged.charge(used(1), well);
     await charged.charge(used(1), well);
     await charged.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
     expect([settled.length, refunded.length]).toEqual([1, 0]);
-    const back = await Metering.open(books, call);
+    const back = await Metering.open(parts, call);
     for (let time = 0; time < 2; time += 1)
       await back.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
     await back.charge(used(1), well);
@@ -138,11 +138,11 @@ describe('a call', () => {
     expect(refunded).toMatchObject([{ requestId: 'r', log: { ...log, completionTokens: 0 } }]);
   });
 
-  test('that is given back is told of as given back', async () => {
-    const told = flow();
-    const metering = await Metering.open(books, call);
+  test('that is refunded counts as refunded', async () => {
+    const counts = spyOnCounters();
+    const metering = await Metering.open(parts, call);
     await metering.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
-    expect(told()).toEqual([[70], [0], [70], [0]]);
+    expect(counts()).toEqual([[70], [0], [70], [0]]);
   });
 
   test.each([
@@ -157,28 +157,28 @@ describe('a call', () => {
     ],
     ['key_revoked', { status: 401, code: 'invalid_api_key' }],
     ['duplicate', { message: 'request id r was used before' }],
-  ] as const)('is refused on %s, and nothing is told as held', async (outcome, failure) => {
-    const told = flow();
+  ] as const)('is refused on %s, and nothing counts as reserved', async (outcome, failure) => {
+    const counts = spyOnCounters();
     answers.reserve = outcome;
-    await expect(Metering.open(books, call)).rejects.toMatchObject(failure);
-    expect(told()).toEqual([[], [], [], []]);
+    await expect(Metering.open(parts, call)).rejects.toMatchObject(failure);
+    expect(counts()).toEqual([[], [], [], []]);
   });
 
-  test('is expected to use what is likely, or else all that is held', async () => {
-    expect((await Metering.open(books, call)).expected).toEqual(used(7));
+  test('has the likely usage as expected usage, or else the upper bound', async () => {
+    expect((await Metering.open(parts, call)).expected).toEqual(used(7));
     const likely = used(5, 3, 2);
-    expect((await Metering.open(books, { ...call, likely })).expected).toBe(likely);
+    expect((await Metering.open(parts, { ...call, likely })).expected).toBe(likely);
   });
 
-  test('that the ledger does not know any more, or cannot charge, is told of, and no quota as charged', async () => {
-    const told = flow();
+  test('whose reservation is unknown or cannot be charged is logged and not counts', async () => {
+    const counts = spyOnCounters();
     answers.settle = undefined;
-    await (await Metering.open(books, call)).charge(used(1), well);
+    await (await Metering.open(parts, call)).charge(used(1), well);
     expect(lines).toHaveLength(1);
     answers.settle = new Error('broken');
-    await expect((await Metering.open(books, call)).charge(used(1), well)).rejects.toThrow('broken');
+    await expect((await Metering.open(parts, call)).charge(used(1), well)).rejects.toThrow('broken');
     expect(lines).toHaveLength(2);
-    expect(told()).toEqual([[70, 70], [], [], []]);
+    expect(counts()).toEqual([[70, 70], [], [], []]);
   });
 
   test.each([
@@ -188,7 +188,7 @@ describe('a call', () => {
     ['a share of a unit', used(7.5)],
     ['four times the upper bound', used(28, 20, 8)],
   ])('is charged what its provider reports: %s', async (_words, reported) => {
-    const metering = await Metering.open(books, call);
+    const metering = await Metering.open(parts, call);
     await metering.charge(reported, well);
     const [{ log, ...rest } = expect.fail('it was not settled')] = settled;
     expect(rest).toEqual({ requestId: 'r', charged: reported.units * 10 });
@@ -205,7 +205,7 @@ describe('a call', () => {
   ])(
     'is charged the upper bound, with a warning, when its provider reports %s',
     async (_words, reported, logged) => {
-      const metering = await Metering.open(books, call);
+      const metering = await Metering.open(parts, call);
       await metering.charge(reported, well);
       const [{ log, ...rest } = expect.fail('it was not settled')] = settled;
       expect(rest).toEqual({ requestId: 'r', charged: 70 });
@@ -222,25 +222,25 @@ describe('a call', () => {
   );
 
   test('whose report is plausible but has no price is charged the upper bound', async () => {
-    books.prices.apply({
+    parts.prices.apply({
       prices: { 'voxa-v2': 2 ** 48 },
       groups: { trial: { models: ['*'], ratio: 4 } },
       revision: 'def',
     });
-    const metering = await Metering.open(books, call);
+    const metering = await Metering.open(parts, call);
     await metering.charge(used(9), well);
     expect(settled).toMatchObject([{ charged: 7 * 2 ** 50, log: { units: 7 } }]);
   });
 
-  test('that its key could not pay is counted as charged in part, and as a debt', async () => {
-    const counted = flow();
+  test('beyond the quota of its key counts as charged in part and as a debt', async () => {
+    const counts = spyOnCounters();
     answers.settle = { charged: 50, debt: 40 };
-    const metering = await Metering.open(books, call);
+    const metering = await Metering.open(parts, call);
     await metering.charge(used(9), well);
-    expect(counted()).toEqual([[70], [50], [0], [40]]);
+    expect(counts()).toEqual([[70], [50], [0], [40]]);
   });
 
-  test('whose price cannot be told for another reason is not charged by guess', async () => {
+  test('whose price computation throws is not charged', async () => {
     const groupRatio = vi.fn<() => number>().mockReturnValueOnce(5);
     groupRatio.mockImplementation(() => {
       throw new TypeError('no price');
@@ -252,47 +252,47 @@ describe('a call', () => {
         get: groupRatio,
       },
     );
-    vi.spyOn(books.prices, 'terms').mockReturnValue(terms);
-    const metering = await Metering.open(books, call);
+    vi.spyOn(parts.prices, 'terms').mockReturnValue(terms);
+    const metering = await Metering.open(parts, call);
     await expect(metering.charge(used(1), well)).rejects.toThrow('no price');
     expect(settled).toEqual([]);
   });
 });
 
-describe('work that grows', () => {
-  test('is held for as it grows', async () => {
-    const told = flow();
-    const metering = await Metering.open(books, call);
+describe('a call that grows', () => {
+  test('extends its reservation', async () => {
+    const counts = spyOnCounters();
+    const metering = await Metering.open(parts, call);
     expect(await metering.cover(7, caller)).toBe(true);
     expect(await metering.cover(5, caller)).toBe(true);
     expect(extended).toEqual([]);
     expect(await metering.cover(9, caller)).toBe(true);
-    // As its key is by now.
+    // The current state of the key counts.
     expect(await metering.cover(10, { ...caller, unlimited: true })).toBe(true);
-    const whose = { requestId: 'r', tokenId: 3 };
+    const request = { requestId: 'r', tokenId: 3 };
     expect(extended).toEqual([
-      { ...whose, unlimited: false, from: 70, to: 90 },
-      { ...whose, unlimited: true, from: 90, to: 100 },
+      { ...request, unlimited: false, from: 70, to: 90 },
+      { ...request, unlimited: true, from: 90, to: 100 },
     ]);
-    expect(told()).toEqual([[70, 20, 10], [], [], []]);
+    expect(counts()).toEqual([[70, 20, 10], [], [], []]);
     answers.settle = { charged: 90, debt: 0 };
     await metering.charge(used(9, 9), well);
     expect(settled).toMatchObject([{ charged: 90, log: { units: 9, promptTokens: 9 } }]);
-    expect(told()).toEqual([[70, 20, 10], [90], [10], [0]]);
+    expect(counts()).toEqual([[70, 20, 10], [90], [10], [0]]);
   });
 
-  test('of units that cost nothing is shown all the same', async () => {
+  test('of free units is logged', async () => {
     const free = { unitPrice: 0, groupRatio: 1, group: 'trial', configRevision: 'abc' };
-    vi.spyOn(books.prices, 'terms').mockReturnValue(free);
-    const metering = await Metering.open(books, call);
+    vi.spyOn(parts.prices, 'terms').mockReturnValue(free);
+    const metering = await Metering.open(parts, call);
     expect(await metering.cover(9, caller)).toBe(true);
     expect(await metering.cover(8, caller)).toBe(true);
     await metering.charge(used(9), well);
     expect([extended, settled]).toMatchObject([[], [{ log: { units: 9 } }]]);
   });
 
-  test('beyond its quota keeps what it has', async () => {
-    const metering = await Metering.open(books, call);
+  test('beyond the quota of its key keeps its reservation', async () => {
+    const metering = await Metering.open(parts, call);
     answers.extend = 'insufficient_quota';
     expect(await metering.cover(8, caller)).toBe(false);
     answers.extend = 'extended';
@@ -303,74 +303,74 @@ describe('work that grows', () => {
     ]);
   });
 
-  test('of a hold that is not there is a fault', async () => {
-    const metering = await Metering.open(books, call);
+  test('without an open reservation throws', async () => {
+    const metering = await Metering.open(parts, call);
     answers.extend = 'not_open';
     await expect(metering.cover(8, caller)).rejects.toThrow('the amount of reservation r is not 70');
   });
 });
 
-describe('a text that comes bit by bit', () => {
+describe('a text in chunks', () => {
   let key: { caller: Caller };
   const begin = () => {
     key = { caller };
     const { caller: _, expectedUnits: __, ...rest } = call;
-    return new TextReservation(books, { ...rest, key });
+    return new TextReservation(parts, { ...rest, key });
   };
   const amounts = () => [reserved.map(({ amount }) => amount), extended.map(({ to }) => to)];
 
-  test('is held for in steps, from its first bit on', async () => {
-    const hold = begin();
+  test('is reserved in steps from its first chunk on', async () => {
+    const reservation = begin();
     expect(amounts()).toEqual([[], []]);
-    for (const units of [1, 500, 499, 501, 1_500]) expect(await hold.cover(units)).toBe(true);
+    for (const units of [1, 500, 499, 501, 1_500]) expect(await reservation.cover(units)).toBe(true);
     expect(amounts()).toEqual([[5_000], [10_000, 15_000]]);
   });
 
-  test('is held for exactly where a step is more than its key has', async () => {
-    const hold = begin();
-    const spy = vi.spyOn(books.callQuota, 'reserve').mockResolvedValueOnce('insufficient_quota');
-    expect(await hold.cover(3)).toBe(true);
+  test('is reserved exactly when the quota does not cover a step', async () => {
+    const reservation = begin();
+    const spy = vi.spyOn(parts.callQuota, 'reserve').mockResolvedValueOnce('insufficient_quota');
+    expect(await reservation.cover(3)).toBe(true);
     expect(spy.mock.calls.map(([{ amount }]) => amount)).toEqual([5_000, 30]);
-    const more = vi.spyOn(books.callQuota, 'extend').mockResolvedValueOnce('insufficient_quota');
-    // As its key is by now.
+    const more = vi.spyOn(parts.callQuota, 'extend').mockResolvedValueOnce('insufficient_quota');
+    // The current state of the key counts.
     key.caller = { ...caller, tokenId: 9 };
-    expect(await hold.cover(4)).toBe(true);
+    expect(await reservation.cover(4)).toBe(true);
     expect(more.mock.calls.map(([{ to, tokenId }]) => [to, tokenId])).toEqual([
       [5_000, 9],
       [40, 9],
     ]);
     answers.extend = 'insufficient_quota';
-    expect(await hold.cover(500)).toBe(false);
-    // A whole step is not asked for twice, and what is held already not at all.
-    for (const units of [4, 2]) expect(await hold.cover(units)).toBe(true);
+    expect(await reservation.cover(500)).toBe(false);
+    // Covered units need no reservation.
+    for (const units of [4, 2]) expect(await reservation.cover(units)).toBe(true);
     expect(more).toHaveBeenCalledTimes(3);
   });
 
-  test('for which there is nothing at all is not held, and another failure is none of quota', async () => {
+  test('is refused without quota, and other failures are thrown', async () => {
     answers.reserve = 'insufficient_quota';
-    const hold = begin();
-    expect(await hold.cover(3)).toBe(false);
+    const reservation = begin();
+    expect(await reservation.cover(3)).toBe(false);
     answers.reserve = 'key_revoked';
-    await expect(hold.cover(3)).rejects.toMatchObject({ code: 'invalid_api_key' });
-    // And the next one is tried for itself.
+    await expect(reservation.cover(3)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    // The next attempt is independent.
     answers.reserve = 'reserved';
-    expect(await hold.cover(3)).toBe(true);
+    expect(await reservation.cover(3)).toBe(true);
   });
 
-  test('is charged once, for what was used', async () => {
-    const hold = begin();
-    await hold.cover(3);
-    await hold.close(used(2), { ...well, errorCode: 'cut_off' }, 3);
-    await hold.close(used(3), well, 3);
-    expect(await hold.cover(3)).toBe(false);
+  test('is charged once for its usage', async () => {
+    const reservation = begin();
+    await reservation.cover(3);
+    await reservation.close(used(2), { ...well, errorCode: 'cut_off' }, 3);
+    await reservation.close(used(3), well, 3);
+    expect(await reservation.cover(3)).toBe(false);
     expect(settled).toMatchObject([{ charged: 20, log: { errorCode: 'cut_off' } }]);
     expect([refunded, extended]).toEqual([[], []]);
   });
 
-  test('is charged the upper bound of its text, not all that is held, on a report that is a fault', async () => {
-    const hold = begin();
-    await hold.cover(3);
-    await hold.close(used(13, 13), well, 3);
+  test('is charged the upper bound of its text on an implausible report', async () => {
+    const reservation = begin();
+    await reservation.cover(3);
+    await reservation.close(used(13, 13), well, 3);
     expect(amounts()).toEqual([[5_000], []]);
     expect(settled).toMatchObject([{ charged: 30, log: { units: 3, promptTokens: 3 } }]);
   });
@@ -379,27 +379,27 @@ describe('a text that comes bit by bit', () => {
     [undefined, undefined, 'nothing_used', 'completed'],
     [used(0), undefined, 'nothing_used', 'completed'],
     [undefined, 'bad_response', 'bad_response', 'failed'],
-  ])('is given back where %j was used, with the error %s', async (usage, errorCode, told, state) => {
-    const hold = begin();
-    await hold.cover(3);
-    await hold.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) }, 3);
-    expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: told, evidence: { state } } }]]);
+  ])('is refunded for the usage %j with the error %s', async (usage, errorCode, logged, state) => {
+    const reservation = begin();
+    await reservation.cover(3);
+    await reservation.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) }, 3);
+    expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: logged, evidence: { state } } }]]);
   });
 
-  test('of which nothing came leaves no trace', async () => {
-    const hold = begin();
-    await hold.close(used(2), well, 3);
+  test('without a chunk leaves no trace', async () => {
+    const reservation = begin();
+    await reservation.close(used(2), well, 3);
     await begin().close(undefined, well, 3);
-    // And none that comes late.
-    expect(await hold.cover(3)).toBe(false);
+    // A late chunk is refused.
+    expect(await reservation.cover(3)).toBe(false);
     expect([reserved, settled, refunded]).toEqual([[], [], []]);
   });
 
-  test('is held for and ended in turn', async () => {
-    const hold = begin();
-    const covered = [hold.cover(3), hold.cover(600)];
-    const closed = hold.close(used(2), well, 3);
-    const late = hold.cover(700);
+  test('is reserved and closed in order', async () => {
+    const reservation = begin();
+    const covered = [reservation.cover(3), reservation.cover(600)];
+    const closed = reservation.close(used(2), well, 3);
+    const late = reservation.cover(700);
     expect([...(await Promise.all(covered)), await late]).toEqual([true, true, false]);
     await closed;
     expect(amounts()).toEqual([[5_000], [10_000]]);

@@ -9,7 +9,7 @@ const rateOf = (prices: Prices, id: string, group: string) => {
   return unitPrice * groupRatio;
 };
 
-/** The same prices in the order in which they are written and in the other: it must not matter. */
+/** The same prices in both orders, which must not matter. */
 const orders = [Object.entries(rules), Object.entries(rules).reverse()].map(
   (entries) => [entries.map(([pattern]) => pattern).join(', '), Object.fromEntries(entries)] as const,
 );
@@ -21,30 +21,30 @@ describe.each(orders)('prices written as %s', (_, prices) => {
   test.each([
     ['an exact id wins over every pattern', 'alpha-tts-2', 7],
     ['a longer pattern wins over a shorter one', 'alpha-tts-3', 5],
-    ['a shorter one holds for the rest', 'alpha9', 3],
-    ['the star alone holds for all others', 'beta', 2],
-    ['an id without a star is that id only', 'voxa-2', 2],
+    ['a shorter one applies to the rest', 'alpha9', 3],
+    ['the star applies to all others', 'beta', 2],
+    ['an id without a star matches that id only', 'voxa-2', 2],
   ])('%s', (_words, id, rate) => {
     expect(of(id)).toBe(rate);
-    // Once known, it stays what it is.
+    // The price is cached.
     const known = new Prices({ prices, groups, revision: 'abc' });
     expect([id, 'beta', id].map((one) => rateOf(known, one, 'default'))).toEqual([rate, 2, rate]);
   });
 
-  test('the ratio of a group multiplies, and a group that is not known has none', () => {
-    // Its exact price, although a pattern that matches it is longer.
+  test('the ratio of a group multiplies the price; the default is 1', () => {
+    // The exact price wins, although a matching pattern is longer.
     expect([of('voxa', 'default'), of('voxa', 'trial'), of('voxa', 'gone')]).toEqual([11, 27.5, 11]);
   });
 });
 
-test('a model without a price is refused as an unknown one', () => {
+test('a model without a price is refused like an unknown one', () => {
   const prices = new Prices({ prices: { voxa: 3 }, groups: {}, revision: 'abc' });
   expect(() => prices.terms('alpha', 'default')).toThrow(
     expect.objectContaining({ status: 404, code: 'model_not_found' }),
   );
 });
 
-test('the terms of a call hold when a reload removes the price', () => {
+test('the terms of a call stay valid when a reload removes the price', () => {
   const prices = new Prices({ prices: { voxa: 3 }, groups, revision: 'before' });
   const terms = prices.terms('voxa', 'trial');
   prices.apply({ prices: {}, groups: {}, revision: 'after' });

@@ -7,24 +7,24 @@ import { LeasedTaskWriter } from '../../server/tasks/leased-task-writer.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { makeTask } from './task-rows.ts';
 
-/** A gateway as its books see it, without the rest of it. */
-export class BookingGateway {
+/** The quota layer of a gateway without the rest of it. */
+export class QuotaGateway {
   readonly id: string;
   readonly calls: CallQuota;
-  /** As its heartbeat would tell. */
+  /** Stands for the heartbeat. */
   readonly membership = { isMember: true, epoch: 0 };
   readonly #store: Store;
-  readonly #creations: LeasedTaskWriter;
+  readonly #writer: LeasedTaskWriter;
 
   private constructor(store: Store, id: string, timers: Timers) {
     this.#store = store;
-    this.#creations = new LeasedTaskWriter(store);
+    this.#writer = new LeasedTaskWriter(store);
     this.id = id;
     const clock = () => 1_795_000_000_000;
     const ledger = new Ledger(store, id, clock);
     const { membership } = this;
     const logger = createLogger('silent');
-    // Often, since nobody is to wait long for what another gateway gives back.
+    // A short interval, so that recalled leases return soon.
     this.calls = new CallQuota({
       store,
       gateway: id,
@@ -37,9 +37,9 @@ export class BookingGateway {
     });
   }
 
-  static async start(store: Store, id: string, timers: Timers = systemTimers): Promise<BookingGateway> {
+  static async start(store: Store, id: string, timers: Timers = systemTimers): Promise<QuotaGateway> {
     await store.run('beat', { id, beat: 0 });
-    const gateway = new BookingGateway(store, id, timers);
+    const gateway = new QuotaGateway(store, id, timers);
     gateway.calls.start();
     return gateway;
   }
@@ -48,11 +48,11 @@ export class BookingGateway {
     token: { id: number; userId: number },
     change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
   ): Promise<NewTaskResult> {
-    return makeTask({ store: this.#store, calls: this.calls, creations: this.#creations }, token, change);
+    return makeTask({ store: this.#store, calls: this.calls, writer: this.#writer }, token, change);
   }
 
-  /** As the others do it when it has not shown itself for long. What it still does is for a gateway that is gone. */
-  async takeForGone(): Promise<void> {
+  /** Removes the gateway as the others do after missed heartbeats. It may go on, unaware of it. */
+  async removeAsLost(): Promise<void> {
     await this.#store.run('removeGateway', { id: this.id, beat: null });
     await this.#store.run('freeOrphans', { now: 1, dueNow: 1 });
   }

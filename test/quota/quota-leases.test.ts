@@ -18,17 +18,17 @@ beforeAll(async () => {
 });
 afterAll(() => testStore.remove());
 
-/** What one gateway has leased, by a clock that the test moves. */
-class Rig {
+/** The leases of one gateway, with a manual clock. */
+class Fixture {
   readonly timers: ManualTimers;
   readonly membership = { isMember: true, epoch: 0 };
   readonly leases: QuotaLeases;
   readonly lines: string[] = [];
-  /** The commands that the store was given. */
+  /** Commands sent to the store. */
   readonly commands: string[] = [];
-  /** How many questions it was asked. */
+  /** Queries sent to the store. */
   reads = 0;
-  /** Thrown instead of an answer. */
+  /** Errors of queries and commands. */
   failure: { read?: Error; run?: Error } = {};
   readonly gateway = `gateway ${(gateways += 1)}`;
 
@@ -63,19 +63,19 @@ class Rig {
     hearing?: Heard;
     timers?: ManualTimers;
   } = {}) {
-    const rig = new Rig(timers, hearing);
-    await store.run('beat', { id: rig.gateway, beat: 0 });
-    return rig;
+    const fixture = new Fixture(timers, hearing);
+    await store.run('beat', { id: fixture.gateway, beat: 0 });
+    return fixture;
   }
 
-  /** Has the key used, and leases for it. */
+  /** Uses the key and leases quota for it. */
   async lease(token: TokenRecord, amount: number): Promise<QuotaLease> {
     this.leases.recordUse(token.id, amount);
     expect(await this.leases.acquire(token.id, amount)).toBe('granted');
-    return this.leases.reserve(token.id, amount) ?? expect.fail('nothing was leased');
+    return this.leases.reserve(token.id, amount) ?? expect.fail('no lease was granted');
   }
 
-  /** Lets time pass while the key is used so often that its lease is not idle. */
+  /** Advances the clock while the key is used, so that its lease is not idle. */
   async use(token: TokenRecord, amount: number, ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 10_000) {
       this.timers.advance(Math.min(10_000, left));
@@ -87,96 +87,96 @@ class Rig {
   }
 }
 
-/** Resolves when somebody waits for the clock. */
-const planned = (timers: ManualTimers) => vi.waitFor(() => expect(timers.pending).toBe(1), { interval: 1 });
-/** Resolves when nothing of a lease is on its way back. */
+/** Resolves when a timer is pending. */
+const scheduled = (timers: ManualTimers) => vi.waitFor(() => expect(timers.pending).toBe(1), { interval: 1 });
+/** Resolves when no return of the lease is running. */
 async function returned(lease: QuotaLease): Promise<void> {
   while (lease.returning !== undefined) await lease.returning;
 }
 
 const leasedOf = (token: TokenRecord) =>
   store.read.selectFrom('quota_leases').selectAll().where('token_id', '=', token.id).execute();
-const news = ({ id }: TokenRecord) => new Set([id]);
+const idsOf = ({ id }: TokenRecord) => new Set([id]);
 
 describe('a lease', () => {
-  test('has enough for four such calls, or for as much as was spent lately', async () => {
-    const rig = await Rig.make();
-    const { leases } = rig;
+  test('covers four calls, or the recent spending', async () => {
+    const fixture = await Fixture.make();
+    const { leases } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
     expect(leases.recordUse(token.id, 100)).toBe(false);
     await leases.pollRecalls();
     expect(leases.recordUse(token.id, 100)).toBe(true);
     expect(await leases.acquire(token.id, 10)).toBe('granted');
-    expect(await leasedOf(token)).toMatchObject([{ id: `${rig.gateway}.1`, granted: 200 }]);
+    expect(await leasedOf(token)).toMatchObject([{ id: `${fixture.gateway}.1`, granted: 200 }]);
     expect(leases.reserve(token.id, 201)).toBeUndefined();
-    const lease = leases.reserve(token.id, 150) ?? expect.fail('it has enough');
+    const lease = leases.reserve(token.id, 150) ?? expect.fail('the lease is large enough');
     expect([leases.extend(lease, 51), leases.extend(lease, 50)]).toEqual([false, true]);
     expect(leases.reserve(token.id, 1)).toBeUndefined();
-    // It grows.
+    // The lease grows.
     expect(await leases.acquire(token.id, 80)).toBe('granted');
-    expect(await leasedOf(token)).toMatchObject([{ id: `${rig.gateway}.1`, granted: 520 }]);
+    expect(await leasedOf(token)).toMatchObject([{ id: `${fixture.gateway}.1`, granted: 520 }]);
     expect(lease).toMatchObject({ remaining: 520, reserved: 200, openCalls: 1 });
-    // What a settled call did not cost stays in it.
+    // The unused part of the reservation stays in the lease.
     expect(leases.charge(lease, 150, 40)).toBe(0);
     expect(lease).toMatchObject({ remaining: 480, reserved: 50 });
     const other = await makeToken(store, { remainQuota: 10_000 });
     expect(await leases.acquire(other.id, 10)).toBe('granted');
-    expect(await leasedOf(other)).toMatchObject([{ id: `${rig.gateway}.2`, granted: 40 }]);
+    expect(await leasedOf(other)).toMatchObject([{ id: `${fixture.gateway}.2`, granted: 40 }]);
     await leases.stop();
   });
 
-  test('is asked for once, however many wait for it', async () => {
-    const { leases, commands } = await Rig.make();
+  test('is requested once for concurrent calls', async () => {
+    const { leases, commands } = await Fixture.make();
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const wishes = [1, 2, 3].map((amount) => leases.acquire(token.id, amount));
-    // What is still to come is given back with all else.
+    const acquired = [1, 2, 3].map((amount) => leases.acquire(token.id, amount));
+    // A pending grant is returned, too.
     await leases.stop();
-    expect(await Promise.all(wishes)).toEqual(['granted', 'granted', 'granted']);
+    expect(await Promise.all(acquired)).toEqual(['granted', 'granted', 'granted']);
     expect(commands).toEqual(['grantLease', 'returnLease']);
     expect(await leasedOf(token)).toEqual([]);
   });
 
-  test('is not asked for within a second after there was too little, nor by who may be taken for gone', async () => {
-    const { leases, commands, timers, membership } = await Rig.make();
+  test('is not requested for 1 s after a refusal, nor by a gateway that may have been removed', async () => {
+    const { leases, commands, timers, membership } = await Fixture.make();
     const token = await makeToken(store, { remainQuota: 39 });
-    const wish = () => leases.acquire(token.id, 10);
-    expect(await wish()).toBe('scarce');
+    const acquire = () => leases.acquire(token.id, 10);
+    expect(await acquire()).toBe('scarce');
     timers.advance(999);
-    expect(await wish()).toBe('scarce');
+    expect(await acquire()).toBe('scarce');
     expect(commands).toHaveLength(1);
     timers.advance(1);
-    expect(await wish()).toBe('scarce');
+    expect(await acquire()).toBe('scarce');
     expect(commands).toHaveLength(2);
     timers.advance(1_000);
     membership.isMember = false;
-    expect(await wish()).toBe('scarce');
+    expect(await acquire()).toBe('scarce');
     membership.isMember = true;
     await leases.stop();
-    expect(await wish()).toBe('scarce');
+    expect(await acquire()).toBe('scarce');
     expect(commands).toHaveLength(2);
   });
 
-  test('that is recalled while it grows is followed by another one', async () => {
-    const rig = await Rig.make();
-    const { leases } = rig;
+  test('that is recalled while it grows is replaced by a new one', async () => {
+    const fixture = await Fixture.make();
+    const { leases } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const lease = await rig.lease(token, 10);
+    const lease = await fixture.lease(token, 10);
     const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
     await store.run('updateToken', { id: token.id, set: { name: 'another' }, change });
     expect(await leases.acquire(token.id, 100)).toBe('granted');
     expect(lease.isDraining).toBe(true);
     expect([leases.reserve(token.id, 1), leases.extend(lease, 1)]).toEqual([undefined, false]);
     expect(await leases.acquire(token.id, 100)).toBe('granted');
-    expect(leases.reserve(token.id, 1)?.id).toBe(`${rig.gateway}.2`);
+    expect(leases.reserve(token.id, 1)?.id).toBe(`${fixture.gateway}.2`);
     expect(leases.charge(lease, 10, 4)).toBe(6);
     await leases.stop();
   });
 
-  test('goes back when it was not used for 30 seconds', async () => {
-    const rig = await Rig.make();
-    const { leases, timers } = rig;
+  test('is returned after 30 s without use', async () => {
+    const fixture = await Fixture.make();
+    const { leases, timers } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const lease = await rig.lease(token, 10);
+    const lease = await fixture.lease(token, 10);
     timers.advance(20_000);
     expect(leases.extend(lease, 1)).toBe(true);
     timers.advance(20_000);
@@ -192,7 +192,7 @@ describe('a lease', () => {
       expect(lease.isDraining).toBe(draining);
     }
     await lease.returning;
-    // What is held of it stays until it is settled.
+    // The reserved part stays until its settlement.
     expect(await leasedOf(token)).toMatchObject([{ remaining: 12, draining: 1 }]);
     leases.moveToLedger(lease, 12);
     leases.closeCall(lease, false);
@@ -200,19 +200,19 @@ describe('a lease', () => {
     expect(await leasedOf(token)).toEqual([]);
   });
 
-  test('goes back when a rush is over, and it is more than eight times as large as what is spent', async () => {
-    const rig = await Rig.make();
-    const { leases } = rig;
+  test('is returned when it is more than eight times as large as the recent spending', async () => {
+    const fixture = await Fixture.make();
+    const { leases } = fixture;
     const token = await makeToken(store, { remainQuota: 100_000 });
-    const lease = await rig.lease(token, 200);
+    const lease = await fixture.lease(token, 200);
     leases.cancel(lease, 200);
     expect(lease.remaining).toBe(800);
-    // Of two windows of 30 seconds, all is used in steps of ten seconds.
-    await rig.use(token, 25, 90_000);
+    // 25 every 10 s, over two windows of 30 s.
+    await fixture.use(token, 25, 90_000);
     expect(lease.isDraining).toBe(false);
-    // What is held is needed.
+    // The reserved part is in use.
     leases.reserve(token.id, 700);
-    await rig.use(token, 5, 90_000);
+    await fixture.use(token, 5, 90_000);
     expect(lease.isDraining).toBe(false);
     leases.cancel(lease, 700);
     await leases.pollRecalls();
@@ -221,11 +221,11 @@ describe('a lease', () => {
     expect(await leasedOf(token)).toEqual([]);
   });
 
-  test('of a time before its gateway was taken for gone holds nothing more', async () => {
-    const rig = await Rig.make();
-    const { leases, membership } = rig;
+  test('of an earlier membership epoch accepts no reservation', async () => {
+    const fixture = await Fixture.make();
+    const { leases, membership } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const lease = await rig.lease(token, 10);
+    const lease = await fixture.lease(token, 10);
     membership.isMember = false;
     expect([leases.reserve(token.id, 1), leases.extend(lease, 1), lease.isDraining]).toEqual([
       undefined,
@@ -241,11 +241,11 @@ describe('a lease', () => {
     expect(await leasedOf(token)).toEqual([]);
   });
 
-  test('gives back what becomes free while some of it goes back, and in the end all', async () => {
-    const rig = await Rig.make();
-    const { leases } = rig;
+  test('returns quota that becomes free during a return, and all of it at the end', async () => {
+    const fixture = await Fixture.make();
+    const { leases } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const lease = await rig.lease(token, 10);
+    const lease = await fixture.lease(token, 10);
     leases.reserve(token.id, 7);
     leases.reserve(token.id, 5);
     await disableToken(store, token);
@@ -261,28 +261,28 @@ describe('a lease', () => {
     expect(await leasedOf(token)).toEqual([]);
   });
 
-  test('that is not there any more is given back and looked after no further', async () => {
-    const rig = await Rig.make();
-    const { leases, membership } = rig;
+  test('that no longer exists is not returned or polled again', async () => {
+    const fixture = await Fixture.make();
+    const { leases, membership } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const lease = await rig.lease(token, 10);
-    // As those do who take its gateway for gone.
+    const lease = await fixture.lease(token, 10);
+    // The other gateways do this when they remove a gateway.
     await store.run('returnLease', { id: lease.id, amount: null, now: 1 });
     membership.epoch += 1;
     expect(leases.reserve(token.id, 1)).toBeUndefined();
     await returned(lease);
     leases.cancel(lease, 10);
-    const { reads } = rig;
+    const { reads } = fixture;
     await leases.pollRecalls();
     await leases.stop();
-    expect([rig.commands, rig.reads - reads]).toEqual([['grantLease', 'returnLease'], 0]);
+    expect([fixture.commands, fixture.reads - reads]).toEqual([['grantLease', 'returnLease'], 0]);
   });
 
-  test('that the store does not take back is told of, and goes back with its last hold', async () => {
-    const rig = await Rig.make();
-    const { leases, lines, failure } = rig;
+  test('that the store refuses to take back is logged, and returned with its last reservation', async () => {
+    const fixture = await Fixture.make();
+    const { leases, lines, failure } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const lease = await rig.lease(token, 10);
+    const lease = await fixture.lease(token, 10);
     failure.run = new Error('broken');
     await disableToken(store, token);
     await leases.pollRecalls();
@@ -296,19 +296,19 @@ describe('a lease', () => {
   });
 });
 
-describe('what gateways have of a key', () => {
-  /** Two gateways by one clock, of which one has leased 40 of the 200 that there are. */
+describe('leased quota of a key', () => {
+  /** Two gateways with one clock. One of them has leased 40 of 200. */
   async function makeTwo() {
     const timers = new ManualTimers();
-    const [here, there] = [await Rig.make({ timers }), await Rig.make({ timers })];
+    const [here, there] = [await Fixture.make({ timers }), await Fixture.make({ timers })];
     const token = await makeToken(store, { remainQuota: 200 });
     const lease = await there.lease(token, 10);
     there.leases.cancel(lease, 10);
     return { timers, here, there, token, lease };
   }
-  const recalls = ({ commands }: Rig) => commands.filter((name) => name === 'recallLeases').length;
+  const recalls = ({ commands }: Fixture) => commands.filter((name) => name === 'recallLeases').length;
 
-  test('is not asked for when all of it would not do, or the balance does', async () => {
+  test('is not recalled when it would not be enough, or the balance is', async () => {
     const { here, token } = await makeTwo();
     expect(await here.leases.reclaim(token.id, 201, true)).toBe(false);
     expect(await here.leases.reclaim(token.id, 160, false)).toBe(true);
@@ -316,33 +316,33 @@ describe('what gateways have of a key', () => {
     expect(recalls(here)).toBe(0);
   });
 
-  test('is brought back, its own first, for which nobody is asked', async () => {
+  test('is returned by this gateway first, without a recall', async () => {
     const { here, there, token } = await makeTwo();
     await there.leases.stop();
     const own = here.leases.acquire(token.id, 10);
     expect(await here.leases.reclaim(token.id, 200, true)).toBe(true);
     expect(await own).toBe('granted');
     expect(here.commands).toEqual(['grantLease', 'returnLease']);
-    // And for a second nothing is leased.
+    // Nothing is leased for 1 s.
     expect(await here.leases.acquire(token.id, 1)).toBe('scarce');
     expect(here.commands).toHaveLength(2);
   });
 
-  test('is waited for until all have answered, and by all who need it at once', async () => {
+  test('is awaited until all gateways have responded, once for concurrent calls', async () => {
     const { timers, here, there, token, lease } = await makeTwo();
-    // An answer it is, too, that all of a lease is held.
+    // A fully reserved lease is a response, too.
     there.leases.reserve(token.id, 40);
     let done = false;
     const both = [200, 190].map((amount) => here.leases.reclaim(token.id, amount, false));
     void both[0]?.then(() => {
       done = true;
     });
-    await planned(timers);
+    await scheduled(timers);
     const { reads } = here;
     timers.advance(49);
     expect(timers.pending).toBe(1);
     timers.advance(1);
-    await planned(timers);
+    await scheduled(timers);
     expect([here.reads, done]).toEqual([reads + 1, false]);
     await there.leases.pollRecalls();
     expect(lease.isDraining).toBe(true);
@@ -353,127 +353,127 @@ describe('what gateways have of a key', () => {
     expect(timers.pending).toBe(0);
   });
 
-  test('is not waited for longer than two seconds, though the balance seemed to do', async () => {
+  test('is awaited for at most 2 s', async () => {
     const { timers, here, token } = await makeTwo();
     const reclaimed = here.leases.reclaim(token.id, 160, true);
     for (let ms = 0; ms < 2_000; ms += 50) {
-      await planned(timers);
+      await scheduled(timers);
       timers.advance(50);
     }
     expect(await reclaimed).toBe(true);
     expect(recalls(here)).toBe(1);
   });
 
-  test('is not waited for by a gateway that stops', async () => {
+  test('is not awaited by a gateway that stops', async () => {
     const { timers, here, token } = await makeTwo();
     const reclaimed = here.leases.reclaim(token.id, 200, false);
-    await planned(timers);
+    await scheduled(timers);
     await here.leases.stop();
     timers.advance(50);
     expect(await reclaimed).toBe(true);
   });
 });
 
-describe('looks whether leases are recalled', () => {
-  /** Lets time pass, and a round that is due come to its end. */
-  const pass = async ({ timers }: Rig, ms: number) => {
+describe('polls for recalled leases', () => {
+  /** Advances the clock and waits until a due poll has ended. */
+  const pass = async ({ timers }: Fixture, ms: number) => {
     timers.advance(ms);
     await until(() => timers.pending === 1);
   };
 
-  test('are made four times a second while something is leased, and failing ones told of once', async () => {
-    const rig = await Rig.make();
-    const { leases, lines } = rig;
+  test('run four times a second while a lease exists, and failures are logged once', async () => {
+    const fixture = await Fixture.make();
+    const { leases, lines } = fixture;
     const token = await makeToken(store, { remainQuota: 10_000 });
     leases.start();
-    await pass(rig, 250);
-    expect(rig.reads).toBe(0);
-    const lease = await rig.lease(token, 10);
-    await pass(rig, 249);
-    expect(rig.reads).toBe(0);
-    await pass(rig, 1);
-    expect(rig.reads).toBe(1);
-    for (const [failure, told] of [
+    await pass(fixture, 250);
+    expect(fixture.reads).toBe(0);
+    const lease = await fixture.lease(token, 10);
+    await pass(fixture, 249);
+    expect(fixture.reads).toBe(0);
+    await pass(fixture, 1);
+    expect(fixture.reads).toBe(1);
+    for (const [failure, logged] of [
       [new Error('broken'), 1],
       [new Error('broken'), 1],
       [undefined, 1],
       [new Error('broken'), 2],
       [undefined, 2],
     ] as const) {
-      rig.failure.read = failure;
-      await pass(rig, 250);
-      expect(lines).toHaveLength(told);
+      fixture.failure.read = failure;
+      await pass(fixture, 250);
+      expect(lines).toHaveLength(logged);
     }
     expect(lease.isDraining).toBe(false);
     await disableToken(store, token);
-    await pass(rig, 250);
+    await pass(fixture, 250);
     expect(lease.isDraining).toBe(true);
     leases.cancel(lease, 10);
     await leases.stop();
-    expect(rig.timers.pending).toBe(0);
+    expect(fixture.timers.pending).toBe(0);
   });
 
-  test('are good for two seconds where recalls are heard of, and as long as none is missed', async () => {
+  test('are valid for 2 s with a change feed, until it disconnects', async () => {
     const hearing = new Heard();
-    const rig = await Rig.make({ hearing });
+    const fixture = await Fixture.make({ hearing });
     const token = await makeToken(store, { remainQuota: 10_000 });
-    rig.leases.start();
-    const begun = rig.timers.now;
-    const lease = await rig.lease(token, 10);
-    await pass(rig, 250);
-    for (let round = 1; round < 8; round += 1) await pass(rig, 250);
-    expect(rig.reads).toBe(1);
-    await pass(rig, 250);
-    expect(rig.reads).toBe(2);
+    fixture.leases.start();
+    const begun = fixture.timers.now;
+    const lease = await fixture.lease(token, 10);
+    await pass(fixture, 250);
+    for (let poll = 1; poll < 8; poll += 1) await pass(fixture, 250);
+    expect(fixture.reads).toBe(1);
+    await pass(fixture, 250);
+    expect(fixture.reads).toBe(2);
     hearing.era = 2;
-    await pass(rig, 250);
-    expect(rig.reads).toBe(3);
+    await pass(fixture, 250);
+    expect(fixture.reads).toBe(3);
     hearing.era = undefined;
-    await pass(rig, 250);
-    await pass(rig, 250);
-    expect(rig.reads).toBe(5);
-    // A lease that is not used goes back between two looks, too.
+    await pass(fixture, 250);
+    await pass(fixture, 250);
+    expect(fixture.reads).toBe(5);
+    // An idle lease is returned between two polls, too.
     hearing.era = 3;
-    // One that this gateway does not know yet is looked for again.
+    // An unknown lease is polled for again.
     const gone = await makeToken(store, { remainQuota: 10_000 });
     const figures = { grow: false, need: 1, want: 1, now: 1 };
-    await store.run('grantLease', { ...figures, id: 'unknown', tokenId: gone.id, gateway: rig.gateway });
+    await store.run('grantLease', { ...figures, id: 'unknown', tokenId: gone.id, gateway: fixture.gateway });
     await disableToken(store, gone);
-    await pass(rig, 250);
-    await pass(rig, 250);
-    expect(rig.reads).toBe(7);
+    await pass(fixture, 250);
+    await pass(fixture, 250);
+    expect(fixture.reads).toBe(7);
     await store.run('returnLease', { id: 'unknown', amount: null, now: 1 });
-    rig.timers.now = begun + 28_000;
-    await pass(rig, 250);
-    rig.timers.now = begun + 29_500;
-    await pass(rig, 250);
-    expect([rig.reads, lease.isDraining]).toEqual([8, false]);
-    await pass(rig, 250);
-    expect([rig.reads, lease.isDraining]).toEqual([8, true]);
-    rig.leases.cancel(lease, 10);
-    await rig.leases.stop();
+    fixture.timers.now = begun + 28_000;
+    await pass(fixture, 250);
+    fixture.timers.now = begun + 29_500;
+    await pass(fixture, 250);
+    expect([fixture.reads, lease.isDraining]).toEqual([8, false]);
+    await pass(fixture, 250);
+    expect([fixture.reads, lease.isDraining]).toEqual([8, true]);
+    fixture.leases.cancel(lease, 10);
+    await fixture.leases.stop();
   });
 
-  test('are made at once when a recall is heard of, and again while it leads to nothing known', async () => {
+  test('run at once on a recall, and again while its lease is unknown', async () => {
     const hearing = new Heard();
-    const rig = await Rig.make({ hearing });
+    const fixture = await Fixture.make({ hearing });
     const token = await makeToken(store, { remainQuota: 10_000 });
-    const lease = await rig.lease(token, 10);
-    const heard = async (told: Parameters<Heard['tell']>[0]) => {
-      const { reads } = rig;
-      hearing.tell(told);
+    const lease = await fixture.lease(token, 10);
+    const readsAfter = async (changes: Parameters<Heard['tell']>[0]) => {
+      const { reads } = fixture;
+      hearing.tell(changes);
       for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
-      return rig.reads - reads;
+      return fixture.reads - reads;
     };
-    expect(await heard({ tokens: new Set([-1]), leases: new Set([-1]) })).toBe(0);
-    expect(await heard({ users: new Set([-1]) })).toBe(1);
-    expect(await heard({ flood: true })).toBe(1);
-    expect(await heard({ leases: news(token) })).toBe(1);
+    expect(await readsAfter({ tokens: new Set([-1]), leases: new Set([-1]) })).toBe(0);
+    expect(await readsAfter({ users: new Set([-1]) })).toBe(1);
+    expect(await readsAfter({ flood: true })).toBe(1);
+    expect(await readsAfter({ leases: idsOf(token) })).toBe(1);
     expect(lease.isDraining).toBe(false);
     await disableToken(store, token);
-    expect(await heard({ tokens: news(token) })).toBe(1);
+    expect(await readsAfter({ tokens: idsOf(token) })).toBe(1);
     expect(lease.isDraining).toBe(true);
-    rig.leases.cancel(lease, 10);
-    await rig.leases.stop();
+    fixture.leases.cancel(lease, 10);
+    await fixture.leases.stop();
   });
 });

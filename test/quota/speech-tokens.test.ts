@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 
 afterAll(() => engine.close());
 
-/** What the sandbox counts for a text: text tokens, and 50 a second of audio with a floor of 50. */
+/** Tokens that the sandbox counts for a text: text tokens, and 50 a second of audio, at least 50. */
 async function counted(text: string, delivery = plainDelivery, language?: string): Promise<number> {
   const meter = new Meter();
   const sentences = readText(text);
@@ -73,8 +73,8 @@ const texts = fc
   )
   .filter((text) => text.trim() !== '');
 
-describe('what is held for a text that is metered in tokens', () => {
-  test('is at least what the sandbox counts, in any script and language', async () => {
+describe('the reservation for a text in tokens', () => {
+  test('is at least what the sandbox counts in any script and language', async () => {
     await fc.assert(
       fc.asyncProperty(texts, fc.constantFrom(...Object.keys(languageTypes)), async (text, language) => {
         expect(maxSpeechTokens(text)).toBeGreaterThanOrEqual(await counted(text, plainDelivery, language));
@@ -83,7 +83,7 @@ describe('what is held for a text that is metered in tokens', () => {
     );
   }, 60_000);
 
-  test('is so when it is spoken as slowly as can be asked for', async () => {
+  test('is enough for the slowest speech that a request can ask for', async () => {
     const instruction = 'slow, calm, sad';
     const slowed = combine(deliveryOf(instruction), { rate: 0.5 });
     await fc.assert(
@@ -98,7 +98,7 @@ describe('what is held for a text that is metered in tokens', () => {
     );
   }, 60_000);
 
-  test('is no less for a text that comes bit by bit, however its bits are spoken together', () => {
+  test('is enough for a text in chunks, however they are grouped into responses', () => {
     const plan = fc.array(fc.tuple(texts, fc.boolean()), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(plan, (bits) => {
@@ -109,7 +109,7 @@ describe('what is held for a text that is metered in tokens', () => {
           spoken.add(text);
           waiting += text;
           if (!speak) continue;
-          // By the documented rules each response has its own text tokens and its own floor.
+          // Each response has its own text tokens and its own minimum.
           const input = Math.ceil(Buffer.byteLength(waiting) / 4);
           const output = Math.max(50, Math.ceil((maxSpeechSeconds(waiting) - 0.5) * 50));
           waiting = '';
@@ -122,7 +122,7 @@ describe('what is held for a text that is metered in tokens', () => {
     );
   });
 
-  test('is a few times what an ordinary sentence takes, not a hundred times', async () => {
+  test('is a few times the usage of an ordinary sentence, not a hundred times', async () => {
     for (const text of [
       'Good morning from one key, and good night.',
       '早上好，今天天气很好。',

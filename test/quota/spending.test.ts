@@ -3,7 +3,7 @@ import { Spending, spendingWindowMs } from '../../server/quota/spending.ts';
 
 const seen = (spending: Spending, at: number) => [spending.amount(at), spending.calls(at)];
 
-test('what was spent counts for one window at least and two at the most', () => {
+test('an amount counts for at least one and at most two windows', () => {
   const spending = new Spending();
   expect(seen(spending, 0)).toEqual([0, 0]);
   spending.add(5, 1);
@@ -15,7 +15,7 @@ test('what was spent counts for one window at least and two at the most', () => 
   expect(seen(spending, 3 * spendingWindowMs)).toEqual([0, 0]);
 });
 
-test('the next window begins when it is looked at', () => {
+test('the next window begins at the next access', () => {
   const spending = new Spending();
   spending.add(3, 10);
   const late = spendingWindowMs + 5_000;
@@ -25,7 +25,7 @@ test('the next window begins when it is looked at', () => {
   expect(seen(spending, late + spendingWindowMs)).toEqual([4, 1]);
 });
 
-test('after two windows without a look nothing is left', () => {
+test('the sum is zero after two windows without access', () => {
   const spending = new Spending();
   spending.add(3, 10);
   expect(spending.calls(2 * spendingWindowMs)).toBe(0);

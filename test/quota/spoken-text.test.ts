@@ -9,20 +9,20 @@ const tokens = (inputTokens: number, outputTokens: number) => ({
   outputTokens,
 });
 
-describe('what was heard of a text and not reported, in characters', () => {
-  const given = (...texts: string[]) => {
+describe('unreported usage in characters', () => {
+  const spokenOf = (...texts: string[]) => {
     const spoken = new SpokenText('characters');
     for (const text of texts) spoken.add(text);
     return spoken;
   };
 
-  test('is nothing while nothing was heard', () => {
-    expect(given('Hello there.').unreported).toEqual(characters(0));
+  test('is zero without audio', () => {
+    expect(spokenOf('Hello there.').unreported).toEqual(characters(0));
   });
 
-  test('is the whole sentence that has begun, and no further one', () => {
-    const spoken = given('One two. Three four! Five?', ' 六七。八');
-    for (const [seconds, heard] of [
+  test('covers the whole sentence that has started', () => {
+    const spoken = spokenOf('One two. Three four! Five?', ' 六七。八');
+    for (const [seconds, spokenUnits] of [
       [0.01, 9],
       [0.7, 9],
       [0.1, 21],
@@ -32,26 +32,26 @@ describe('what was heard of a text and not reported, in characters', () => {
       [100, 34],
     ] as const) {
       spoken.addAudio(seconds);
-      expect(spoken.unreported).toEqual(characters(heard));
+      expect(spoken.unreported).toEqual(characters(spokenUnits));
     }
   });
 
-  test('is a text given in one piece without an end as well', () => {
-    const spoken = given('Good ', 'morning');
+  test('covers a chunk without a sentence end', () => {
+    const spoken = spokenOf('Good ', 'morning');
     spoken.addAudio(0.1);
     expect(spoken.unreported.units).toBe(5);
     spoken.addAudio(0.5);
     expect(spoken.unreported.units).toBe(12);
   });
 
-  test('is what a report leaves, wherever it ends', () => {
-    const spoken = given('One two. ', 'Three four. ', 'Five.');
+  test('starts after the last report', () => {
+    const spoken = spokenOf('One two. ', 'Three four. ', 'Five.');
     spoken.addAudio(1);
     spoken.report(characters(9));
     expect(spoken.unreported.units).toBe(0);
     spoken.addAudio(0.1);
     expect(spoken.unreported.units).toBe(12);
-    // A blank was not counted: it is still the end of the second sentence.
+    // The provider did not count a space. The report still ends at the second sentence.
     spoken.report(characters(20));
     spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(5);
@@ -60,16 +60,16 @@ describe('what was heard of a text and not reported, in characters', () => {
     expect(spoken.unreported.units).toBe(0);
   });
 
-  test('is never more than was given, with what was reported', () => {
-    const spoken = given('x'.repeat(12));
+  test('does not exceed the sent text, including the report', () => {
+    const spoken = spokenOf('x'.repeat(12));
     spoken.addAudio(1);
     spoken.report(characters(5));
     spoken.addAudio(9);
     expect(spoken.unreported.units).toBe(7);
   });
 
-  test('is found out too for a provider that counts higher', () => {
-    const spoken = given('Hello.');
+  test('is positive when the provider counts higher', () => {
+    const spoken = spokenOf('Hello.');
     spoken.addAudio(1);
     spoken.report(characters(60));
     expect(spoken.unreported.units).toBe(0);
@@ -78,8 +78,8 @@ describe('what was heard of a text and not reported, in characters', () => {
     expect(spoken.unreported.units).toBe(6);
   });
 
-  test('is the text that the provider names, before its audio', () => {
-    const spoken = given('One two. Three four. Five six seven.');
+  test('is the text that the provider names before its audio', () => {
+    const spoken = spokenOf('One two. Three four. Five six seven.');
     spoken.announce('One two. ');
     expect(spoken.unreported.units).toBe(0);
     spoken.addAudio(99);
@@ -93,8 +93,8 @@ describe('what was heard of a text and not reported, in characters', () => {
     expect(spoken.unreported.units).toBe(36);
   });
 
-  test('is the text that the provider names, after its audio', () => {
-    const spoken = given('One two. Three four. Five six seven.');
+  test('is the text that the provider names after its audio', () => {
+    const spoken = spokenOf('One two. Three four. Five six seven.');
     spoken.addAudio(99);
     spoken.attribute('One two. ');
     expect(spoken.unreported.units).toBe(9);
@@ -102,16 +102,16 @@ describe('what was heard of a text and not reported, in characters', () => {
     expect(spoken.unreported.units).toBe(36);
   });
 
-  test('is all that was begun on, once it is complete', () => {
-    const spoken = given('One two. ');
+  test('is all committed text after completion', () => {
+    const spoken = spokenOf('One two. ');
     spoken.commit();
     spoken.add('Three.');
     spoken.complete();
     expect(spoken.unreported.units).toBe(9);
   });
 
-  test('is no text that was cleared', () => {
-    const spoken = given('One two. ');
+  test('excludes cleared text', () => {
+    const spoken = spokenOf('One two. ');
     spoken.commit();
     spoken.add('x'.repeat(1000));
     spoken.clear();
@@ -123,30 +123,30 @@ describe('what was heard of a text and not reported, in characters', () => {
     expect(spoken.unreported.units).toBe(6);
   });
 
-  test('is nothing of what the provider failed over', () => {
-    const spoken = given('One two. ');
+  test('is zero after it is discarded', () => {
+    const spoken = spokenOf('One two. ');
     spoken.addAudio(9);
     spoken.discardUnreported();
     expect(spoken.unreported.units).toBe(0);
   });
 
-  test('is told sentence by sentence again when very many have been reported', () => {
-    const spoken = given(...Array.from({ length: 5_000 }, () => 'a.'));
+  test('is exact to a sentence again after a report of many sentences', () => {
+    const spoken = spokenOf(...Array.from({ length: 5_000 }, () => 'a.'));
     spoken.report(characters(10_000));
     for (const text of ['Hi. ', 'Yes. ', 'No.']) spoken.add(text);
     spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(4);
   });
 
-  test('counts no tags', () => {
+  test('does not count SSML tags', () => {
     const spoken = new SpokenText('characters', { ssml: true });
     spoken.add('<speak>a.<break time="1.5s"/>b</speak>');
     spoken.addAudio(0.01);
     expect(spoken.unreported.units).toBe(3);
   });
 
-  test('is found among very many small texts', () => {
-    const spoken = given(...Array.from({ length: 100_000 }, () => 'a.'));
+  test('is approximate with very many small texts', () => {
+    const spoken = spokenOf(...Array.from({ length: 100_000 }, () => 'a.'));
     spoken.addAudio(10);
     expect(spoken.unreported.units).toBeGreaterThanOrEqual(120);
     expect(spoken.unreported.units).toBeLessThan(400);
@@ -155,8 +155,8 @@ describe('what was heard of a text and not reported, in characters', () => {
   });
 });
 
-describe('what was heard of a text and not reported, in tokens', () => {
-  test('is its bytes and the seconds of its audio', () => {
+describe('unreported usage in tokens', () => {
+  test('counts the bytes of the text and the seconds of audio', () => {
     const spoken = new SpokenText('tokens');
     spoken.add('Twelve bytes');
     expect(spoken.unreported).toEqual(tokens(0, 0));
@@ -172,8 +172,8 @@ describe('what was heard of a text and not reported, in tokens', () => {
   });
 });
 
-describe('the most that all comes to with one more text', () => {
-  test('in characters: on top of what was given, or of what was reported', () => {
+describe('the upper bound with one more text', () => {
+  test('in characters: adds to the sent text or to the report', () => {
     const spoken = new SpokenText('characters');
     expect(spoken.maxUnits('Hello.', 0)).toBe(6);
     spoken.add('Hello.');
@@ -182,11 +182,11 @@ describe('the most that all comes to with one more text', () => {
     expect(spoken.maxUnits('Bye.', 20)).toBe(24);
     spoken.add('Bye.');
     expect([spoken.maxUnits('', 20), spoken.bound]).toEqual([20, 10]);
-    // Four times the upper bound is plausible, and more is a fault of the provider.
+    // Up to four times the upper bound is plausible.
     expect([spoken.maxUnits('', 40), spoken.maxUnits('', 41)]).toEqual([40, 10]);
   });
 
-  test('in characters: with wide characters as 2, whatever the provider is expected to count', () => {
+  test('in characters: counts wide characters as 2', () => {
     const spoken = new SpokenText('characters');
     expect(spoken.maxUnits('こんにちは', 0)).toBe(10);
     spoken.add('こんにちは');
@@ -195,23 +195,23 @@ describe('the most that all comes to with one more text', () => {
     spoken.addAudio(1);
     spoken.complete();
     expect(spoken.unreported).toEqual(characters(5));
-    // What is cleared is not spoken.
+    // Cleared text does not count.
     spoken.add('さようなら');
     spoken.clear();
     expect(spoken.bound).toBe(10);
   });
 
-  test('in tokens: what was reported, and the most of what was not', () => {
+  test('in tokens: adds the bound of the unreported text to the report', () => {
     const spoken = new SpokenText('tokens');
     const [hello, bye] = ['Hello. It is me.', 'Bye. It was me.'];
     spoken.add(hello);
     expect(spoken.maxUnits(bye, 0)).toBe(maxSpeechTokens(hello) + maxSpeechTokens(bye));
-    // A part of the text may still take all that was held for it.
+    // A part of a text may still use all of its reserved units.
     spoken.report(tokens(2, 60));
     expect(spoken.maxUnits(bye, 62)).toBe(62 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
     spoken.report(tokens(4, 120));
     expect(spoken.maxUnits(bye, 124)).toBe(124 + maxSpeechTokens(bye));
-    // What lacks a whole token is not covered yet.
+    // A text that lacks a whole token is not covered yet.
     const other = new SpokenText('tokens');
     other.add(hello);
     other.report(tokens(3, 60));
@@ -224,7 +224,7 @@ describe('between reports', () => {
   const second = 'Then the second. ';
   const third = 'And at last the third one.';
   const usage = (units: number) => ({ units, inputTokens: units, outputTokens: 0 });
-  const given = (...texts: string[]) => {
+  const spokenOf = (...texts: string[]) => {
     const text = new SpokenText('characters');
     for (const one of texts) text.add(one);
     text.commit();
@@ -232,35 +232,35 @@ describe('between reports', () => {
   };
 
   test('a report of several sentences covers them all', () => {
-    const text = given(first, second, third);
+    const text = spokenOf(first, second, third);
     text.report(usage(33));
     text.addAudio(0.1);
     expect(text.unreported.units).toBe(26);
   });
 
   test('a report in the middle of a sentence covers none of it', () => {
-    const text = given(first, second, third);
+    const text = spokenOf(first, second, third);
     text.report(usage(8));
     text.addAudio(0.1);
     expect(text.unreported.units).toBe(16);
   });
 
-  test('a sentence is over when its last character is heard', () => {
-    const text = given(first, second, third);
+  test('a sentence ends with its last spoken character', () => {
+    const text = spokenOf(first, second, third);
     text.addAudio(16 / 12);
     expect(text.unreported.units).toBe(16);
     text.addAudio(0.1);
     expect(text.unreported.units).toBe(33);
   });
 
-  test('signs before a sentence are one part', () => {
-    const text = given('!!! Hi.');
+  test('leading punctuation is one part', () => {
+    const text = spokenOf('!!! Hi.');
     text.addAudio(0.05);
     expect(text.unreported.units).toBe(4);
   });
 
-  test('what is complete is all that was asked for since the report, and nothing later', () => {
-    const text = given(first);
+  test('completion covers the text committed since the report, and no later text', () => {
+    const text = spokenOf(first);
     text.report(usage(16));
     text.add(second);
     text.commit();
@@ -269,8 +269,8 @@ describe('between reports', () => {
     expect(text.unreported.units).toBe(17);
   });
 
-  test('what a report covers is not thrown away, though nobody asked for it', () => {
-    const text = given(first);
+  test('clear keeps reported text that was not committed', () => {
+    const text = spokenOf(first);
     text.add(second);
     text.report(usage(33));
     text.clear();
@@ -286,13 +286,13 @@ describe('between reports', () => {
       return text;
     };
 
-    test('a second speaks three of the text', () => {
+    test('a second of audio speaks three text tokens', () => {
       const text = tokens(first, second, third);
       text.addAudio(1);
       expect(text.unreported.inputTokens).toBe(4);
     });
 
-    test('what was thrown away is not spoken', () => {
+    test('cleared text is not spoken', () => {
       const text = tokens(first);
       text.add(second);
       text.clear();

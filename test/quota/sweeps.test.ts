@@ -10,7 +10,7 @@ import { eachTestOnOneStore } from '../store/one-store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { until } from '../support/turns.ts';
 
-// The commands are on paper: what they do to a database is tried in test/store.
+// Commands are stubs. test/store covers the database.
 
 let real: Store;
 eachTestOnOneStore('sqlite', ({ store }) => {
@@ -19,7 +19,7 @@ eachTestOnOneStore('sqlite', ({ store }) => {
 
 let timers: ManualTimers;
 let lines: string[];
-/** What was asked for, in order, and what is answered to a command. */
+/** Sent commands in order, and the function that returns their results. */
 let commands: [string, unknown][];
 let answer: (name: string) => unknown;
 beforeEach(() => {
@@ -36,7 +36,7 @@ const parts = (engine: Store['engine'] = 'sqlite') => {
   return { store, logger, timers, clock: () => timers.now };
 };
 const names = () => commands.splice(0).map(([name]) => name);
-/** Lets time pass, and a round that is due come to its end. */
+/** Advances the clock and waits until a due run has ended. */
 const pass = async (ms: number) => {
   timers.advance(ms);
   await until(() => timers.pending === 1);
@@ -45,43 +45,43 @@ const fail = (error: unknown) => () => {
   throw error;
 };
 
-describe('the days of the log', () => {
-  test('are added at once and every ten minutes, from yesterday to a week ahead', async () => {
+describe('partitions of the log', () => {
+  test('are created at once and every 10 min, from yesterday to a week ahead', async () => {
     const days = new LogDays(parts('postgres'));
-    const asked = () => {
+    const expected = () => {
       const today = dayOf(timers.now);
       return ['addLogDays', { first: today - 1, last: today + 7 }];
     };
     await days.start();
-    expect(commands).toEqual([asked()]);
+    expect(commands).toEqual([expected()]);
     await pass(599_999);
     expect(commands).toHaveLength(1);
     timers.now += dayMs;
     await pass(1);
-    expect(commands[1]).toEqual(asked());
+    expect(commands[1]).toEqual(expected());
     await days.stop();
     expect(timers.pending).toBe(0);
   });
 
-  test('that cannot be added are told of, from the first time on, but not that the store is away', async () => {
+  test('log a failure to create them, but not an unavailable store', async () => {
     const days = new LogDays(parts('postgres'));
     answer = fail(new Error('broken'));
     await days.start();
     expect(lines).toHaveLength(1);
     await pass(600_000);
     expect(lines).toHaveLength(2);
-    answer = fail(new StoreUnavailable(new Error('away')));
+    answer = fail(new StoreUnavailable(new Error('unavailable')));
     await pass(600_000);
     expect([lines.length, commands.length]).toEqual([2, 3]);
     await days.stop();
   });
 });
 
-describe('the sweep of old books', () => {
+describe('the sweep of expired rows', () => {
   const sweeps = ['sweepReservations', 'sweepLog', 'sweepVerificationSessions', 'returnLeftovers'];
   const retention = (keepMs = 1_000) => new Retention({ ...parts(), keepMs });
 
-  test('comes every ten minutes, and is told of when it fails', async () => {
+  test('runs every 10 min and logs failures', async () => {
     const job = retention();
     job.start();
     await pass(599_999);
@@ -95,9 +95,9 @@ describe('the sweep of old books', () => {
     expect(timers.pending).toBe(0);
   });
 
-  test('takes what is older than is to be kept, as is asked from now on', async () => {
+  test('applies the current retention', async () => {
     const job = retention();
-    const asked = async () => {
+    const argsOfRun = async () => {
       await job.run();
       return commands.splice(0).map(([, args]) => args);
     };
@@ -108,19 +108,19 @@ describe('the sweep of old books', () => {
       { endedBefore: at, limit: 200 },
       { limit: 200, now },
     ];
-    expect(await asked()).toEqual(since(now - 1_000));
+    expect(await argsOfRun()).toEqual(since(now - 1_000));
     job.apply(7_000);
-    expect(await asked()).toEqual(since(now - 7_000));
+    expect(await argsOfRun()).toEqual(since(now - 7_000));
   });
 
-  test('makes nothing old when the calendar is set forward', async () => {
+  test('expires nothing when the system clock is set forward', async () => {
     const job = new Retention({ ...parts(), keepMs: 1_000, clock: () => timers.now + dayMs });
     await job.run();
     expect(commands[0]?.[1]).toMatchObject({ closedBefore: timers.now - 1_000 });
     expect(commands.at(-1)?.[1]).toMatchObject({ now: timers.now + dayMs });
   });
 
-  test('goes on after a moment while there is more, and says how many calls went', async () => {
+  test('continues after a pause while rows are left, and returns the number of calls', async () => {
     const left: Record<string, number[]> = { sweepReservations: [200, 200, 3], sweepLog: [200, 0] };
     answer = (name) => left[name]?.shift() ?? 0;
     const swept = retention().run();
@@ -132,11 +132,11 @@ describe('the sweep of old books', () => {
       timers.advance(1);
     }
     expect(await swept).toBe(603);
-    const [books, booked, ...rest] = sweeps;
-    expect(names()).toEqual([books, books, books, booked, booked, ...rest]);
+    const [ledger, log, ...rest] = sweeps;
+    expect(names()).toEqual([ledger, ledger, ledger, log, log, ...rest]);
   });
 
-  test('ends where it is when it is stopped', async () => {
+  test('stops after the current batch', async () => {
     answer = () => 200;
     const job = retention();
     const swept = job.run();
@@ -147,27 +147,27 @@ describe('the sweep of old books', () => {
   });
 });
 
-describe('the log is added to the figures', () => {
-  test('every ten seconds, and it is told when it cannot be, but not that the store is away', async () => {
+describe('the roll-up of the log', () => {
+  test('runs every 10 s and logs failures, but not an unavailable store', async () => {
     const job = new RollUp(parts());
     job.start();
     await pass(9_999);
     expect(names()).toEqual([]);
     await pass(1);
     expect(commands).toEqual([['rollUpLog', { end: expect.anything(), limit: 1_000 }]]);
-    for (const [error, told] of [
-      [new StoreUnavailable(new Error('away')), 0],
+    for (const [error, logged] of [
+      [new StoreUnavailable(new Error('unavailable')), 0],
       [new Error('broken'), 1],
     ] as const) {
       answer = fail(error);
       await pass(10_000);
-      expect(lines).toHaveLength(told);
+      expect(lines).toHaveLength(logged);
     }
     await job.stop();
     expect(timers.pending).toBe(0);
   });
 
-  test('in batches with a moment between them, up to where it ended at the beginning', async () => {
+  test('adds batches with pauses, up to the end of the log at its start', async () => {
     const left: unknown[] = [1_000, 1_000, 7];
     answer = () => left.shift();
     const job = new RollUp(parts());
@@ -186,9 +186,9 @@ describe('the log is added to the figures', () => {
   test.each([
     ['lost', true],
     ['early', false],
-  ])('not while it answers %s, and the end is read anew: %s', async (word, anew) => {
+  ])('ends on the outcome %s, and reads the end of the log again: %s', async (outcome, isReadAgain) => {
     const job = new RollUp(parts());
-    const left: unknown[] = [1_000, word, 0];
+    const left: unknown[] = [1_000, outcome, 0];
     answer = () => left.shift();
     const first = job.run();
     await until(() => timers.pending === 1);
@@ -196,10 +196,10 @@ describe('the log is added to the figures', () => {
     expect(await first).toBe(1_000);
     expect(await job.run()).toBe(0);
     const ends = commands.map(([, args]) => (args as { end: unknown }).end);
-    expect([ends[0] === ends[1], ends[1] === ends[2]]).toEqual([true, !anew]);
+    expect([ends[0] === ends[1], ends[1] === ends[2]]).toEqual([true, !isReadAgain]);
   });
 
-  test('no further when it is stopped', async () => {
+  test('stops after the current batch', async () => {
     answer = () => 1_000;
     const job = new RollUp(parts());
     const all = job.run();

@@ -5,13 +5,13 @@ import { type LeasedTaskWriter, leaseDrawOf } from '../../server/tasks/leased-ta
 
 const now = 1_795_000_000_000;
 
-/** What a task costs that a killed gateway has left open. */
+/** Cost of a task that a killed gateway left open. */
 export const chargedLater = 3;
 
 /** A price of 1 for each unit. */
 export const taskPrice = { unitPrice: 1, groupRatio: 1, group: 'default', configRevision: 'revision' };
 
-/** A task that is named after its request, and that nobody polls. */
+/** Returns a task that is named after its request and never polled. */
 export function newTaskRow(
   token: { id: number; userId: number },
   change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
@@ -43,14 +43,14 @@ export function newTaskRow(
   };
 }
 
-/** Makes a task as the submitter does: out of a lease, or else out of the key's balance. */
+/** Creates a task like the submitter: from a lease, or else from the key's balance. */
 export async function makeTask(
-  by: { store: Store; calls: CallQuota; creations: LeasedTaskWriter },
+  by: { store: Store; calls: CallQuota; writer: LeasedTaskWriter },
   token: { id: number; userId: number },
   change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
 ): Promise<NewTaskResult> {
   const row = newTaskRow(token, change);
-  const create = (lease: string) => by.creations.add({ ...row, lease });
+  const create = (lease: string) => by.writer.add({ ...row, lease });
   const made = await by.calls.withLease(token.id, row.amount, create, leaseDrawOf);
   if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
   return by.calls.withReclaim(
@@ -61,7 +61,7 @@ export async function makeTask(
   );
 }
 
-/** Ends a task, as whichever gateway polls it does; `charged` null: it failed. */
+/** Ends a task like the gateway that polls it. `charged` null: it failed. */
 export async function endTask(store: Store, id: string, charged: number | null, at = now): Promise<boolean> {
   const ended = await store.run('finishTask', {
     id,
@@ -76,7 +76,7 @@ export async function endTask(store: Store, id: string, charged: number | null, 
   return ended?.booked !== undefined;
 }
 
-/** Undoes one that no provider took, by the claim that is the latest. */
+/** Drops a task that no provider accepted, with its latest claim. */
 export async function dropTask(store: Store, id: string): Promise<boolean> {
   const { attempt } = await store.read
     .selectFrom('tasks')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { maxSpeechSeconds } from '../../server/models/speech-time.ts';
 import { likelySpeechTokens } from '../../server/models/usage.ts';
 
-describe('the longest that a text takes to be spoken', () => {
+describe('the longest time to speak a text', () => {
   test.each([
     ['', 0.5],
     ['Hello', 0.5 + 5 * 0.4],
@@ -32,7 +32,7 @@ describe('the longest that a text takes to be spoken', () => {
   });
 });
 
-test('what a text probably takes: a token for 4 bytes, and 50 a second of audio with a floor', () => {
+test('the likely usage is a token per 4 bytes, and 50 a second of audio with a minimum', () => {
   expect(likelySpeechTokens('Hi')).toEqual({ units: 51, inputTokens: 1, outputTokens: 50 });
   expect(likelySpeechTokens('x'.repeat(240))).toEqual({ units: 1060, inputTokens: 60, outputTokens: 1000 });
   expect(likelySpeechTokens('早'.repeat(80))).toEqual({ units: 1060, inputTokens: 60, outputTokens: 1000 });

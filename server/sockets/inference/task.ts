@@ -17,7 +17,7 @@ export class InferenceTask {
   readonly #ssml: boolean;
   readonly #form: AudioForm;
   readonly #text: SpokenText;
-  readonly #hold: TextReservation;
+  readonly #reservation: TextReservation;
   #texts = 0;
   #characters = 0;
   #usage: Usage | undefined;
@@ -32,7 +32,7 @@ export class InferenceTask {
     this.#ssml = payload.parameters.enable_ssml === true;
     this.#text = new SpokenText(model.unit, { ssml: this.#ssml, pace: payload.parameters });
     const startedAt = gateway.timers.monotonic();
-    this.#hold = new TextReservation(gateway, {
+    this.#reservation = new TextReservation(gateway, {
       requestId,
       key,
       operation: 'openInferenceSocket',
@@ -59,7 +59,7 @@ export class InferenceTask {
 
   /** Reserves quota for one more text, in addition to the reported usage. Returns false if the quota is too low. */
   reserve(text: string): Promise<boolean> {
-    return this.#hold.cover(this.#text.maxUnits(text, this.#usage?.units ?? 0));
+    return this.#reservation.cover(this.#text.maxUnits(text, this.#usage?.units ?? 0));
   }
 
   /** Records text that was sent to the provider. */
@@ -95,6 +95,6 @@ export class InferenceTask {
   /** Charges the reported usage and, unless the provider or the gateway failed, the audio sent without a report. */
   settle(outcome: Outcome & { channel: string }): Promise<void> {
     const usage = isServerFailure(outcome) ? this.#usage : sumUsage(this.#usage, this.#text.unreported);
-    return this.#hold.close(usage, outcome, this.#text.bound);
+    return this.#reservation.close(usage, outcome, this.#text.bound);
   }
 }
