@@ -367,10 +367,10 @@ function openStoreOf(settings: Settings, logger: Logger): Promise<Store> {
     dataDir: settings.dataDir,
     ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
     postgres: settings.database,
-    hear: {
+    changeFeed: {
       databaseUrl: settings.databaseListenUrl,
-      onHearing: (hears, reason) => {
-        if (hears) logger.info('the change feed is connected');
+      onConnection: (isConnected, reason) => {
+        if (isConnected) logger.info('the change feed is connected');
         else logger.warn({ err: reason }, 'the change feed is disconnected; changes are polled');
       },
     },

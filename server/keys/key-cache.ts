@@ -3,8 +3,14 @@ import { Failure } from '../lib/failure.ts';
 import type { Timers } from '../lib/timers.ts';
 import { type AddressTest, addressTest } from '../settings/address-ranges.ts';
 import { StoreUnavailable } from '../store/availability.ts';
+import {
+  type CacheValidity,
+  type ChangeFeed,
+  isAfterPause,
+  isFresh,
+  validityUntil,
+} from '../store/change-feed.ts';
 import { hashKey } from '../store/keys.ts';
-import { type Belief, beliefIn, type Hearing, isAfterPause, isBelieved } from '../store/news.ts';
 import { earliest } from '../store/queries/lineage.ts';
 import {
   findAllowances,
@@ -17,7 +23,7 @@ import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 
 export interface KeyCacheParts {
-  store: Pick<Store, 'read'> & Partial<Pick<Store, 'hearing'>>;
+  store: Pick<Store, 'read'> & Partial<Pick<Store, 'changeFeed'>>;
   /** Epoch milliseconds. */
   clock: () => number;
   timers: Timers;
@@ -38,7 +44,7 @@ interface Entry {
   /** End of the short time to live, by the monotonic clock. */
   freshUntil: number;
   /** Validity by the change feed. Undefined: a change may have been missed during the look-up. */
-  feedValidity: Belief | undefined;
+  feedValidity: CacheValidity | undefined;
   /** Pauses of the process before the look-up. */
   pauses: number;
   /** Expiry of the key, in epoch milliseconds. */
@@ -63,10 +69,10 @@ export class KeyCache {
   constructor(parts: KeyCacheParts, maxSize: number = maxEntries) {
     this.#parts = parts;
     this.#entries = new LRUCache({ max: maxSize });
-    parts.store.hearing?.subscribe(({ tokens, users, flood }) => {
-      if (flood) this.#remove(() => true);
-      else if (tokens.size > 0 || users.size > 0)
-        this.#remove((caller) => users.has(caller.userId) || dependsOn(caller, (id) => tokens.has(id)));
+    parts.store.changeFeed?.subscribe(({ keyIds, userIds, overflow }) => {
+      if (overflow) this.#remove(() => true);
+      else if (keyIds.size > 0 || userIds.size > 0)
+        this.#remove((caller) => userIds.has(caller.userId) || dependsOn(caller, (id) => keyIds.has(id)));
     });
   }
 
@@ -82,8 +88,8 @@ export class KeyCache {
     if (expiresAt <= clock()) return false;
     const now = timers.monotonic();
     // A change that arrived during a pause of the process may still be unread.
-    if (!isAfterPause(pauses, store.hearing)) return false;
-    return now < freshUntil || isBelieved(feedValidity, store.hearing, now);
+    if (!isAfterPause(pauses, store.changeFeed)) return false;
+    return now < freshUntil || isFresh(feedValidity, store.changeFeed, now);
   }
 
   /** @throws Failure 401 when the key is unknown, disabled, expired or not valid from the address. */
@@ -110,7 +116,7 @@ export class KeyCache {
     for (let left = maxLookUps; ; left -= 1) {
       const entry = await this.#find(hash);
       const { store, timers } = this.#parts;
-      if (entry.pauses === pausesOf(store.hearing)) return entry;
+      if (entry.pauses === pausesOf(store.changeFeed)) return entry;
       this.#entries.delete(hash);
       if (left > 1) continue;
       if (timers.monotonic() < entry.freshUntil) return entry;
@@ -121,8 +127,8 @@ export class KeyCache {
   async #find(hash: string): Promise<Entry> {
     const { store, clock, timers } = this.#parts;
     const now = timers.monotonic();
-    const validity = beliefIn(store.hearing, now + feedTtlMs);
-    const pauses = pausesOf(store.hearing);
+    const validity = validityUntil(store.changeFeed, now + feedTtlMs);
+    const pauses = pausesOf(store.changeFeed);
     const changes = this.#changes;
     const token = await findTokenByHash(store.read, hash);
     if (token === undefined || !isUsable(token, clock())) {
@@ -179,7 +185,7 @@ export class KeyCache {
   }
 }
 
-const pausesOf = (hearing: Hearing | undefined) => hearing?.pauses ?? 0;
+const pausesOf = (feed: ChangeFeed | undefined) => feed?.pauses ?? 0;
 
 /** Whether a key, one of its ancestors or a key whose allowance it shares matches. */
 function dependsOn(

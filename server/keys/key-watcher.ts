@@ -1,6 +1,6 @@
 import { type Alarm, yieldToEventLoop } from '../lib/timers.ts';
+import { type CacheValidity, isFresh, validityUntil } from '../store/change-feed.ts';
 import { hashKey } from '../store/keys.ts';
-import { type Belief, beliefIn, isBelieved } from '../store/news.ts';
 import { findTokensByHash, hasAdminAccess, hasLimits, type TokenRecord } from '../store/queries/tokens.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { isUsable, type KeyCache, type KeyCacheParts } from './key-cache.ts';
@@ -23,7 +23,7 @@ interface Watched {
   /** Rights of the key at the last poll. Undefined: not polled yet. */
   fingerprint: string | undefined;
   /** Validity of the last poll. Undefined: the next poll is due. */
-  validity: Belief | undefined;
+  validity: CacheValidity | undefined;
   /** Record of the key at the last poll. */
   token: TokenRecord | undefined;
 }
@@ -40,16 +40,16 @@ export class KeyWatcher {
 
   constructor(parts: KeyCacheParts & { keys: KeyCache; logger: Logger }) {
     this.#parts = parts;
-    parts.store.hearing?.subscribe(({ tokens, users, flood }) => {
+    parts.store.changeFeed?.subscribe(({ keyIds, userIds, overflow }) => {
       let isAnyAffected = false;
       for (const entry of this.#watched.values()) {
         const { token } = entry;
         // The owner of a key that was never found is not known.
         const isAffected =
-          flood ||
+          overflow ||
           token === undefined ||
-          users.has(token.userId) ||
-          [token.id, ...token.lineage.ancestorIds].some((id) => tokens.has(id));
+          userIds.has(token.userId) ||
+          [token.id, ...token.lineage.ancestorIds].some((id) => keyIds.has(id));
         if (!isAffected) continue;
         entry.validity = undefined;
         isAnyAffected = true;
@@ -109,7 +109,7 @@ export class KeyWatcher {
         const batch = hashes.slice(from, from + batchSize);
         // Batches have a fixed length, so that one prepared statement serves all.
         const padded = Array.from({ length: batchSize }, (_, index) => batch[index] ?? batch[0] ?? '');
-        const validity = beliefIn(store.hearing, timers.monotonic() + feedTtlMs);
+        const validity = validityUntil(store.changeFeed, timers.monotonic() + feedTtlMs);
         for (const hash of batch) {
           const entry = this.#watched.get(hash);
           // A change that arrives during the query clears this again.
@@ -133,7 +133,7 @@ export class KeyWatcher {
 
   #isDue({ validity, token, fingerprint }: Watched): boolean {
     const { store, clock, timers } = this.#parts;
-    if (!isBelieved(validity, store.hearing, timers.monotonic())) return true;
+    if (!isFresh(validity, store.changeFeed, timers.monotonic())) return true;
     // An expiry is not a change, so the feed does not report it.
     const isValid = token !== undefined && isUsable(token, clock());
     return fingerprint === undefined || isValid === (fingerprint === invalidKey);

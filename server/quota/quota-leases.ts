@@ -1,8 +1,8 @@
 import { PeriodicTask } from '../lib/periodic-task.ts';
 import type { Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
+import { type CacheValidity, isFresh, validityUntil } from '../store/change-feed.ts';
 import type { LeaseGrant } from '../store/commands/leases.ts';
-import { type Belief, beliefIn, isBelieved } from '../store/news.ts';
 import { findLent, findRecalledLeases } from '../store/queries/leases.ts';
 import { persist, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -17,7 +17,7 @@ export interface Membership {
 }
 
 export interface QuotaLeasesParts {
-  store: Pick<Store, 'run' | 'read' | 'over'> & Partial<Pick<Store, 'hearing'>>;
+  store: Pick<Store, 'run' | 'read' | 'over'> & Partial<Pick<Store, 'changeFeed'>>;
   /** Id of the gateway that owns the leases. */
   gateway: string;
   membership: Membership;
@@ -78,16 +78,16 @@ export class QuotaLeases {
   readonly #leases = new Map<string, QuotaLease>();
   #lastNumber = 0;
   /** Validity of the last poll. Undefined: the next poll is due. */
-  #validity: Belief | undefined;
+  #validity: CacheValidity | undefined;
   #failing = false;
   #stopped = false;
 
   constructor(parts: QuotaLeasesParts) {
     this.#parts = parts;
     this.#polling = new PeriodicTask(parts.timers);
-    parts.store.hearing?.subscribe(({ tokens, users, leases, flood }) => {
-      const isAffected = [...tokens, ...leases].some((tokenId) => this.#keys.has(tokenId));
-      if (!flood && users.size === 0 && !isAffected) return;
+    parts.store.changeFeed?.subscribe(({ keyIds, userIds, recalledKeyIds, overflow }) => {
+      const isAffected = [...keyIds, ...recalledKeyIds].some((tokenId) => this.#keys.has(tokenId));
+      if (!overflow && userIds.size === 0 && !isAffected) return;
       this.#validity = undefined;
       // The next periodic poll repeats a failed one.
       this.pollRecalls().catch(() => {});
@@ -219,7 +219,7 @@ export class QuotaLeases {
     this.#returnUnused(now);
     if (this.#leases.size === 0) return;
     // A recall that arrives during the query clears this again.
-    const validity = beliefIn(store.hearing, now + feedTtlMs);
+    const validity = validityUntil(store.changeFeed, now + feedTtlMs);
     this.#validity = validity;
     let areAllKnown = false;
     try {
@@ -237,7 +237,7 @@ export class QuotaLeases {
   async #pollIfDue(): Promise<void> {
     const { store, timers } = this.#parts;
     const now = timers.monotonic();
-    if (!isBelieved(this.#validity, store.hearing, now)) return this.pollRecalls();
+    if (!isFresh(this.#validity, store.changeFeed, now)) return this.pollRecalls();
     this.#returnUnused(now);
   }
 

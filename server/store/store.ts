@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { PostgresLimits } from '../settings/database.ts';
 import { type OnAvailability, untilTaken } from './availability.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
-import type { Hearing } from './news.ts';
 import type { ReportArgs, ReportName, ReportResult } from './reports.ts';
 import type { Database } from './schema.ts';
 
@@ -20,7 +20,7 @@ export interface Store {
   /** Finds out in a short time whether commands can be run now. @throws StoreUnavailable when not. */
   check(): Promise<void>;
   /** How changes by other gateways are heard of; undefined: nobody listens, or there are no others. */
-  readonly hearing: Hearing | undefined;
+  readonly changeFeed: ChangeFeed | undefined;
   /** Resolves with the reason if the store fails for good, so that the process has to end. */
   readonly failed: Promise<Error>;
   /** Aborted when nobody shall wait any more for a store that is away. */
@@ -41,7 +41,10 @@ export interface StoreOptions {
   /** How a PostgreSQL database is used. */
   postgres?: PostgresLimits;
   /** Has what other gateways announce heard, where they can be told; `databaseUrl`: over a connection there. */
-  hear?: { databaseUrl: string | undefined; onHearing: (hears: boolean, reason?: Error) => void };
+  changeFeed?: {
+    databaseUrl: string | undefined;
+    onConnection: (isConnected: boolean, reason?: Error) => void;
+  };
   /** Called when the database, or the space on the disk, is gone, and when it is back. */
   onAvailability?: OnAvailability;
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { disableToken, makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
-import { Heard } from '../support/heard.ts';
+import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { until } from '../support/turns.ts';
 
@@ -32,7 +32,7 @@ class Fixture {
   failure: { read?: Error; run?: Error } = {};
   readonly gateway = `gateway ${(gateways += 1)}`;
 
-  private constructor(timers: ManualTimers, hearing?: Heard) {
+  private constructor(timers: ManualTimers, feed?: FakeChangeFeed) {
     this.timers = timers;
     const run: Store['run'] = (name, args) => {
       this.commands.push(name);
@@ -47,7 +47,7 @@ class Fixture {
       },
     });
     this.leases = new QuotaLeases({
-      store: { run, read, over: store.over, hearing },
+      store: { run, read, over: store.over, changeFeed: feed },
       gateway: this.gateway,
       membership: this.membership,
       logger: createLogger('error', [], { write: (line) => void this.lines.push(line) }),
@@ -57,13 +57,13 @@ class Fixture {
   }
 
   static async make({
-    hearing,
+    feed,
     timers = new ManualTimers(),
   }: {
-    hearing?: Heard;
+    feed?: FakeChangeFeed;
     timers?: ManualTimers;
   } = {}) {
-    const fixture = new Fixture(timers, hearing);
+    const fixture = new Fixture(timers, feed);
     await store.run('beat', { id: fixture.gateway, beat: 0 });
     return fixture;
   }
@@ -414,8 +414,8 @@ describe('polls for recalled leases', () => {
   });
 
   test('are valid for 2 s with a change feed, until it disconnects', async () => {
-    const hearing = new Heard();
-    const fixture = await Fixture.make({ hearing });
+    const feed = new FakeChangeFeed();
+    const fixture = await Fixture.make({ feed });
     const token = await makeToken(store, { remainQuota: 10_000 });
     fixture.leases.start();
     const begun = fixture.timers.now;
@@ -425,15 +425,15 @@ describe('polls for recalled leases', () => {
     expect(fixture.reads).toBe(1);
     await pass(fixture, 250);
     expect(fixture.reads).toBe(2);
-    hearing.era = 2;
+    feed.epoch = 2;
     await pass(fixture, 250);
     expect(fixture.reads).toBe(3);
-    hearing.era = undefined;
+    feed.epoch = undefined;
     await pass(fixture, 250);
     await pass(fixture, 250);
     expect(fixture.reads).toBe(5);
     // An idle lease is returned between two polls, too.
-    hearing.era = 3;
+    feed.epoch = 3;
     // An unknown lease is polled for again.
     const gone = await makeToken(store, { remainQuota: 10_000 });
     const figures = { grow: false, need: 1, want: 1, now: 1 };
@@ -455,23 +455,23 @@ describe('polls for recalled leases', () => {
   });
 
   test('run at once on a recall, and again while its lease is unknown', async () => {
-    const hearing = new Heard();
-    const fixture = await Fixture.make({ hearing });
+    const feed = new FakeChangeFeed();
+    const fixture = await Fixture.make({ feed });
     const token = await makeToken(store, { remainQuota: 10_000 });
     const lease = await fixture.lease(token, 10);
-    const readsAfter = async (changes: Parameters<Heard['tell']>[0]) => {
+    const readsAfter = async (changes: Parameters<FakeChangeFeed['announce']>[0]) => {
       const { reads } = fixture;
-      hearing.tell(changes);
+      feed.announce(changes);
       for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
       return fixture.reads - reads;
     };
-    expect(await readsAfter({ tokens: new Set([-1]), leases: new Set([-1]) })).toBe(0);
-    expect(await readsAfter({ users: new Set([-1]) })).toBe(1);
-    expect(await readsAfter({ flood: true })).toBe(1);
-    expect(await readsAfter({ leases: idsOf(token) })).toBe(1);
+    expect(await readsAfter({ keyIds: new Set([-1]), recalledKeyIds: new Set([-1]) })).toBe(0);
+    expect(await readsAfter({ userIds: new Set([-1]) })).toBe(1);
+    expect(await readsAfter({ overflow: true })).toBe(1);
+    expect(await readsAfter({ recalledKeyIds: idsOf(token) })).toBe(1);
     expect(lease.isDraining).toBe(false);
     await disableToken(store, token);
-    expect(await readsAfter({ tokens: idsOf(token) })).toBe(1);
+    expect(await readsAfter({ keyIds: idsOf(token) })).toBe(1);
     expect(lease.isDraining).toBe(true);
     fixture.leases.cancel(lease, 10);
     await fixture.leases.stop();

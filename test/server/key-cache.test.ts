@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { KeyCache } from '../../server/keys/key-cache.ts';
+import type { ChangeFeed } from '../../server/store/change-feed.ts';
 import { hashKey } from '../../server/store/keys.ts';
-import type { Hearing } from '../../server/store/news.ts';
 import type { Store } from '../../server/store/store.ts';
 import { disableToken, makeToken } from '../store/books.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
-import { Heard } from '../support/heard.ts';
+import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const address = '192.0.2.7';
@@ -16,10 +16,10 @@ eachTestOnOneStore('sqlite', (made) => {
 });
 
 /** Creates a cache with its own clock, and keys that expire after the given seconds, or never. */
-async function makeCache(lifetimes: readonly (number | undefined)[], maxSize?: number, hearing?: Hearing) {
+async function makeCache(lifetimes: readonly (number | undefined)[], maxSize?: number, feed?: ChangeFeed) {
   const timers = new ManualTimers();
   const { read } = store;
-  const cache = new KeyCache({ store: { read, hearing }, timers, clock: () => timers.now }, maxSize);
+  const cache = new KeyCache({ store: { read, changeFeed: feed }, timers, clock: () => timers.now }, maxSize);
   const keys: string[] = [];
   for (const seconds of lifetimes) {
     const key = `sk-${crypto.randomUUID()}`;
@@ -134,7 +134,11 @@ describe('look-ups', () => {
 
 describe('with a change feed', () => {
   test('a key is cached for 30 s, and at most until it expires', async () => {
-    const { timers, cache, first, second, cached } = await makeCache([undefined, 20], undefined, new Heard());
+    const { timers, cache, first, second, cached } = await makeCache(
+      [undefined, 20],
+      undefined,
+      new FakeChangeFeed(),
+    );
     for (const key of [first, second]) await cache.authenticate(key, address);
     timers.advance(19_999);
     expect(cached()).toEqual([true, true]);
@@ -145,27 +149,27 @@ describe('with a change feed', () => {
   });
 
   test('a change removes the key and those that share its allowance, and no other', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { cache, first, second, cached } = await makeCache([undefined, undefined], undefined, feed);
     const [one, other] = [
       await cache.authenticate(first, address),
       await cache.authenticate(second, address),
     ];
-    feed.tell({ leases: new Set([one.tokenId]) });
+    feed.announce({ recalledKeyIds: new Set([one.tokenId]) });
     expect(cached()).toEqual([true, true]);
-    feed.tell({ tokens: new Set([one.tokenId]) });
+    feed.announce({ keyIds: new Set([one.tokenId]) });
     expect(cached()).toEqual([false, true]);
-    feed.tell({ users: new Set([other.userId]) });
+    feed.announce({ userIds: new Set([other.userId]) });
     expect(cached()).toEqual([false, false]);
     for (const key of [first, second]) await cache.authenticate(key, address);
-    feed.tell({ flood: true });
+    feed.announce({ overflow: true });
     expect(cached()).toEqual([false, false]);
 
     const maker = await makeToken(store, { requestsPerMinute: 5 });
     const child = { key: 'sk-child-of-another', keyHash: hashKey('sk-child-of-another') };
     await makeToken(store, { keyHash: child.keyHash, allowanceId: maker.id });
     await cache.authenticate(child.key, address);
-    feed.tell({ tokens: new Set([maker.id]) });
+    feed.announce({ keyIds: new Set([maker.id]) });
     expect(cache.getCached(child.key, address)).toBeUndefined();
 
     for (const key of [first, child.key]) await cache.authenticate(key, address);
@@ -178,37 +182,37 @@ describe('with a change feed', () => {
   });
 
   test('a key is cached for 1 s while the feed is disconnected, and when it was looked up then', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { timers, cache, first, second, cached } = await makeCache([undefined, undefined], undefined, feed);
     await cache.authenticate(first, address);
-    feed.era = undefined;
+    feed.epoch = undefined;
     await cache.authenticate(second, address);
     timers.advance(999);
     expect(cached()).toEqual([true, true]);
     timers.advance(1);
     expect(cached()).toEqual([false, false]);
     // The feed has reconnected without a gap.
-    feed.era = 1;
+    feed.epoch = 1;
     expect(cached()).toEqual([true, false]);
     // The connection is a new one.
-    feed.era = 2;
+    feed.epoch = 2;
     expect(cached()).toEqual([false, false]);
   });
 
   test('a key that may have changed during the look-up is cached for 1 s', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { timers, cache, first, second, third, cached } = await makeCache(
       [undefined, undefined, undefined],
       undefined,
       feed,
     );
     for (const [key, changes] of [
-      [first, { users: new Set([-1]) }],
-      [second, { tokens: new Set([-1]) }],
-      [third, { leases: new Set([-1]) }],
+      [first, { userIds: new Set([-1]) }],
+      [second, { keyIds: new Set([-1]) }],
+      [third, { recalledKeyIds: new Set([-1]) }],
     ] as const) {
       const checked = cache.authenticate(key, address);
-      feed.tell(changes);
+      feed.announce(changes);
       await checked;
     }
     timers.advance(999);
@@ -218,7 +222,7 @@ describe('with a change feed', () => {
   });
 
   test('after a pause of the process a key is looked up again until all queued changes are processed', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { cache, first, second, cached } = await makeCache([undefined, undefined], undefined, feed);
     const { tokenId } = await cache.authenticate(first, address);
     await cache.authenticate(second, address);
@@ -227,7 +231,7 @@ describe('with a change feed', () => {
     // A look-up after the pause is valid.
     await cache.authenticate(second, address);
     expect(cached()).toEqual([false, true]);
-    feed.tell({ tokens: new Set([tokenId]) });
+    feed.announce({ keyIds: new Set([tokenId]) });
     feed.catchUp();
     expect(cached()).toEqual([false, true]);
     await cache.authenticate(first, address);
@@ -237,7 +241,7 @@ describe('with a change feed', () => {
   });
 
   test('a look-up during which the process paused is repeated', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { cache, first, cached } = await makeCache([undefined], undefined, feed);
     const { tokenId } = await cache.authenticate(first, address);
     cache.invalidateHash(hashKey(first));
@@ -255,7 +259,7 @@ describe('with a change feed', () => {
   });
 
   test('a key is not accepted when the process pauses during every look-up for longer than a second', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { timers, cache, first } = await makeCache([undefined], undefined, feed);
     const read = store.read.executeQuery.bind(store.read);
     const reads = vi.spyOn(store.read, 'executeQuery');

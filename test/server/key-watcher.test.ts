@@ -11,7 +11,7 @@ import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { disableToken, makeToken } from '../store/books.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
-import { Heard } from '../support/heard.ts';
+import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { until } from '../support/turns.ts';
 
@@ -40,15 +40,15 @@ class Polls implements KyselyPlugin {
   };
 }
 
-function makeWatcher(hearing?: Heard) {
+function makeWatcher(feed?: FakeChangeFeed) {
   const timers = new ManualTimers();
   const polls = new Polls();
   const lines: string[] = [];
   const logger = createLogger('error', [], { write: (line) => void lines.push(line) });
   const clock = () => timers.now;
-  const keys = new KeyCache({ store: { read: store.read, hearing }, timers, clock });
+  const keys = new KeyCache({ store: { read: store.read, changeFeed: feed }, timers, clock });
   const read = store.read.withPlugin(polls);
-  const watcher = new KeyWatcher({ store: { read, hearing }, keys, timers, clock, logger });
+  const watcher = new KeyWatcher({ store: { read, changeFeed: feed }, keys, timers, clock, logger });
   /** Advances the clock and waits until a due poll has ended and the next one is scheduled. */
   const pass = async (ms: number) => {
     timers.advance(ms);
@@ -191,9 +191,9 @@ test('keys are polled in batches of 50, unknown ones included', async () => {
 
 test.each([
   ['', () => undefined],
-  [', also with a change feed', () => new Heard()],
-])('a failed recheck is repeated after the next poll%s', async (_, hearing) => {
-  const { lines, pass, watched } = makeWatcher(hearing());
+  [', also with a change feed', () => new FakeChangeFeed()],
+])('a failed recheck is repeated after the next poll%s', async (_, feed) => {
+  const { lines, pass, watched } = makeWatcher(feed());
   const { recheck } = await watched();
   recheck.mockRejectedValueOnce(new Error('unavailable'));
   for (const times of [1, 2, 2]) {
@@ -226,7 +226,7 @@ test('an unavailable store is logged once, until it responds again', async () =>
 
 describe('with a change feed', () => {
   test('a poll result is valid for 30 s, and at most until the key expires', async () => {
-    const { timers, polls, pass, watched } = makeWatcher(new Heard());
+    const { timers, polls, pass, watched } = makeWatcher(new FakeChangeFeed());
     const { token, recheck } = await watched();
     await setKey(token.id, { expiredTime: timers.now / 1_000 + 40 });
     await pass(500);
@@ -246,27 +246,27 @@ describe('with a change feed', () => {
   });
 
   test('a changed key is polled at once, and no other', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { polls, pass, watcher, watched } = makeWatcher(feed);
     const [one, other] = [await watched(), await watched()];
     await pass(500);
-    feed.tell({ tokens: new Set([-1]), users: new Set([-1]), leases: new Set([one.token.id]) });
+    feed.announce({ keyIds: new Set([-1]), userIds: new Set([-1]), recalledKeyIds: new Set([one.token.id]) });
     await pass(0);
     expect(polls.found).toEqual([2]);
     await disableToken(store, one.token);
-    feed.tell({ tokens: new Set([one.token.id]) });
+    feed.announce({ keyIds: new Set([one.token.id]) });
     await pass(0);
     expect(polls.found).toEqual([2, 1]);
     expect([one.recheck, other.recheck].map(({ mock }) => mock.calls.length)).toEqual([2, 1]);
-    feed.tell({ users: new Set([other.token.userId]) });
+    feed.announce({ userIds: new Set([other.token.userId]) });
     await pass(0);
-    feed.tell({ flood: true });
+    feed.announce({ overflow: true });
     await pass(0);
     expect(polls.found).toEqual([2, 1, 1, 2]);
     // The owner of an unknown key is not known.
     watcher.watch('sk-unknown', async () => {});
     await pass(500);
-    feed.tell({ users: new Set([-1]) });
+    feed.announce({ userIds: new Set([-1]) });
     await pass(0);
     expect(polls.found).toEqual([2, 1, 1, 2, 0, 0]);
     // The key stays unknown until a change arrives.
@@ -275,17 +275,17 @@ describe('with a change feed', () => {
   });
 
   test('a key that changes during a poll is polled again at once', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { timers, polls, pass, watched } = makeWatcher(feed);
     const { token, recheck } = await watched();
     await pass(500);
     const { promise, resolve } = Promise.withResolvers<void>();
     polls.delay = promise;
-    feed.tell({ flood: true });
+    feed.announce({ overflow: true });
     timers.advance(0);
     await until(() => polls.found.length === 2);
     await disableToken(store, token);
-    feed.tell({ tokens: new Set([token.id]) });
+    feed.announce({ keyIds: new Set([token.id]) });
     // Polls never overlap.
     expect(timers.pending).toBe(0);
     resolve();
@@ -295,7 +295,7 @@ describe('with a change feed', () => {
     expect(recheck).toHaveBeenCalledTimes(2);
     // Then the interval applies again.
     await pass(0);
-    feed.era = undefined;
+    feed.epoch = undefined;
     await pass(499);
     expect(polls.found).toHaveLength(3);
     await pass(1);
@@ -303,18 +303,18 @@ describe('with a change feed', () => {
   });
 
   test('a key is polled twice a second while the feed is disconnected or after a failed poll', async () => {
-    const feed = new Heard();
+    const feed = new FakeChangeFeed();
     const { polls, pass, watched } = makeWatcher(feed);
     const { token, recheck } = await watched();
-    feed.era = undefined;
+    feed.epoch = undefined;
     await pass(500);
     await pass(500);
     expect(polls.found).toHaveLength(2);
-    feed.era = 2;
+    feed.epoch = 2;
     await pass(500);
     await pass(500);
     expect(polls.found).toHaveLength(3);
-    feed.era = 3;
+    feed.epoch = 3;
     polls.failure = new Error('unavailable');
     await pass(500);
     polls.failure = undefined;

@@ -8,34 +8,35 @@ import { migrate } from '../migrate.ts';
 import { laneOf, type ReportResult, reportNamed } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
+import { PostgresChangeFeed } from './change-feed.ts';
 import { Commits } from './commits.ts';
 import { type Connections, openConnections, postgresDialect } from './driver.ts';
-import { Listener } from './listener.ts';
+
 import { inTransaction } from './transaction.ts';
 import { numbersAsNumbers } from './types.ts';
 
-/** What keeps tasks going has connections of its own: a rush of requests must not make polls late. */
+/** Commands of the poller have connections of their own, so that many requests do not delay polls. */
 const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
 const pollingConnections = 3;
 
-/** Requests wait for these at times, so they wait for nothing else, and not for long. In milliseconds. */
+/** Requests wait for these commands, so they have a connection of their own and a short time limit, in milliseconds. */
 const sharing: ReadonlySet<CommandName> = new Set(['drawRequests', 'claimSockets', 'sweepAllowances']);
-const sharingLimit = 2_000;
+const sharingTimeoutMs = 2_000;
 
-/** Longest time for a query of the listening connection, in milliseconds. */
-const listeningLimit = 5_000;
+/** Longest time for a query of the change feed, in milliseconds. */
+const feedTimeoutMs = 5_000;
 
-/** Reports must not take the connections of requests. */
+/** Reports must not use the connections of requests. */
 const reportConnections = 3;
-/** One statement of an audit reads all books, and may take so long, in milliseconds. */
+/** One statement of an audit reads the whole log. In milliseconds. */
 const auditTimeoutMs = 300_000;
-/** What reads as much and is in no hurry waits for its turn with them. */
-const patient: ReadonlySet<CommandName> = new Set(['dropLogDay']);
-/** Doing these twice is the same as doing them once. They come all the time, so they must not write without need. */
+/** Commands that read as much share the connection of audits. */
+const slow: ReadonlySet<CommandName> = new Set(['dropLogDay']);
+/** Idempotent commands. They are frequent, so they skip the write that records their commit. */
 const repeatable: ReadonlySet<CommandName> = new Set([
   'beat',
   'freeOrphans',
-  // Twice, it takes too much, which the next minute fills up.
+  // A repetition takes too many requests, which the next minute refills.
   'drawRequests',
   'claimSockets',
   'sweepAllowances',
@@ -45,18 +46,18 @@ const repeatable: ReadonlySet<CommandName> = new Set([
   'rollUpLog',
 ]);
 
-/** A server that says nothing at all is given up so much later than its own time limit, in milliseconds. */
-const silenceMargin = 2_000;
+/** The client waits this much longer than the time limit of the server, in milliseconds. */
+const timeoutMarginMs = 2_000;
 
-/** The store in a PostgreSQL database, for several gateways at once. `schema` is made when it is not there. */
+/** Opens the store in a PostgreSQL database, which several gateways can share. Creates `schema` if it does not exist. */
 export async function openPostgresStore(
   databaseUrl: string,
   {
     schema,
     postgres = standardLimits,
     onAvailability = () => {},
-    hear,
-  }: Pick<StoreOptions, 'schema' | 'postgres' | 'onAvailability' | 'hear'>,
+    changeFeed,
+  }: Pick<StoreOptions, 'schema' | 'postgres' | 'onAvailability' | 'changeFeed'>,
 ): Promise<Store> {
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
@@ -66,7 +67,7 @@ export async function openPostgresStore(
     ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // What is not waited for goes out at once.
+    // Sends pipelined statements at once.
     pipeline: true,
     connectionTimeoutMillis: postgres.connectTimeoutMs,
     types: numbersAsNumbers,
@@ -85,7 +86,7 @@ export async function openPostgresStore(
   const end = () => Promise.all(opened.splice(0).map(({ pool }) => pool.end()));
 
   try {
-    // A migration takes the time that it takes.
+    // Without a time limit.
     await migrate(kyselyOver(connect('migration', { max: 1 })), 'postgres', { schema });
   } finally {
     await end();
@@ -95,7 +96,7 @@ export async function openPostgresStore(
   const limits: pg.PoolConfig = {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-    query_timeout: statementTimeoutMs + silenceMargin,
+    query_timeout: statementTimeoutMs + timeoutMarginMs,
   };
   const connections = connect('requests', { ...limits, max: postgres.connections });
   const db = kyselyOver(connections);
@@ -103,19 +104,19 @@ export async function openPostgresStore(
   const sharingDb = kyselyOver(
     connect('sharing', {
       max: 1,
-      connectionTimeoutMillis: sharingLimit,
-      statement_timeout: sharingLimit,
-      idle_in_transaction_session_timeout: sharingLimit,
-      query_timeout: sharingLimit,
+      connectionTimeoutMillis: sharingTimeoutMs,
+      statement_timeout: sharingTimeoutMs,
+      idle_in_transaction_session_timeout: sharingTimeoutMs,
+      query_timeout: sharingTimeoutMs,
     }),
   );
   const reportDb = kyselyOver(connect('reports', { ...limits, max: reportConnections }), true);
-  // A transaction, so that nothing of it may be asked twice.
+  // Not read-only, since an audit is one transaction, which must not be repeated in part.
   const auditDb = kyselyOver(
     connect('audit', {
       ...limits,
       statement_timeout: auditTimeoutMs,
-      query_timeout: auditTimeoutMs + silenceMargin,
+      query_timeout: auditTimeoutMs + timeoutMarginMs,
       max: 1,
     }),
   );
@@ -126,7 +127,7 @@ export async function openPostgresStore(
   const probe = new Probe(async (doubted) => {
     const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(probeDb);
     if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
-    // With a full disk it answers questions, and writes what there is room for in its files.
+    // With a full disk the server still reads, and writes into the free space of its files.
     if (doubted) await growAndUndo(growthDb);
   });
 
@@ -135,26 +136,26 @@ export async function openPostgresStore(
   const connectionsFor = (name: CommandName) => {
     if (polling.has(name)) return pollingDb;
     if (sharing.has(name)) return sharingDb;
-    return patient.has(name) ? auditDb : db;
+    return slow.has(name) ? auditDb : db;
   };
 
   const commits = new Commits();
   await commits.forget(db);
 
-  const listener =
-    hear === undefined
+  const feed =
+    changeFeed === undefined
       ? undefined
-      : new Listener({
+      : new PostgresChangeFeed({
           open: () =>
             new pg.Client({
               ...common,
-              connectionString: hear.databaseUrl ?? databaseUrl,
-              query_timeout: listeningLimit,
+              connectionString: changeFeed.databaseUrl ?? databaseUrl,
+              query_timeout: feedTimeoutMs,
             }),
           notify: async (channel, payload) => {
             await sql`select pg_notify(${channel}, ${payload})`.execute(sharingDb);
           },
-          onHearing: hear.onHearing,
+          onConnection: changeFeed.onConnection,
         });
 
   const over = new AbortController();
@@ -162,7 +163,7 @@ export async function openPostgresStore(
   let closed: Promise<void> | undefined;
   return {
     engine: 'postgres',
-    hearing: listener,
+    changeFeed: feed,
     read: kyselyOver(connections, true),
     run<Name extends CommandName>(name: Name, args: Args<Name>) {
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
@@ -184,15 +185,15 @@ export async function openPostgresStore(
         ReportResult<typeof name>
       >,
     check: () => probe.check(),
-    // A database that is away comes back.
+    // A database that is unavailable can come back.
     failed: new Promise(() => {}),
     over: over.signal,
     giveUp: () => over.abort(),
     close() {
       closed ??= Promise.allSettled(running).then(async () => {
         over.abort();
-        await listener?.stop();
-        // One that cannot be asked keeps them for a while.
+        await feed?.stop();
+        // Rows of a database that is unavailable remain for a day.
         await commits.forget(db).catch(() => {});
         await end();
       });
@@ -201,10 +202,10 @@ export async function openPostgresStore(
   };
 }
 
-/** More than any table has room for without growing, in bytes; as text, which does not become shorter, a third more. */
+/** Larger than the free space of any table, in bytes. The text does not compress, and is a third longer. */
 const growthBytes = 24 * 1024;
 
-/** Writes what a file of the database must grow for, and undoes it. @throws StoreUnavailable when it may not grow */
+/** Makes a file of the database grow, and undoes it. @throws StoreUnavailable when it cannot grow */
 async function growAndUndo(db: Kysely<Database>): Promise<void> {
   const transaction = await db.startTransaction().execute();
   try {

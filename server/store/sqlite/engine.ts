@@ -34,7 +34,7 @@ export async function openSqliteStore(
     let closed: Promise<void> | undefined;
     return {
       engine: 'sqlite',
-      hearing: undefined,
+      changeFeed: undefined,
       read,
       run(name, args) {
         if (closed !== undefined) return Promise.reject(new Error('the store is closed'));

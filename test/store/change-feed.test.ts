@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KeyCache } from '../../server/keys/key-cache.ts';
 import { systemTimers } from '../../server/lib/timers.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
+import type { ChangeSet } from '../../server/store/change-feed.ts';
 import { hashKey } from '../../server/store/keys.ts';
-import type { News } from '../../server/store/news.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
@@ -14,9 +14,9 @@ import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 const within = { timeout: 30_000, interval: 20 };
 const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
 
-describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout: 90_000 }, () => {
+describe.skipIf(!engines.includes('postgres'))('the change feed of a store', { timeout: 90_000 }, () => {
   let testStore: TestStore;
-  /** One that changes things, and says nothing of it. */
+  /** A store without a feed, which makes the changes. */
   let other: Store;
   beforeAll(async () => {
     testStore = await TestStore.make('postgres');
@@ -24,36 +24,36 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
   });
   afterAll(() => testStore.remove());
 
-  /** With what it heard, and the session it listens over. */
+  /** Opens a store with a change feed and records what it delivers. */
   async function listening(url = databaseUrl) {
     const session = `listen_${randomUUID()}`;
     const address = new URL(url);
     address.searchParams.set('application_name', session);
     const states: (true | string)[] = [];
     const store = await testStore.open({
-      hear: {
+      changeFeed: {
         databaseUrl: address.href,
-        onHearing: (hears, reason) => states.push(hears || (reason?.message ?? '')),
+        onConnection: (isConnected, reason) => states.push(isConnected || (reason?.message ?? '')),
       },
     });
-    const heard: News[] = [];
-    store.hearing?.subscribe((news) => heard.push(news));
-    const begun = () => vi.waitFor(() => expect(store.hearing?.era).toBeDefined(), within);
+    const received: ChangeSet[] = [];
+    store.changeFeed?.subscribe((changes) => received.push(changes));
+    const connected = () => vi.waitFor(() => expect(store.changeFeed?.epoch).toBeDefined(), within);
     const cut = () =>
       onServer((client) =>
         client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
           session,
         ]),
       );
-    return { store, heard, states, begun, cut };
+    return { store, received, states, connected, cut };
   }
 
-  test('hears of what keys and users may do now, and of leases that are recalled, and of nothing else', async () => {
-    const { store, heard, begun } = await listening();
-    await begun();
+  test('delivers changes of the rights of keys and users and recalled leases, and nothing else', async () => {
+    const { store, received, connected } = await listening();
+    await connected();
     const token = await makeToken(other, { remainQuota: 1_000 });
     const quiet = await makeToken(other, { remainQuota: 1_000 });
-    // What every call does.
+    // Every call does this.
     const ledger = new Ledger(other, 'gateway_1');
     const call = {
       requestId: randomUUID(),
@@ -67,44 +67,48 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
     await other.run('recallLeases', { tokenId: token.id });
     await disableToken(other, token);
     await other.run('updateUser', { id: token.userId, set: { disabled: true }, change });
-    await vi.waitFor(() => expect(heard.some(({ users }) => users.has(token.userId))).toBe(true), within);
-    const all = (of: 'tokens' | 'leases' | 'users') => heard.flatMap((news) => [...news[of]]);
-    expect(new Set(all('tokens'))).toEqual(new Set([token.id]));
-    expect(all('leases')).toContain(token.id);
-    expect(new Set(all('users'))).toEqual(new Set([token.userId]));
+    await vi.waitFor(
+      () => expect(received.some(({ userIds: users }) => users.has(token.userId))).toBe(true),
+      within,
+    );
+    const all = (of: 'keyIds' | 'recalledKeyIds' | 'userIds') =>
+      received.flatMap((changes) => [...changes[of]]);
+    expect(new Set(all('keyIds'))).toEqual(new Set([token.id]));
+    expect(all('recalledKeyIds')).toContain(token.id);
+    expect(new Set(all('userIds'))).toEqual(new Set([token.userId]));
     await store.close();
   });
 
-  test('knows that it may have missed something when its connection was cut, and says so once', async () => {
-    const { store, heard, states, begun, cut } = await listening();
-    await begun();
-    const { era } = store.hearing ?? {};
+  test('has another epoch after its connection was cut, and reports the cut once', async () => {
+    const { store, received, states, connected, cut } = await listening();
+    await connected();
+    const { epoch: era } = store.changeFeed ?? {};
     await cut();
-    await vi.waitFor(() => expect(store.hearing?.era).not.toBe(era), within);
-    await begun();
-    expect(store.hearing?.era).not.toBe(era);
+    await vi.waitFor(() => expect(store.changeFeed?.epoch).not.toBe(era), within);
+    await connected();
+    expect(store.changeFeed?.epoch).not.toBe(era);
     expect(states).toEqual([true, expect.any(String), true]);
     const token = await makeToken(other);
     await disableToken(other, token);
-    await vi.waitFor(() => expect(heard.some(({ tokens }) => tokens.has(token.id))).toBe(true), within);
+    await vi.waitFor(() => expect(received.some(({ keyIds }) => keyIds.has(token.id))).toBe(true), within);
     await store.close();
     expect(states).toHaveLength(3);
   });
 
-  test('does not believe a connection over which nothing comes', async () => {
+  test('has no epoch over a connection to another database', async () => {
     const elsewhere = new URL(databaseUrl);
     elsewhere.pathname = '/postgres';
     const { store, states } = await listening(elsewhere.href);
     await vi.waitFor(() => expect(states).toHaveLength(1), within);
     expect(states).toEqual(['the listening connection leads to a database without these tables']);
-    expect(store.hearing?.era).toBeUndefined();
+    expect(store.changeFeed?.epoch).toBeUndefined();
     await store.close();
   });
 
-  test('lets a key be known for long, which ends when another gateway revokes it, be that heard of or missed', async () => {
-    const { store, begun, cut } = await listening();
-    await begun();
-    // Its clock stands still: nothing is forgotten with time.
+  test('keeps a key cached until another gateway disables it, whether the feed delivers or misses the change', async () => {
+    const { store, connected, cut } = await listening();
+    await connected();
+    // The clock stands still, so nothing expires.
     const timers = new ManualTimers();
     const ring = new KeyCache({ store, timers, clock: () => timers.now });
     const keys = [`sk-${randomUUID()}`, `sk-${randomUUID()}`] as const;
@@ -120,14 +124,14 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
     await cut();
     await disableToken(other, second);
     await vi.waitFor(() => expect(known(keys[1])).toBe(false), within);
-    await begun();
+    await connected();
     expect(known(keys[1])).toBe(false);
     await store.close();
   });
 
-  test('is told of a flood of changes in few pieces', async () => {
-    const { store, heard, begun } = await listening();
-    await begun();
+  test('combines many changes into few change sets', async () => {
+    const { store, received, connected } = await listening();
+    await connected();
     const token = await makeToken(other);
     const { schema } = testStore.options;
     const count = 3_000;
@@ -139,19 +143,19 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
     );
     await disableToken(other, token);
     await vi.waitFor(
-      () => expect(heard.some(({ tokens, flood }) => flood || tokens.has(token.id))).toBe(true),
+      () => expect(received.some(({ keyIds, overflow }) => overflow || keyIds.has(token.id))).toBe(true),
       within,
     );
-    const flood = heard.some((news) => news.flood);
-    const told = heard.reduce((sum, { tokens }) => sum + tokens.size, 0);
-    expect(flood || told >= count).toBe(true);
-    expect(heard.length).toBeLessThan(count / 50);
+    const overflow = received.some(({ overflow }) => overflow);
+    const listed = received.reduce((sum, { keyIds }) => sum + keyIds.size, 0);
+    expect(overflow || listed >= count).toBe(true);
+    expect(received.length).toBeLessThan(count / 50);
     await store.close();
   });
 
   test('after a blocked event loop, a key that was disabled meanwhile is not accepted', async () => {
-    const { store, heard, begun } = await listening();
-    await begun();
+    const { store, received, connected } = await listening();
+    await connected();
     const ring = new KeyCache({ store, timers: systemTimers, clock: Date.now });
     const key = `sk-${randomUUID()}`;
     const token = await makeToken(other, { keyHash: hashKey(key) });
@@ -165,22 +169,22 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
       blockEventLoop(600);
       // The first code that runs after the pause.
       expect(ring.getCached(key, '192.0.2.1')).toBeUndefined();
-      expect(store.hearing).toMatchObject({ era: undefined, isBehind: true });
+      expect(store.changeFeed).toMatchObject({ epoch: undefined, isBehind: true });
       await answered;
       resolve();
     });
     await updated;
     await expect(ring.authenticate(key, '192.0.2.1')).rejects.toMatchObject({ status: 401 });
-    await begun();
+    await connected();
     // When the feed has caught up, the change has been delivered.
-    expect(heard.some(({ tokens }) => tokens.has(token.id))).toBe(true);
+    expect(received.some(({ keyIds }) => keyIds.has(token.id))).toBe(true);
     expect(ring.getCached(key, '192.0.2.1')).toBeUndefined();
     await changing;
     await store.close();
   });
 });
 
-/** Stands for SIGSTOP: nothing of this process runs meanwhile. */
+/** Blocks the process, as SIGSTOP does. */
 function blockEventLoop(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
