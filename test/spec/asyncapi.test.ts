@@ -24,7 +24,7 @@ const inPlace = ['allOf', 'anyOf', 'oneOf'];
 const valueMaps = ['properties', 'patternProperties'];
 const values = ['items', 'additionalProperties'];
 
-/** The schema with every object inside it closed, so that a misspelt field is an error. */
+/** Copies a schema and closes all objects, so that a misspelled field is an error. */
 function closed(schema: Json): Json {
   if (!isObject(schema)) return schema;
   const shut = (value: Json) =>
@@ -54,13 +54,13 @@ const at = (id: string, node: Json | undefined) => `${id}${(node as { $ref: stri
 const openSchema = (node: Json | undefined) => ajv.compile({ $ref: at('open', node) });
 const closedSchema = (node: Json | undefined) =>
   ajv.compile({ $ref: at('closed', node), unevaluatedProperties: false });
-/** The codes that the examples of a message tell. */
+/** Error codes in the examples of a message. */
 const codesOf = (message: string, code: (payload: JsonObject) => Json | undefined) => {
   const { examples } = new Map(objects(components.messages)).get(message) ?? {};
   return (examples as { payload: JsonObject }[]).map(({ payload }) => text(code(payload)));
 };
 
-test('the examples of errors on sockets have codes of errors.yaml', () => {
+test('socket error examples use codes of errors.yaml', () => {
   const known = (family: ErrorFacts['families'][number]) =>
     (errors as readonly ErrorFacts[])
       .filter(({ families }) => families.includes(family))
@@ -116,11 +116,11 @@ const operations = objects(bundle.operations).map(([id, node]) => ({
   id,
   channel: refName((node.channel as { $ref: string }).$ref),
   side: node.action === 'send' ? 'server' : 'client',
-  // Without a list of its own an operation has all messages of its channel.
+  // An operation without a list has all messages of its channel.
   messages: Object.values(node.messages ?? deref(bundle, node.channel).messages ?? {}).map(messageAt),
 }));
 
-/** What is wrong with an event of one direction: it must be exactly one of the messages, with known fields only. */
+/** Problems of an event of one direction. It must match exactly one message, with known fields only. */
 function eventProblems(event: Json, candidates: Message[], headers?: Json): string[] {
   const matching = candidates.filter(({ binary, open }) => !binary && open(event));
   const [message, ...others] = matching;
@@ -134,7 +134,7 @@ function eventProblems(event: Json, candidates: Message[], headers?: Json): stri
   return [...problems(message.closed, event), ...inHeaders];
 }
 
-/** Why the event is not the message that it is most like: a wrong tag weighs most. */
+/** Problems of an event against the most similar message. A wrong tag has the highest weight. */
 function nearest(event: Json, candidates: Message[]): string[] {
   const reasons = candidates.map(({ name, open }) => [`is not ${name}`, ...problems(open, event)]);
   const weight = (found: string[]) =>

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, objects, operationsOf } from '../../openapi/
 import { bundle, documented } from '../conformance/contract/documented.ts';
 import { limitSites } from '../conformance/limits/limit-sites.ts';
 
-/** What fields are called that take the address of a callback. */
+/** Names of fields with a callback URL. */
 const addresses = ['callback_url', 'notify_hook', 'notifyHook'];
 
 const operations = operationsOf(bundle).filter(({ aliasOf }) => aliasOf === undefined);
@@ -13,7 +13,7 @@ const callbacksOf = (node: JsonObject) =>
   );
 
 describe('callbacks', () => {
-  test('every address that a request takes has its callback, and no other', () => {
+  test('every callback URL of a request has its callback, and no other', () => {
     for (const { id, node } of operations) {
       const paths = documented(id).requests.flatMap(({ pointer, mediaType }) =>
         mediaType === 'application/json' ? limitSites(bundle, { $ref: pointer }) : [],
@@ -31,7 +31,7 @@ describe('callbacks', () => {
     }
   });
 
-  test('what is posted has the headers of Standard Webhooks', () => {
+  test('callbacks have the headers of Standard Webhooks', () => {
     const posts = operations.flatMap(({ node }) =>
       callbacksOf(node).flatMap(([, item]) => (isObject(item) && isObject(item.post) ? [item.post] : [])),
     );

@@ -12,10 +12,10 @@ import { jsonOf } from '../conformance/wire/http-response.ts';
 import { violations } from '../conformance/wire/wire.ts';
 import { exchange } from '../support/exchange.ts';
 
-/** Values, not schemas: what stands below is no part of the contract's own structure. */
+/** Keys with values instead of schemas below them. */
 const data = new Set(['example', 'examples', 'value', 'default', 'const', 'enum']);
 
-/** Every node with `examples` as schemas write them, a list, or with a default. */
+/** All nodes with a default, or with a list of `examples`, as in schemas. */
 function* exemplified(node: Json | undefined, pointer: string): Generator<Located> {
   if (Array.isArray(node))
     for (const [index, one] of node.entries()) yield* exemplified(one, `${pointer}/${index}`);
@@ -30,7 +30,7 @@ function* exemplified(node: Json | undefined, pointer: string): Generator<Locate
   }
 }
 
-test('every example and default in a schema fits it', () => {
+test('every example and default of a schema is valid', () => {
   const located = [...exemplified(bundle, '#')];
   const problems = located.flatMap((one) => {
     const { examples, default: normal } = one.schema;
@@ -44,7 +44,7 @@ test('every example and default in a schema fits it', () => {
 });
 
 describe.each([...documentedOperations.values()])('$id', (operation) => {
-  test('its examples fit their schemas', () => {
+  test('its examples are valid', () => {
     expect(misfits(operation)).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe.each([...documentedOperations.values()])('$id', (operation) => {
   });
 });
 
-/** What is wrong with the examples of an operation's parameters, requests and responses. */
+/** Problems in the examples of an operation's parameters, requests and responses. */
 function misfits({ path, parameters, requests, responses }: DocumentedOperation): string[] {
   const inRequest = parameters.flatMap((parameter) =>
     parameter.examples.flatMap((value) =>

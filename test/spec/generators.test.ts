@@ -14,7 +14,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type Called, eventsProgram, programs, type Spoken } from '../support/generated-calls.ts';
 import { exportedTypes, generateEvents, generators, problemsOf } from '../support/generators.ts';
 
-// Each generator reads the whole contract, and the compiler all that it makes of it.
+// Each generator reads the complete contract, and the compiler checks its complete output.
 vi.setConfig({ testTimeout: 120_000 });
 
 const root = join(import.meta.dirname, '../..');
@@ -26,7 +26,7 @@ let json: JsonObject = {};
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  // Below the packages, so that what is made finds those it needs.
+  // Inside the package folder, so that the generated code resolves its dependencies.
   folder = await mkdtemp(join(root, 'node_modules/.generators-'));
   json = JSON.parse(await readFile(file, 'utf8')) as JsonObject;
   gateway = await startTestGateway();
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Names of the schemas that are bodies of requests. */
+/** Names of request body schemas. */
 const requests = () =>
   operationsOf(json).flatMap(({ node }) =>
     objects(deref(json, node.requestBody).content).flatMap(([, { schema }]) => {
@@ -46,23 +46,23 @@ const requests = () =>
     }),
   );
 
-/** A handshake answers with no body and with no 2xx; some generators have no better word for it than any. */
+/** A handshake has no body and no 2xx response. Some generators type it as any. */
 const handshakes = () =>
   operationsOf(json)
     .filter(({ node }) => objects(node.responses).some(([status]) => status === '101'))
     .map(({ id }) => `${pascal(id)}Query`);
 
-/** Beside the types of the contract stand those of the client that a generator makes. */
-const ofTheClient = /^(Full)?RequestParams at /;
+/** Matches types of the generated client, which are not part of the contract. */
+const inGeneratedClient = /^(Full)?RequestParams at /;
 
 /**
- * What the generator for OpenAPI 3.0 does not know: a header and its schema that have one name, a field that several parts
- * of an `allOf` describe, and items that are one of several kinds.
+ * Matches constructs that the generator for OpenAPI 3.0 does not support: a header and a schema with the same name, a field
+ * in several parts of an `allOf`, and items of several types.
  */
-const beyondIt =
+const unsupported =
   /\bWebhook(Id|Signature|Timestamp)\b|Duplicate identifier 'model'|^Model3d(Input|Request) at "[.a-z]*images\[\]"/;
 
-/** The generator for events has no word for a field that is always null. */
+/** Matches fields that are always null, which the event generator cannot type. */
 const alwaysNull = /^\w+ at ("\.(output\.)?(data|type)"( \| )?)+$/;
 
 describe.each(Object.entries(generators))('%s', (name, generate) => {
@@ -74,21 +74,21 @@ describe.each(Object.entries(generators))('%s', (name, generate) => {
     types = await generate({ file, json, file30: generated('openapi-3.0.json'), baseUrl: gateway.url }, own);
   }, 120_000);
 
-  test('makes whole types of the contract, and compiles', async () => {
+  test('generates complete types of the contract that compile', async () => {
     const names = exportedTypes(await readFile(types, 'utf8')).map((found) => found.toLowerCase());
     expect(names).toEqual(expect.arrayContaining(requests().map((request) => request.toLowerCase())));
     if (program !== undefined) await writeFile(join(own, 'call.ts'), program);
     const problems = await problemsOf(types, own, program === undefined ? [] : [join(own, 'call.ts')]);
     const meant = (problem: string) =>
-      ofTheClient.test(problem) ||
-      (name === 'openapi-typescript-codegen' && beyondIt.test(problem)) ||
+      inGeneratedClient.test(problem) ||
+      (name === 'openapi-typescript-codegen' && unsupported.test(problem)) ||
       handshakes().some((handshake) => problem.startsWith(handshake));
     expect(problems.filter((problem) => !meant(problem))).toEqual([]);
   });
 
   if (program === undefined) return;
 
-  test('makes a client that calls the gateway', async () => {
+  test('generates a client that calls the gateway', async () => {
     const outfile = join(own, 'call.mjs');
     const entry = { contents: program, resolveDir: own, loader: 'ts' } as const;
     await build({ stdin: entry, outfile, bundle: true, format: 'esm', platform: 'node' });
@@ -110,7 +110,7 @@ describe('modelina, from the events', () => {
     types = await generateEvents(events, own);
   }, 120_000);
 
-  test('makes whole types of the messages, and compiles', async () => {
+  test('generates complete types of the messages that compile', async () => {
     const names = exportedTypes(await readFile(types, 'utf8'));
     const { messages } = events.components as { messages: JsonObject };
     const payloads = objects(messages).map(([, { payload }]) => refName((payload as { $ref: string }).$ref));
@@ -121,7 +121,7 @@ describe('modelina, from the events', () => {
     expect(problems.filter((problem) => !alwaysNull.test(problem))).toEqual([]);
   });
 
-  test('makes types over which a program speaks on the socket', async () => {
+  test('generates types with which a program uses the socket', async () => {
     const outfile = join(own, 'speak.mjs');
     const entry = { contents: eventsProgram, resolveDir: own, loader: 'ts' } as const;
     await build({ stdin: entry, outfile, bundle: true, format: 'esm', platform: 'node' });
@@ -132,11 +132,11 @@ describe('modelina, from the events', () => {
   });
 });
 
-test('the types of the events are whole', async () => {
+test('the event types are complete', async () => {
   expect(await problemsOf(generated('events.ts'), await mkdtemp(join(folder, 'events-')))).toEqual([]);
 });
 
-test('a type that is any or unknown is found where it stands', async () => {
+test('a type any or unknown is found at its location', async () => {
   const own = await mkdtemp(join(folder, 'fixture-'));
   const types = join(own, 'types.ts');
   await writeFile(

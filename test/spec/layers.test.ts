@@ -73,7 +73,7 @@ describe('the rule of the layers', () => {
   });
 });
 
-/** What the lint prints as JSON; it ends with 1 when it finds something. */
+/** JSON output of the linter, which exits with 1 if it finds problems. */
 function lint(cwd: string): Promise<string> {
   return new Promise((resolve) => {
     execFile(join(root, 'node_modules/.bin/oxlint'), ['--format', 'json'], { cwd }, (_error, stdout) =>

@@ -6,12 +6,12 @@ import { headers, statuses } from './statuses.ts';
 describe.each([...documentedOperations.values()])('$id', ({ id, aliasOf, responses }) => {
   const name = (aliasOf ?? id) as OperationId;
 
-  test('documents exactly the statuses that it can answer with', () => {
+  test('documents exactly the statuses that it can return', () => {
     const documented = responses.map(({ status }) => status);
     expect(documented.map(String).sort()).toEqual(statuses[name].map(String).sort());
   });
 
-  test('documents the headers of each answer', () => {
+  test('documents the headers of each response', () => {
     const family = operations[name].errorFamily === 'messages' ? headers.messages : [];
     for (const { status, headers: found } of responses) {
       // A handshake's answer carries the headers of the socket alone.
@@ -26,6 +26,6 @@ describe.each([...documentedOperations.values()])('$id', ({ id, aliasOf, respons
   });
 });
 
-test('the table has every operation', () => {
+test('the table contains every operation', () => {
   expect(Object.keys(statuses).sort()).toEqual([...operationIds].sort());
 });

@@ -1,26 +1,23 @@
 import type { OperationId } from '../../generated/operations.ts';
 
-/**
- * Which statuses each operation documents. The interface leaves them open; so that none is lost unseen, they stand here
- * a second time.
- */
+/** Expected statuses of each operation. The interface leaves them open, so this copy detects an accidental removal. */
 
-// What any call can end with that needs a key.
+// Statuses of all operations with an API key.
 const keyed = [400, 401, 429, 500];
 const body = [413, 415];
-// The store, or every account of a provider, may be away.
+// The database, or every account of a provider, may be unavailable.
 const away = [503];
 const provider = [502, ...away, 504];
 
-/** A body that goes on to a provider, for a model that the key may not use or that does not exist. */
+/** Statuses of requests that are forwarded to a provider, with a model that may be unknown or not allowed. */
 const created = [200, ...keyed, 403, 404, ...body, ...provider];
-/** Something that the gateway keeps under an id. */
+/** Statuses of requests for a stored object by id. */
 const kept = [200, ...keyed, 404, ...away];
 const listed = [200, ...keyed, ...away];
 const socket = [101, ...keyed, 403, 404, 426, ...away];
-/** Keys and the log. */
+/** Statuses of operations on keys and the log. */
 const managed = listed;
-/** What the operator alone may do. */
+/** Statuses of operations for the operator. */
 const operated = [...managed, 403];
 
 export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
@@ -39,7 +36,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   deleteVideo: kept,
   downloadVideoContent: [200, 206, ...keyed, 404, 416, ...provider],
   createNativeVideo: created,
-  // An id that nobody knows is a task of state UNKNOWN.
+  // An unknown id returns a task with status UNKNOWN.
   getNativeTask: listed,
   cancelNativeTask: [200, ...keyed, 404, ...provider],
   createOfficialVideo: created,
@@ -48,10 +45,10 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   deleteOfficialVideo: [204, ...keyed, 404, ...provider],
   createModel3d: created,
   uploadAsset: created,
-  // While its provider does not tell, the last known state is shown.
+  // If the provider does not respond, the last known state is returned.
   getAsset: kept,
 
-  // Both may go on from a song, which must be there and complete.
+  // Both can continue a song, which must exist and be complete.
   submitMusic: [...created, 409],
   createMusic: [...created, 409],
   submitLyrics: created,
@@ -99,7 +96,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   settleTask: [...operated, 404, ...body],
   searchDeliveries: operated,
   resendDelivery: [...operated, 404],
-  // It takes nothing.
+  // The operation has no input.
   auditBooks: operated.filter((status) => status !== 400),
   exportLogs: operated,
   showFigures: operated,
@@ -107,7 +104,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   testChannel: [...operated, 404],
   enableChannel: [...operated, 404],
   disableChannel: [...operated, 404, ...body],
-  // The link is the key.
+  // The link authorizes the request.
   getFile: [200, 206, 400, 404, 416, 500, ...provider],
   getHomePage: [200, 500],
   getDocs: [200, 500],
@@ -120,7 +117,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
 
 const fileHeaders = ['accept-ranges', 'cache-control', 'content-disposition', 'x-content-type-options'];
 
-/** The headers that answers of a status carry always, and by operation those that they may carry. */
+/** Required headers by status, and optional headers by operation. */
 export const headers = {
   always: ['x-request-id'],
   /** What public messages clients read in its place. */

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** What the operator does: users, keys and their quota. */
+/** Limits of the operator's operations: users, keys and their quota. */
 export const admin: Limits = {
   UserRole: { enum: ['user', 'admin'] },
   UserName: {

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** The public forms of an embedding request. */
+/** Limits of the OpenAI Embeddings API. */
 export const embeddings: Limits = {
   'EmbeddingInput/anyOf/0': { minLength: 1 },
   'EmbeddingInput/anyOf/1': { maxItems: 2048, minItems: 1 },

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** What server events and callbacks say of themselves, as the public protocols have them. */
+/** Constants of server events and callbacks in the native protocols. */
 export const events: Limits = {
   'channels/nativeSpeechStream/parameters/route': {
     enum: ['audio/tts/SpeechSynthesizer', 'aigc/multimodal-generation/generation'],

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** Image jobs. */
+/** Limits of image jobs. */
 export const images: Limits = {
   'ImagineRequest.base64Array': { maxItems: 5 },
   'ImagineRequest.base64Array[]': { pattern: '^data:image/(png|jpeg|jpg);base64,.' },

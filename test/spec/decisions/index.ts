@@ -1,5 +1,4 @@
 import { admin } from './admin.ts';
-import { answers } from './answers.ts';
 import { assets } from './assets.ts';
 import { embeddings } from './embeddings.ts';
 import { events } from './events.ts';
@@ -11,15 +10,16 @@ import { models3d } from './models3d.ts';
 import { music } from './music.ts';
 import { parameters } from './parameters.ts';
 import { realtime } from './realtime.ts';
+import { responses } from './responses.ts';
 import { speech } from './speech.ts';
 import { tasks } from './tasks.ts';
 import { video } from './video.ts';
 import { voices } from './voices.ts';
 
-/** The limits of what clients send, and the fixed values of answers, that the interface does not state. */
+/** Limits of requests and constants of responses that the interface does not define. */
 export const decisions = [
   admin,
-  answers,
+  responses,
   assets,
   embeddings,
   events,

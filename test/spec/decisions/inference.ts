@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** The client events of the duplex socket, as the public protocol has them. */
+/** Limits of client events in the native duplex speech protocol. */
 export const inference: Limits = {
   InferenceTaskId: {
     pattern: '^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$',

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** Keys and verification sessions. */
+/** Limits of keys and verification sessions. */
 export const management: Limits = {
   'CreateTokenRequest.name': {
     maxLength: 50,

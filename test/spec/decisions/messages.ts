@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** A messages request, as the public protocol has it. */
+/** Limits of the Anthropic Messages API. */
 export const messages: Limits = {
   'CacheControl.type': { const: 'ephemeral' },
   'CacheControl.ttl': { enum: ['5m', '1h'], default: '5m' },

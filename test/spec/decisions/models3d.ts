@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** A 3D request, as the public native protocol has it. */
+/** Limits of the native 3D protocol. */
 export const models3d: Limits = {
   'Model3dView.type': { enum: ['jpeg', 'png'] },
   'Model3dInput.prompt': { maxLength: 1024, minLength: 1 },

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** A music request beside the limits that the interface states. */
+/** Limits of music requests that the interface does not define. */
 export const music: Limits = {
   'SubmitLyricsRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'SubmitLyricsRequest.notify_hook': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** Parameters of paths, queries, headers and handshakes: the longest ids, models and keys, and the pages of lists. */
+/** Limits of path, query, header and handshake parameters: lengths of ids, models and keys, and pages of lists. */
 export const parameters: Limits = {
   'reloadConfiguration?dry_run': { default: false },
   'revokeToken?keep_children': { default: false },

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** The options of synthesis and of a realtime session, as the public protocols have them. */
+/** Limits of synthesis and session options in the native speech protocols. */
 export const realtime: Limits = {
   'SynthesisOptions.format': { default: 'mp3', enum: ['mp3', 'pcm', 'wav', 'opus'] },
   'SynthesisOptions.sample_rate': { default: 22050, enum: [8000, 16000, 22050, 24000, 44100, 48000] },

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** The native speech bodies as the public protocols have them, and the longest texts, voices and models. */
+/** Limits of the native speech protocols, and maximum lengths of texts, voices and models. */
 export const speech: Limits = {
   'SpeechRequest.model': { maxLength: 200, minLength: 1 },
   'SpeechRequest.input': { maxLength: 20000, minLength: 1 },

@@ -5,7 +5,7 @@ const formats = ['generic', 'videos', 'native', 'official', 'music', 'image'];
 const outcomes = ['open', 'delivered', 'given_up'];
 const reason = { maxLength: 500, minLength: 1 };
 
-/** What the operator does with tasks and callbacks. */
+/** Limits of the operator's operations on tasks and callbacks. */
 export const tasks: Limits = {
   'searchTasks?id': { maxLength: 128, minLength: 1 },
   'searchTasks?state': { enum: states },

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** What Seedance and eta take by model, and the bounds of a generic request whatever its model. */
+/** Limits of Seedance and eta models, and of generic requests for all models. */
 export const video: Limits = {
   Seedance20Duration: { maximum: 15, minimum: -1 },
   'Seedance20Duration/if': { minimum: 0 },

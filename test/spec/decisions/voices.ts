@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** Creating and keeping voices, as the public protocols have it. */
+/** Limits of the native voice customization protocol. */
 export const voices: Limits = {
   'CreateVoiceInput.action': { const: 'create_voice' },
   'CreateVoiceInput.target_model': { maxLength: 200, minLength: 1 },

@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts';
 
-/** Every default that the interface states. */
+/** All defaults that the interface defines. */
 export const defaults: Limits = {
   // Part 2.3: optimize_instructions, instruct models only.
   'MultimodalSpeechInput.optimize_instructions': { default: false },

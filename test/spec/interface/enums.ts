@@ -35,10 +35,10 @@ export const enums: Limits = {
     enum: ['chirp-hawk', 'chirp-v4', 'chirp-v3-5', 'chirp-bluejay', 'chirp-auk', 'chirp-fenix'],
   },
 
-  // Part 4.2: the query `model` of the asset routes takes the overseas model only.
+  // Part 4.2: the query `model` of the asset routes accepts the overseas model only.
   'parameters/AssetModel': { enum: ['zeta-delta-2-0-fast-260128'] },
 
-  // What an answer always says of itself: parts 2.5, 2.6, 2.8 and 4.2.
+  // Constants of responses: parts 2.5, 2.6, 2.8 and 4.2.
   'VideoTask.object': { const: 'video' },
   'FamilyRecord.code': { const: 'success' },
   'AssetUploadReply.code': { const: 0 },
@@ -55,7 +55,7 @@ export const enums: Limits = {
   'Message.role': { const: 'assistant' },
 };
 
-/** Values that must be taken, where the interface gives examples and leaves the list open. */
+/** Values that must be accepted, where the interface gives examples and leaves the list open. */
 export const taken: Readonly<Record<string, readonly Json[]>> = {
   'SpeechRequest.response_format': ['mp3', 'wav', 'pcm'],
   'SpeechRequest.stream_format': ['sse'],

@@ -1,11 +1,11 @@
 import type { Fields } from './fields.ts';
 import type { ErrorFamily } from './paths.ts';
 
-/** Part 7 of the interface: what an error body holds, by family. Every field of it is always there. */
+/** Part 7 of the interface: required fields of an error body by family. */
 export const errorBodies: Readonly<Record<ErrorFamily, Fields>> = {
   generic: { 'error.code!': 'string', 'error.message!': 'string', 'error.request_id!': 'string' },
   messages: { 'error.code!': 'string', 'error.message!': 'string', 'error.request_id!': 'string' },
-  // A provider's rejection passes unchanged; what the gateway refuses itself is generic.
+  // A provider's rejection is forwarded unchanged; gateway errors are generic.
   native: {
     'code!': 'string',
     'message!': 'string',

@@ -38,7 +38,7 @@ describe('events', () => {
   });
 
   const schema = (name: string) => (components.schemas as JsonObject)[name] as JsonObject;
-  test('session.update takes the session fields', () => {
+  test('session.update accepts the session fields', () => {
     const fields = Object.entries(sessionFields).map(([name, type]) => [`session.${name}`, type]);
     expect(fieldProblems([schema('SessionUpdate')], Object.fromEntries(fields), eventBundle)).toEqual([]);
   });

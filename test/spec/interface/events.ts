@@ -10,7 +10,7 @@ export interface EventRow {
 /** Parts 4.1 and 6 of the interface: the realtime socket. Both addresses expect the same events. */
 export const realtimeAddresses = ['/api-ws/v1/realtime', '/v1/realtime'] as const;
 
-/** Part 4.1: the duplex socket, whose events the interface does not show. */
+/** Part 4.1: the inference socket. The interface does not define its events. */
 export const inferenceAddress = '/api-ws/v1/inference';
 
 export const realtimeEvents: readonly EventRow[] = [
@@ -44,7 +44,7 @@ export const sessionFields = {
   optimize_instructions: 'boolean',
 } as const satisfies Record<string, FieldType>;
 
-/** Part 6: what usage reports, cumulative characters or the tokens of a response. */
+/** Part 6: usage as cumulative characters, or as tokens of a response. */
 export const usageFields = {
   'usage.characters': 'integer',
   'usage.input_tokens': 'integer',

@@ -3,7 +3,7 @@ import { bundle } from '../../conformance/contract/documented.ts';
 import { fieldAt } from '../../conformance/contract/schema-fields.ts';
 import type { Fields } from './fields.ts';
 
-/** What of the fields a schema lacks, or has in another type. */
+/** Fields that a schema does not have, or has with another type. */
 export function fieldProblems(roots: readonly JsonObject[], fields: Fields, document = bundle): string[] {
   return Object.entries(fields).flatMap(([marked, type]) => {
     const path = marked.replace('!', '');

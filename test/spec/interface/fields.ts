@@ -1,6 +1,6 @@
 export type FieldType = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'any';
 
-/** Paths of fields, `[]` for the items of a list, with their types. A `!` marks a field as required. */
+/** Field paths with their types. `[]` denotes array items, `!` a required field. */
 export type Fields = Readonly<Record<string, FieldType>>;
 
 /** The field tables of part 2 of the interface. */
@@ -99,7 +99,7 @@ export const videoTask: Fields = {
   'output[]': 'object',
   metadata: 'object',
   error: 'object',
-  // Part 7: a failed task says why here.
+  // Part 7: the reason of a failed task.
   'error.message': 'string',
   'error.code': 'string',
   'metadata.url': 'string',
@@ -203,7 +203,7 @@ export const nativeTask: Fields = {
   'usage.ratio': 'any',
 };
 
-/** 2.5, eta: its request goes to `/v1/videos` beside the generic one. */
+/** 2.5, eta: its request fields, in addition to the generic ones, at `/v1/videos`. */
 export const etaRequest: Fields = {
   ...videoRequest,
   resolution: 'string',

@@ -43,13 +43,13 @@ describe('values and limits', () => {
     expect((at.get(place) ?? []).map(({ keyword }) => keyword)).not.toContain('maxLength');
   });
 
-  // Each line is a limit that needs `x-decision` in the contract, on it or on a schema around it.
-  test('a limit is the interface’s, or says in x-decision that it is ours', () => {
+  // Each line is a limit that requires `x-decision` in the contract, on its schema or a surrounding one.
+  test('each limit is that of the interface, or has x-decision', () => {
     const silent = all.filter((limit) => !limit.decided && !byInterface(limit) && !isTag(limit));
     expect(lines(silent)).toEqual([]);
   });
-  // Each line is a limit that needs its line in a table of test/spec/decisions.
-  test('a limit of ours that requests meet, and each fixed value, stands in the tables too', () => {
+  // Each line is a limit that requires an entry in a table of test/spec/decisions.
+  test('each request limit of the gateway, and each constant, has an entry in the tables', () => {
     const met = new Set(
       [...requestLimits(bundle), ...requestLimits(eventBundle)].map(({ pointer }) => pointer),
     );
@@ -59,13 +59,13 @@ describe('values and limits', () => {
   });
 });
 
-/** As the tables write it. */
+/** Formats a limit like the tables. */
 const lines = (found: readonly Limit[]) => [
   ...new Set(
     found.map(({ place, keyword, value }) => `'${place}': { ${keyword}: ${JSON.stringify(value)} },`),
   ),
 ];
 
-/** Lists of values have no order. */
+/** Sorts lists of values, which have no order. */
 const sorted = (value: unknown) =>
   Array.isArray(value) ? value.map((one) => JSON.stringify(one)).sort() : value;

@@ -2,10 +2,10 @@ import type { Limits } from '../../support/limits.ts';
 
 /** Part 8 of the interface, with the ranges of the field tables of part 2. */
 export const limits: Limits = {
-  // Native speech: alpha3 600 characters. The 512 tokens of legacy models are counted, not written in a schema.
+  // Native speech: alpha3 600 characters. A schema cannot express the 512 tokens of legacy models.
   'MultimodalSpeechRequest/allOf/2/if.model': { pattern: '^alpha3-' },
   'MultimodalSpeechRequest/allOf/2/then.input.text': { maxLength: 600 },
-  // No realtime model and no instructions for others than instruct models; voxa-v1 has no native HTTP synthesis.
+  // No realtime models, instructions for instruct models only; voxa-v1 has no native HTTP synthesis.
   'MultimodalSpeechRequest.model': { pattern: '^(?!alpha.*-realtime)' },
   'MultimodalSpeechRequest/allOf/3/if.model': { pattern: '^(alpha|beta/)(?!.*-instruct)' },
   'MultimodalSpeechRequest/allOf/3/then.input.optimize_instructions/not': { const: true },
@@ -33,7 +33,7 @@ export const limits: Limits = {
   'GammaVideoLimits/then.seconds': { maximum: 30, pattern: '^(-1|[2-9]|[12][0-9]|30)$' },
   'GammaVideoLimits/then.seconds/if': { minimum: 0 },
   'GammaVideoLimits/then.seconds/then': { minimum: 2 },
-  // Gamma: one first and one last frame, ten reference images, and native media in their place.
+  // Gamma: one first and one last frame, ten reference images, or native media instead.
   'GammaShortcuts.images': { maxItems: 2 },
   'GammaShortcuts.reference_images': { maxItems: 10 },
   'GammaShortcuts/allOf/0/then.images/not': { minItems: 1 },
@@ -52,7 +52,7 @@ export const limits: Limits = {
   // Gamma: at least one of prompt and media.
   'GammaVideoInput/allOf/0/anyOf/0.prompt': { minLength: 1 },
   'GammaVideoInput/allOf/0/anyOf/1.media': { minItems: 1 },
-  // Gamma media: how many of each kind, and that frames stand alone.
+  // Gamma media: maximum per kind, and frames without other kinds.
   'GammaMediaList/allOf/0': { minContains: 0, maxContains: 1 },
   'GammaMediaList/allOf/0/contains.type': { const: 'first_frame' },
   'GammaMediaList/allOf/1': { minContains: 0, maxContains: 1 },
@@ -73,5 +73,5 @@ export const limits: Limits = {
   'parameters/PageSize': { minimum: 1, maximum: 1000 },
 };
 
-/** What the interface says is not limited: "longer input is truncated upstream". */
+/** Fields that the interface does not limit: "longer input is truncated upstream". */
 export const unlimited = ['VideoRequestFields.prompt', 'GammaVideoInput.prompt'] as const;

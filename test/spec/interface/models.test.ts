@@ -17,7 +17,7 @@ describe('models', () => {
     const own = models.filter((model) => model.family === family).map(({ id }) => id);
     expect(own.filter((id) => id !== 'sigma_lyrics')).toEqual(ids);
   });
-  test('there is no other model than those that stand for 3D, lyrics, texts and verification', () => {
+  test('all other models are placeholders for 3D, lyrics, images, texts and verification', () => {
     const known = [...speechModels.flatMap(({ ids }) => ids), ...Object.values(otherModels).flat()];
     expect([...byId.keys()].filter((id) => !known.includes(id))).toEqual([
       'theta-3d',

@@ -9,7 +9,7 @@ export interface SpeechRow {
   voices?: 'cloned' | 'designed';
 }
 
-/** The words of the column "Protocol", and the protocols of the catalogue that they mean. */
+/** Values of the column "Protocol" and the protocols of the catalog. */
 export const protocols = {
   'HTTP / inference WS': ['synthesizer', 'inference'],
   'inference WS only': ['inference'],
@@ -18,13 +18,13 @@ export const protocols = {
   'voice customization HTTP': ['customization'],
 } as const;
 
-/** What the words of that column say of the usage of a response. */
+/** Values of that column and the reporting of usage. */
 export const reported: Readonly<Partial<Record<string, 'session' | 'response'>>> = {
   'session cumulative characters': 'session',
   'tokens per response': 'response',
 };
 
-/** The words of the column "Usage unit", and the units of the catalogue that they mean. */
+/** Values of the column "Usage unit" and the units of the catalog. */
 export const units = {
   characters: 'characters',
   'input/output tokens': 'tokens',
@@ -110,13 +110,13 @@ export const speechModels: readonly SpeechRow[] = [
   },
 ];
 
-/** Parts 2.3 and 8: the longest text of one native request. */
+/** Parts 2.3 and 8: maximum text length of one native request. */
 export const maxTexts = {
   alpha3: { maxCharacters: 600 },
   'alpha-legacy': { maxTokens: 512 },
 } as const;
 
-/** Parts 2.5, 4.2 and 9: the other model ids that the interface names, by the family that they are of. */
+/** Parts 2.5, 4.2 and 9: the other model ids that the interface names, by family. */
 export const otherModels = {
   gamma: ['gamma3.0-video-prime', 'gamma3.0-video'],
   seedance: [

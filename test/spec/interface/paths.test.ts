@@ -40,7 +40,7 @@ describe('paths', () => {
     expect(content.map(({ mediaType }) => mediaType)).toEqual(expect.arrayContaining([...(row.media ?? [])]));
   });
 
-  test('whatever else the contract has is marked as an extension', () => {
+  test('all other operations are extensions', () => {
     const known = new Set(paths.map(({ method, path }) => `${method} ${path}`));
     const others = [...nodes].filter(([at, node]) => !known.has(at) && text(node.operationId) !== '');
     expect(others.filter(([, node]) => node['x-extension'] !== true).map(([at]) => at)).toEqual([]);
@@ -49,7 +49,7 @@ describe('paths', () => {
   });
 
   const takesBrowserKey = (path: string) => browserKey.paths.some((one) => one === path);
-  test('every path takes the Bearer key, and only those named take it in another header', () => {
+  test('every path accepts the Bearer key, and only the listed paths accept another header', () => {
     const schemes = new Map(objects((bundle.components as JsonObject).securitySchemes));
     for (const row of paths) {
       const names = (securityOf(nodeOf(row)) as JsonObject[]).flatMap((one) => Object.keys(one));

@@ -1,6 +1,6 @@
 import * as fields from './fields.ts';
 
-/** Which of the error bodies of part 7 an operation answers with. */
+/** Error family of an operation, from part 7. */
 export type ErrorFamily = 'generic' | 'native' | 'messages' | 'management';
 
 export interface PathRow {
@@ -18,7 +18,7 @@ export interface PathRow {
   media?: readonly string[];
 }
 
-/** Part 4.3: the prefixes that the music paths answer under. */
+/** Part 4.3: the prefixes of the music paths. */
 export const musicPrefixes = ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5'] as const;
 
 const music: readonly PathRow[] = musicPrefixes.flatMap((prefix): PathRow[] => [
@@ -43,7 +43,7 @@ const music: readonly PathRow[] = musicPrefixes.flatMap((prefix): PathRow[] => [
   { method: 'get', path: `${prefix}/act/timing/{clip_id}`, errors: 'generic' },
 ]);
 
-/** Part 4 of the interface: every endpoint. Whatever else the contract has is marked as an extension. */
+/** Part 4 of the interface: all endpoints. Other operations of the contract are extensions. */
 export const paths: readonly PathRow[] = [
   // 4.1
   {
@@ -202,8 +202,8 @@ export const paths: readonly PathRow[] = [
   },
 ];
 
-/** Part 5: the routes that take the key in a header of its own too. Every other one takes the Bearer key only. */
+/** Part 5: the routes that also accept the key in another header. All others accept the Bearer key only. */
 export const apiKeyHeader = { name: 'x-api-key', paths: ['/v1/messages'] } as const;
 
-/** Ours beside it: browsers offer the key as a subprotocol of the realtime socket. */
+/** Extension: browsers send the key as a subprotocol of the realtime socket. */
 export const browserKey = { scheme: 'browserKey', paths: ['/api-ws/v1/realtime', '/v1/realtime'] } as const;

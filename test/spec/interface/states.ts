@@ -4,7 +4,7 @@ import type { Limits } from '../../support/limits.ts';
 /** Part 3 of the interface: the states that it lists in full. */
 export const states: Limits = {
   VideoTaskStatus: { enum: ['queued', 'in_progress', 'completed', 'failed'] },
-  // On completion an eta task carries progress 100 (part 2.5).
+  // A completed eta task has progress 100 (part 2.5).
   'VideoTask/allOf/0/if.status': { const: 'completed' },
   'VideoTask/allOf/0/then.progress': { const: 100 },
   'VideoTask/allOf/1/if.status': { const: 'failed' },
@@ -23,7 +23,7 @@ export const states: Limits = {
   'NativeTaskUnknown.task_status': { const: 'UNKNOWN' },
 };
 
-/** States that must be among those of a resource whose list is open. */
+/** Required states of resources with an open list of states. */
 export const knownStates: Readonly<Record<string, readonly Json[]>> = {
   FamilyRecordStatus: ['SUCCESS'],
   MusicTaskStatus: ['SUCCESS', 'FAILURE'],

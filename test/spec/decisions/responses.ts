@@ -11,8 +11,8 @@ const channelFailures = [
   'busy',
 ];
 
-/** What answers say of themselves, and the states of what is shown, where the interface leaves them open. */
-export const answers: Limits = {
+/** Constants and states of responses that the interface leaves open. */
+export const responses: Limits = {
   'downloadVideoContent 200/headers/accept-ranges/schema': { const: 'bytes' },
   'downloadVideoContent 206/headers/accept-ranges/schema': { const: 'bytes' },
   'getFile 200/headers/accept-ranges/schema': { const: 'bytes' },
