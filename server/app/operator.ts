@@ -4,7 +4,6 @@ import type { Settings } from '../settings/settings.ts';
 import type { TraceSettings } from '../settings/traces.ts';
 import type { OpenWork } from '../store/queries/open-work.ts';
 import type { Metric } from '../telemetry/exposition.ts';
-import { Latest } from '../telemetry/latest.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import {
   channelHealthy,
@@ -14,7 +13,8 @@ import {
   pollLag,
   tasksOpen,
 } from '../telemetry/metrics.ts';
-import { watchProcess } from '../telemetry/process-figures.ts';
+import { measureProcess } from '../telemetry/process-metrics.ts';
+import { SingleFlightCache } from '../telemetry/single-flight-cache.ts';
 import { type OperatorPort, openOperatorPort } from './operator-port.ts';
 
 /** What tells the operator how the gateway does. */
@@ -82,9 +82,9 @@ export async function measure(): Promise<{
   collect(): Promise<readonly Metric[]>;
   stop(): Promise<void>;
 }> {
-  const { Metrics } = await import('../telemetry/meter.ts');
-  const metrics = new Metrics();
-  const unwatch = watchProcess();
+  const { MetricCollector } = await import('../telemetry/metric-collector.ts');
+  const metrics = new MetricCollector();
+  const unwatch = measureProcess();
   return {
     collect: () => metrics.collect(),
     async stop() {
@@ -105,13 +105,13 @@ export async function openPort(
 }
 
 function watchChannels({ channels }: Gateway): () => void {
-  return channelHealthy.watch(() =>
+  return channelHealthy.addCallback(() =>
     channels.all.map(({ name, health }) => [health.isHealthy ? 1 : 0, { 'unigate.channel': name }]),
   );
 }
 
 function watchConfiguration(gateway: Gateway): () => void {
-  return configurationInfo.watch(() => [
+  return configurationInfo.addCallback(() => [
     [1, { 'unigate.configuration.revision': gateway.settings.revision }],
   ]);
 }
@@ -122,10 +122,10 @@ const workAgeMs = 5_000;
 const workPatienceMs = 1_000;
 
 function watchOpenWork({ store, timers }: Gateway): () => void {
-  const work = new Latest<OpenWork>({
-    ask: () => store.report('countOpenWork', undefined),
-    ageMs: workAgeMs,
-    patienceMs: workPatienceMs,
+  const work = new SingleFlightCache<OpenWork>({
+    load: () => store.report('countOpenWork', undefined),
+    maxAgeMs: workAgeMs,
+    timeoutMs: workPatienceMs,
     now: timers.monotonic,
   });
   const late = (dueAt: number | null) => (dueAt === null ? 0 : Math.max(0, timers.monotonic() - dueAt) / 1e3);
@@ -134,14 +134,14 @@ function watchOpenWork({ store, timers }: Gateway): () => void {
     return figures === undefined ? [] : read(figures);
   };
   const stops = [
-    tasksOpen.watch(() =>
+    tasksOpen.addCallback(() =>
       told(({ tasks }) =>
         Object.entries(tasks).map(([state, count]) => [count, { 'unigate.task.state': state }] as const),
       ),
     ),
-    pollLag.watch(() => told(({ taskDueAt }) => [[late(taskDueAt)] as const])),
-    deliveryBacklog.watch(() => told(({ deliveries }) => [[deliveries] as const])),
-    deliveryLag.watch(() => told(({ deliveryDueAt }) => [[late(deliveryDueAt)] as const])),
+    pollLag.addCallback(() => told(({ taskDueAt }) => [[late(taskDueAt)] as const])),
+    deliveryBacklog.addCallback(() => told(({ deliveries }) => [[deliveries] as const])),
+    deliveryLag.addCallback(() => told(({ deliveryDueAt }) => [[late(deliveryDueAt)] as const])),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -11,7 +11,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from '../settings/traces.ts';
-import { recordSpans } from '../telemetry/trace.ts';
+import { useTracer } from '../telemetry/trace.ts';
 
 /**
  * Records spans from now on, and sends them in batches; what does not arrive is dropped. Gives what sends the rest and
@@ -31,7 +31,7 @@ export function exportSpans(
     sampler: samplerOf(sampler, ratio),
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: timeoutMillis })],
   });
-  const stop = recordSpans(provider.getTracer('unigate'));
+  const stop = useTracer(provider.getTracer('unigate'));
   return async () => {
     stop();
     await provider.shutdown().catch((error: unknown) => failed(String(error)));

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { within } from '../telemetry/work.ts';
+import { runInContext } from '../telemetry/telemetry-context.ts';
 import { bodyLimits, megabyte } from './body-limits.ts';
 import { collectBody } from './collect-body.ts';
 import type { FormLimits } from './form-parts.ts';
@@ -42,7 +42,7 @@ export function readForm(contract: object, { maxMb, parser }: BodySettings) {
     collectBody(request, limits.bytes, {
       push: (piece) => pieces.push(piece),
       end(size) {
-        within(request.context, () => {
+        runInContext(request.context, () => {
           parseCollected(request, { kind: 'form', pieces, contentType, limits }, size, parser)
             .then(({ value }) => {
               request.body = convertForm(value, schemaOf('application/json') ?? {}, root);

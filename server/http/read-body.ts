@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure, invalid } from '../lib/failure.ts';
-import { within } from '../telemetry/work.ts';
+import { runInContext } from '../telemetry/telemetry-context.ts';
 import { bodyLimits, megabyte } from './body-limits.ts';
 import { type BodyParser, maxInlineBytes } from './body-parser.ts';
 import { collectBody } from './collect-body.ts';
@@ -47,7 +47,7 @@ export function readBody({ maxMb, parser }: BodySettings) {
       push: (chunk) => chunks.push(chunk),
       end(size) {
         // The HTTP parser emits the end in the async context of the connection, not of the request.
-        within(request.context, () => {
+        runInContext(request.context, () => {
           if (size <= maxInlineBytes) {
             request.context.bodyReservation?.shrink(size);
             request.body = parseJsonBody(chunks, limits);
@@ -93,7 +93,7 @@ function requireReadable(request: IncomingMessage, accepted: readonly string[], 
 
 /** Reads up to 1 MB of a body that the operation does not have. */
 function dropBody(request: Request, next: NextFunction): void {
-  const end = () => within(request.context, () => next());
+  const end = () => runInContext(request.context, () => next());
   collectBody(request, megabyte, { push: () => {}, end, fail: next });
 }
 

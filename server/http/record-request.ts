@@ -30,7 +30,7 @@ export function startRequestMetrics(
 
 /** Records the time to the first byte of a forwarded response. `began`: by `performance.now()`. */
 export function recordFirstByte(began: number, { id }: Operation): void {
-  if (!firstByteDuration.read) return;
+  if (!firstByteDuration.isEnabled) return;
   const attributes = operations.get(id) ?? { 'unigate.operation': id };
   operations.set(id, attributes);
   firstByteDuration.record((performance.now() - began) / 1e3, attributes);
@@ -44,11 +44,11 @@ export function recordRequest(
   status: number,
   broken = false,
 ): void {
-  if (!serverRequestDuration.read && !trace?.recorded) return;
+  if (!serverRequestDuration.isEnabled && !trace?.isRecorded) return;
   const seconds = (performance.now() - began) / 1e3;
   const attributes = attributesOf(method, operation, status, broken);
   serverRequestDuration.record(seconds, attributes);
-  if (!trace?.recorded) return;
+  if (!trace?.isRecorded) return;
   const { 'error.type': error, 'http.route': route, 'http.request.method': name } = attributes;
   trace.end(attributes, error?.toString(), route === undefined ? `${name}` : `${name} ${route}`);
 }

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationFacts } from '../../generated/operations.ts';
 import { Failure, ProviderOutage } from '../lib/failure.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { logFields } from '../telemetry/work.ts';
+import { logFields } from '../telemetry/telemetry-context.ts';
 import { bodyPacer, maxUnpacedBytes } from './body-pacer.ts';
 
 /** Longest body that is read only to be dropped before the connection is used again, in bytes. */

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../keys/caller.ts';
-import { beginTrace } from '../telemetry/trace.ts';
-import { logFields, type Work, within } from '../telemetry/work.ts';
+import { logFields, runInContext, type TelemetryContext } from '../telemetry/telemetry-context.ts';
+import { startTrace } from '../telemetry/trace.ts';
 import type { BodyReservation } from './body-budget.ts';
 import type { Gateway } from './gateway.ts';
 import { startRequestMetrics } from './record-request.ts';
 import type { Operation } from './routes.ts';
 
 /** State of a request while it passes through the middleware. */
-export interface RequestContext extends Work {
+export interface RequestContext extends TelemetryContext {
   /** By the monotonic clock. */
   readonly startedAt: number;
   /** The same by `performance.now()`, which is more precise, for metrics. */
@@ -74,7 +74,7 @@ export function startRequest({
     const requestId = newRequestId(clock());
     request.context = {
       requestId,
-      trace: beginTrace(request.headers.traceparent, requestId),
+      trace: startTrace(request.headers.traceparent, requestId),
       startedAt: timers.monotonic(),
       began,
       operation: undefined,
@@ -87,7 +87,7 @@ export function startRequest({
       isBodyPlain: false,
     };
     response.setHeader('x-request-id', requestId);
-    within(request.context, next);
+    runInContext(request.context, next);
   };
 }
 

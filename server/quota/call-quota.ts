@@ -3,7 +3,7 @@ import type { ExtendResult, ReserveResult, Settlement } from '../store/commands/
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { Store } from '../store/store.ts';
 import { errorType } from '../telemetry/error-type.ts';
-import { currentWork } from '../telemetry/work.ts';
+import { currentContext } from '../telemetry/telemetry-context.ts';
 import {
   type ExtendRequest,
   type LeaseDraw,
@@ -250,7 +250,7 @@ export class CallQuota implements Reservations, QuotaSource {
       endedAt: this.#parts.clock(),
       log,
     };
-    const span = currentWork()?.trace?.child('settle', {});
+    const span = currentContext()?.trace?.child('settle', {});
     const { written, told } = this.#settlements.book(call, hasty);
     const finish = (leaseGone: boolean) => {
       this.#reservations.delete(request.requestId);

@@ -7,7 +7,7 @@ import { isPlausible, type Usage } from '../models/usage.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { FinalState } from '../store/schema.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { recordReservation, recordSettlement } from '../telemetry/quota-flow.ts';
+import { recordReservation, recordSettlement } from '../telemetry/quota-metrics.ts';
 import type { Reservations } from './ledger.ts';
 import { costOf, type Prices, type PriceTerms } from './prices.ts';
 

@@ -8,8 +8,8 @@ import { recordRequest } from '../http/record-request.ts';
 import { newRequestId } from '../http/request-context.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Timers } from '../lib/timers.ts';
-import { beginTrace, type Trace } from '../telemetry/trace.ts';
-import { logFields, type Work, within } from '../telemetry/work.ts';
+import { logFields, runInContext, type TelemetryContext } from '../telemetry/telemetry-context.ts';
+import { startTrace, type Trace } from '../telemetry/trace.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import {
   isSocketUpgrade,
@@ -46,7 +46,7 @@ export function acceptSockets(
   { path = '', startSession }: AcceptOptions,
 ): OpenSockets {
   const sockets = new OpenSockets(timers);
-  const contexts = new WeakMap<IncomingMessage, Work>();
+  const contexts = new WeakMap<IncomingMessage, TelemetryContext>();
   const contextOf = (request: IncomingMessage) =>
     contexts.get(request) ?? { requestId: '', trace: undefined };
   const idOf = (request: IncomingMessage) => contextOf(request).requestId;
@@ -97,14 +97,17 @@ export function acceptSockets(
     const startedAt = timers.monotonic();
     const recordedFrom = performance.now();
     const requestId = newRequestId(gateway.clock());
-    const context: Work = { requestId, trace: beginTrace(request.headers.traceparent, requestId) };
+    const context: TelemetryContext = {
+      requestId,
+      trace: startTrace(request.headers.traceparent, requestId),
+    };
     contexts.set(request, context);
     const record = (status: number, trace: Trace | undefined) =>
       recordRequest(recordedFrom, 'GET', { operation: operationOf(request), trace }, status);
     // Until the upgrade this is the only listener, and an error without a listener is thrown.
     const ignore = () => {};
     socket.on('error', ignore);
-    within(context, () => verifyHandshake(gateway, request))
+    runInContext(context, () => verifyHandshake(gateway, request))
       .then(async (handshake) => {
         const release = await gateway.socketLimiter.acquire(handshake.key.caller);
         let ended = Promise.resolve();

@@ -3,7 +3,7 @@ import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { Gateway } from '../http/gateway.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { Timers } from '../lib/timers.ts';
-import type { Work } from '../telemetry/work.ts';
+import type { TelemetryContext } from '../telemetry/telemetry-context.ts';
 
 /** The key of a socket. It may change while the socket is open. */
 export interface SocketKey {
@@ -16,7 +16,7 @@ export interface SocketKey {
 }
 
 /** A socket that has passed the handshake. */
-export interface Connection extends Work {
+export interface Connection extends TelemetryContext {
   readonly gateway: Gateway;
   /** Monotonic time, in milliseconds. */
   readonly startedAt: number;

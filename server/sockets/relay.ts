@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Channel } from '../channels/channel.ts';
 import { openSocketWithFailover, recordClose, type SocketRequest } from '../channels/socket.ts';
-import { within } from '../telemetry/work.ts';
+import { runInContext } from '../telemetry/telemetry-context.ts';
 import type { Connection } from './connection.ts';
 import { Peer, type PeerEvents } from './peer.ts';
 
@@ -59,7 +59,7 @@ export class Relay {
     const { gateway, key, model, timers } = this.#connection;
     const signal = AbortSignal.any([this.client.disconnected, this.#stopped.signal]);
     const request = { path: this.#path, model: model.id, user: key.caller.userId, signal, timers };
-    const opened = await within(this.#connection, () =>
+    const opened = await runInContext(this.#connection, () =>
       openSocketWithFailover(gateway.channels.order(channels), request, gateway.logger),
     );
     const { channel, socket } = opened;

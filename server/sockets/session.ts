@@ -3,7 +3,7 @@ import type { SocketRequest } from '../channels/socket.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Alarm } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
-import { logFields } from '../telemetry/work.ts';
+import { logFields } from '../telemetry/telemetry-context.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import { countSocket } from './count-socket.ts';
 import { idleTimeoutMs, maxSettlementWaitMs } from './limits.ts';

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../lib/timers.ts';
-import { forAll } from '../telemetry/work.ts';
+import { runWithoutContext } from '../telemetry/telemetry-context.ts';
 import { StoreUnavailable } from './availability.ts';
 
 /** After a batch of this many items, the next one waits for more: a commit costs as much as several items. */
@@ -32,7 +32,7 @@ export class Batcher<Item, Result extends NonNullable<unknown> | null> {
   add(item: Item): Promise<Result> {
     const written = Promise.withResolvers<Result>();
     this.#waiting.push({ item, written });
-    this.#running ??= forAll(() => this.#run());
+    this.#running ??= runWithoutContext(() => this.#run());
     return written.promise;
   }
 

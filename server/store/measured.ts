@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { errorType } from '../telemetry/error-type.ts';
 import { storeDuration } from '../telemetry/metrics.ts';
-import { currentWork } from '../telemetry/work.ts';
+import { currentContext } from '../telemetry/telemetry-context.ts';
 import { StoreUnavailable } from './availability.ts';
 import type { Store } from './store.ts';
 
@@ -26,8 +26,8 @@ export function measured(store: Store): Store {
     ...store,
     run(name, args) {
       const result = store.run(name, args);
-      const trace = currentWork()?.trace;
-      if (!storeDuration.read && !trace?.recorded) return result;
+      const trace = currentContext()?.trace;
+      if (!storeDuration.isEnabled && !trace?.isRecorded) return result;
       const began = performance.now();
       const span = trace?.child(name, { 'db.system.name': system, 'db.operation.name': name });
       const end = (error?: string) => {

@@ -1,8 +1,8 @@
 import { ClaimLoop } from '../store/claim-loop.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { beginLinked } from '../telemetry/trace.ts';
-import { within } from '../telemetry/work.ts';
+import { runInContext } from '../telemetry/telemetry-context.ts';
+import { startLinkedTrace } from '../telemetry/trace.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { PollSlots } from './poll-slots.ts';
 import type { TaskStep } from './task-step.ts';
@@ -110,11 +110,11 @@ export class Poller {
       if (leave()) this.wake();
     };
     // A trace of its own: that of the request ended with its answer.
-    const trace = beginLinked('poll task', traceparent, {
+    const trace = startLinkedTrace('poll task', traceparent, {
       'unigate.task.id': id,
       'unigate.channel': channel,
     });
-    const taken = within({ requestId, trace }, () => step(answered))
+    const taken = runInContext({ requestId, trace }, () => step(answered))
       .then(
         (dueAt) => {
           if (dueAt !== undefined) this.wake(dueAt);

@@ -2,7 +2,7 @@ import { costOf } from '../quota/prices.ts';
 import type { Settlement } from '../store/commands/ledger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { taskDuration } from '../telemetry/metrics.ts';
-import { recordSettlement } from '../telemetry/quota-flow.ts';
+import { recordSettlement } from '../telemetry/quota-metrics.ts';
 
 /** Quota that was held for a task when it was made. */
 export function reservedQuotaOf({

@@ -7,7 +7,7 @@ import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
-import { recordReservation } from '../telemetry/quota-flow.ts';
+import { recordReservation } from '../telemetry/quota-metrics.ts';
 import { type DriverError, noteDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { LeasedTaskWriter, leaseDrawOf } from './leased-task-writer.ts';

@@ -7,7 +7,7 @@ import { costOf } from '../quota/prices.ts';
 import type { NewTask } from '../store/commands/new-tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
-import { currentTraceparent } from '../telemetry/work.ts';
+import { currentTraceparent } from '../telemetry/telemetry-context.ts';
 import type { TaskEnvironment } from './environment.ts';
 
 /** A task to be made, and what it is made of. */

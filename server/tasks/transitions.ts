@@ -6,7 +6,7 @@ import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
-import { recordSettlement } from '../telemetry/quota-flow.ts';
+import { recordSettlement } from '../telemetry/quota-metrics.ts';
 import {
   type Snapshot,
   type Submission,

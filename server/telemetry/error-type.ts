@@ -1,4 +1,4 @@
-/** What went wrong, in one of few words: codes of Node and its libraries, and no message. */
+/** Returns the `error.type` attribute of an error: an error code of Node.js or its libraries, never a message. */
 export function errorType(error: unknown): string {
   if (!(error instanceof Error)) return 'other';
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return error.name;

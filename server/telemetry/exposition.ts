@@ -6,13 +6,13 @@ import {
   type MetricData,
 } from '@opentelemetry/sdk-metrics';
 
-/** One set of attributes of a metric, and what was measured of it. */
+/** The value of a metric for one set of attributes. */
 interface Point<Value> {
   attributes: Attributes;
   value: Value;
 }
 
-/** What was measured of a histogram: the counts are one more than the boundaries, which are their upper ends. */
+/** Boundaries are upper ends of buckets. There is one more count than boundaries. */
 export interface HistogramPoint {
   boundaries: readonly number[];
   counts: readonly number[];
@@ -20,31 +20,31 @@ export interface HistogramPoint {
   sum: number;
 }
 
-/** A metric as it stands, as plain data. */
+/** The current values of a metric, as plain data. */
 export type Metric = { name: string; unit: string; text: string } & (
   | { kind: 'histogram'; points: readonly Point<HistogramPoint>[] }
   | { kind: 'counter' | 'gauge'; points: readonly Point<number>[] }
 );
 
-const unitWords: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', '1': 'ratio' };
+const unitNames: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', '1': 'ratio' };
 
-/** A metric's name as it is scraped, by OpenTelemetry's rules for Prometheus; counters' values add `_total`. */
+/** Returns the Prometheus name of a metric, by OpenTelemetry's rules. Values of counters add `_total`. */
 export function familyName({ name, unit }: { name: string; unit: string }): string {
-  const word = unitWords[unit];
-  const plain = name.replaceAll('.', '_');
-  return word === undefined || plain.endsWith(`_${word}`) ? plain : `${plain}_${word}`;
+  const unitName = unitNames[unit];
+  const baseName = name.replaceAll('.', '_');
+  return unitName === undefined || baseName.endsWith(`_${unitName}`) ? baseName : `${baseName}_${unitName}`;
 }
 
-/** Without what only the SDK needs. */
+/** Converts a metric of the SDK. Returns undefined for exponential histograms. */
 export function plainMetric(metric: MetricData): Metric | undefined {
   const { name, unit, description: text } = metric.descriptor;
-  const described = { name, unit, text };
+  const descriptor = { name, unit, text };
   if (metric.dataPointType === DataPointType.EXPONENTIAL_HISTOGRAM) return undefined;
   if (metric.dataPointType === DataPointType.HISTOGRAM)
-    return { ...described, kind: 'histogram', points: metric.dataPoints.map(plainHistogram) };
+    return { ...descriptor, kind: 'histogram', points: metric.dataPoints.map(plainHistogram) };
   const kind = metric.dataPointType === DataPointType.SUM && metric.isMonotonic ? 'counter' : 'gauge';
   const points = metric.dataPoints.map(({ attributes, value }) => ({ attributes, value }));
-  return { ...described, kind, points };
+  return { ...descriptor, kind, points };
 }
 
 function plainHistogram({ attributes, value }: DataPoint<HistogramValue>): Point<HistogramPoint> {
@@ -52,9 +52,9 @@ function plainHistogram({ attributes, value }: DataPoint<HistogramValue>): Point
   return { attributes, value: { boundaries: buckets.boundaries, counts: buckets.counts, count, sum } };
 }
 
-/** Writes metrics as OpenMetrics 1.0. The SDK's own exporter writes the older form, without units. `resource`: what is measured. */
+/** Writes metrics as OpenMetrics 1.0. The exporter of the SDK writes an older format without units. */
 export function openMetrics(resource: Attributes, metrics: readonly Metric[]): string {
-  const lines = ['# TYPE target info', '# HELP target What is measured.'];
+  const lines = ['# TYPE target info', '# HELP target The measured process.'];
   lines.push(sample('target_info', resource, 1));
   for (const metric of metrics) writeFamily(lines, metric);
   return `${lines.join('\n')}\n# EOF\n`;
@@ -63,8 +63,8 @@ export function openMetrics(resource: Attributes, metrics: readonly Metric[]): s
 function writeFamily(lines: string[], metric: Metric): void {
   const name = familyName(metric);
   lines.push(`# TYPE ${name} ${metric.kind}`);
-  const word = unitWords[metric.unit];
-  if (word !== undefined) lines.push(`# UNIT ${name} ${word}`);
+  const unitName = unitNames[metric.unit];
+  if (unitName !== undefined) lines.push(`# UNIT ${name} ${unitName}`);
   lines.push(`# HELP ${name} ${escape(metric.text)}`);
   if (metric.kind === 'histogram') {
     for (const point of metric.points) writeHistogram(lines, name, point);
@@ -75,12 +75,12 @@ function writeFamily(lines: string[], metric: Metric): void {
 }
 
 function writeHistogram(lines: string[], name: string, { attributes, value }: Point<HistogramPoint>): void {
-  let below = 0;
+  let cumulative = 0;
   for (const [index, count] of value.counts.entries()) {
-    below += count;
+    cumulative += count;
     const end = value.boundaries[index];
     const le = end === undefined ? '+Inf' : Number.isInteger(end) ? `${end}.0` : String(end);
-    lines.push(sample(`${name}_bucket`, { ...attributes, le }, below));
+    lines.push(sample(`${name}_bucket`, { ...attributes, le }, cumulative));
   }
   lines.push(sample(`${name}_count`, attributes, value.count));
   lines.push(sample(`${name}_sum`, attributes, value.sum));

@@ -1,38 +1,38 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { logFields } from './work.ts';
+import { logFields } from './telemetry-context.ts';
 
 export type { Logger };
 
-/** A shorter one would be found in ordinary words. */
+/** Shorter secrets would match parts of ordinary words. */
 const minSecretLength = 6;
 
-/** What no line of a log may hold. There may be more of them while the log is written. */
+/** The secrets that the logger masks. Secrets can be added while the logger is in use. */
 export class Secrets {
-  #written: readonly string[] = [];
+  /** As they appear inside JSON strings. */
+  #escaped: readonly string[] = [];
 
   constructor(secrets: readonly string[] = []) {
     this.add(secrets);
   }
 
   add(secrets: readonly string[]): void {
-    const written = secrets
+    const escaped = secrets
       .filter(({ length }) => length >= minSecretLength)
       .map((secret) => JSON.stringify(secret).slice(1, -1));
-    // The longest first: nothing is left of one that begins like another.
-    this.#written = [...new Set([...this.#written, ...written])].sort(
+    // The longest first, since a secret can be a prefix of another.
+    this.#escaped = [...new Set([...this.#escaped, ...escaped])].sort(
       (one, other) => other.length - one.length,
     );
   }
 
-  hidden(line: string): string {
-    return this.#written.reduce((shown, secret) => shown.replaceAll(secret, '***'), line);
+  mask(line: string): string {
+    return this.#escaped.reduce((masked, secret) => masked.replaceAll(secret, '***'), line);
   }
 }
 
 /**
- * JSON lines on standard error, so that standard output carries only what the operator is to read. No line holds one of
- * the `secrets`, however it came there; each has the request and the trace that it belongs to, and of several workers the number
- * of the one that wrote it.
+ * Creates a logger that writes JSON lines to standard error and masks the `secrets`. Each line has its request id and
+ * trace id and, if there are several workers, the number of the worker.
  */
 export function createLogger(
   level: string,
@@ -40,7 +40,7 @@ export function createLogger(
   destination: DestinationStream = pino.destination({ dest: 2, sync: false }),
   worker?: number,
 ): Logger {
-  const hiding = secrets instanceof Secrets ? secrets : new Secrets(secrets);
+  const masked = secrets instanceof Secrets ? secrets : new Secrets(secrets);
   return pino(
     {
       level,
@@ -48,7 +48,7 @@ export function createLogger(
       mixin: () => ({ ...logFields() }),
       redact: { paths: ['authorization', '*.authorization', 'key', '*.key'], censor: '***' },
       hooks: {
-        streamWrite: (line) => hiding.hidden(line),
+        streamWrite: (line) => masked.mask(line),
       },
     },
     destination,

@@ -2,55 +2,54 @@ import type { Attributes } from '@opentelemetry/api';
 import type { HistogramPoint, Metric } from './exposition.ts';
 import { allMetrics } from './metrics.ts';
 
-type Together = (left: number, right: number) => number;
+type Combine = (left: number, right: number) => number;
 
-const ways: Readonly<Record<'sum' | 'most' | 'least', Together>> = {
+const aggregations: Readonly<Record<'sum' | 'max' | 'min', Combine>> = {
   sum: (left, right) => left + right,
-  most: Math.max,
-  least: Math.min,
+  max: Math.max,
+  min: Math.min,
 };
 
-/** How gauges of several processes are told as one, by the metric's name. */
-const together: ReadonlyMap<string, Together> = new Map(
-  allMetrics.map(({ described }) => [described.name, ways[described.together ?? 'sum']]),
+/** How gauges of several processes are combined, by the metric's name. */
+const gaugeAggregations: ReadonlyMap<string, Combine> = new Map(
+  allMetrics.map(({ descriptor }) => [descriptor.name, aggregations[descriptor.workerAggregation ?? 'sum']]),
 );
 
 /**
- * Metrics of several processes as those of one. What a process has counted stays counted when it has ended, as far as it was
- * collected: a sum that falls would be taken for a new beginning.
+ * Merges the metrics of several processes. Collected counts of ended processes are retained, because a sum that falls
+ * would look like a counter reset.
  */
 export class MetricSums<Source extends WeakKey> {
   #ended: readonly Metric[] = [];
   readonly #latest = new Map<Source, readonly Metric[]>();
-  readonly #gone = new WeakSet<Source>();
+  readonly #endedSources = new WeakSet<Source>();
 
-  /** Takes what processes tell now; of one that does not answer, undefined. */
-  add(collected: Iterable<readonly [Source, readonly Metric[] | undefined]>): readonly Metric[] {
-    const told: (readonly Metric[])[] = [this.#ended];
+  /** Merges the current metrics of all processes. A process that did not respond has undefined. */
+  merge(collected: Iterable<readonly [Source, readonly Metric[] | undefined]>): readonly Metric[] {
+    const reports: (readonly Metric[])[] = [this.#ended];
     for (const [source, metrics] of collected) {
-      // It ended after it answered. Its counts are in `#ended` already, as far as they were reported before.
-      if (this.#gone.has(source)) continue;
+      // It ended after it responded: `#ended` contains its earlier counts.
+      if (this.#endedSources.has(source)) continue;
       if (metrics !== undefined) this.#latest.set(source, metrics);
-      told.push(metrics ?? counted(this.#latest.get(source) ?? []));
+      reports.push(metrics ?? withoutGauges(this.#latest.get(source) ?? []));
     }
-    return sum(told);
+    return sum(reports);
   }
 
-  /** A process has ended. */
+  /** Records that a process has ended. */
   end(source: Source): void {
-    this.#gone.add(source);
+    this.#endedSources.add(source);
     const last = this.#latest.get(source);
     this.#latest.delete(source);
-    if (last !== undefined) this.#ended = sum([this.#ended, counted(last)]);
+    if (last !== undefined) this.#ended = sum([this.#ended, withoutGauges(last)]);
   }
 }
 
-/** What only grows. */
-const counted = (metrics: readonly Metric[]) => metrics.filter(({ kind }) => kind !== 'gauge');
+const withoutGauges = (metrics: readonly Metric[]) => metrics.filter(({ kind }) => kind !== 'gauge');
 
-function sum(told: readonly (readonly Metric[])[]): Metric[] {
+function sum(reports: readonly (readonly Metric[])[]): Metric[] {
   const sums = new Map<string, Metric>();
-  for (const metric of told.flat()) {
+  for (const metric of reports.flat()) {
     const before = sums.get(metric.name);
     sums.set(metric.name, before === undefined ? metric : add(before, metric));
   }
@@ -60,11 +59,12 @@ function sum(told: readonly (readonly Metric[])[]): Metric[] {
 function add(left: Metric, right: Metric): Metric {
   if (left.kind === 'histogram')
     return right.kind === 'histogram'
-      ? { ...left, points: join(left.points, right.points, addHistograms) }
+      ? { ...left, points: mergePoints(left.points, right.points, addHistograms) }
       : left;
   if (right.kind === 'histogram') return left;
-  const way = left.kind === 'counter' ? ways.sum : (together.get(left.name) ?? ways.sum);
-  return { ...left, points: join(left.points, right.points, way) };
+  const gaugeAggregation = gaugeAggregations.get(left.name) ?? aggregations.sum;
+  const combine = left.kind === 'counter' ? aggregations.sum : gaugeAggregation;
+  return { ...left, points: mergePoints(left.points, right.points, combine) };
 }
 
 interface Point<Value> {
@@ -72,22 +72,22 @@ interface Point<Value> {
   value: Value;
 }
 
-function join<Value>(
+function mergePoints<Value>(
   left: readonly Point<Value>[],
   right: readonly Point<Value>[],
-  way: (left: Value, right: Value) => Value,
+  combine: (left: Value, right: Value) => Value,
 ): Point<Value>[] {
-  const points = new Map(left.map((point) => [nameOf(point.attributes), point]));
+  const points = new Map(left.map((point) => [attributesKey(point.attributes), point]));
   for (const { attributes, value } of right) {
-    const name = nameOf(attributes);
-    const before = points.get(name);
-    points.set(name, { attributes, value: before === undefined ? value : way(before.value, value) });
+    const key = attributesKey(attributes);
+    const before = points.get(key);
+    points.set(key, { attributes, value: before === undefined ? value : combine(before.value, value) });
   }
   return [...points.values()];
 }
 
-/** The same for the same attributes in whatever order. */
-function nameOf(attributes: Attributes): string {
+/** Returns a key that does not depend on the order of the attributes. */
+function attributesKey(attributes: Attributes): string {
   return JSON.stringify(Object.entries(attributes).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
 

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Instrument, Level } from './instruments.ts';
+import { Counter, Gauge, Histogram, type Instrument, UpDownCounter } from './instruments.ts';
 
 /**
  * All metrics of the gateway. openapi/guides/14-monitoring.md has the same list. Attribute values come from the
@@ -21,7 +21,7 @@ export const serverRequestDuration = new Histogram({
   ],
 });
 
-export const serverActiveRequests = new Level({
+export const serverActiveRequests = new UpDownCounter({
   name: 'http.server.active_requests',
   unit: '{request}',
   text: 'Requests in progress.',
@@ -34,7 +34,7 @@ export const firstByteDuration = new Histogram({
   attributes: ['unigate.operation'],
 });
 
-export const socketsActive = new Level({
+export const socketsActive = new UpDownCounter({
   name: 'unigate.socket.active',
   unit: '{socket}',
   text: 'Open client sockets.',
@@ -69,7 +69,7 @@ export const channelHealthy = new Gauge({
   name: 'unigate.channel.healthy',
   unit: '{channel}',
   text: 'State of a channel: available (1) or in cool-down (0).',
-  together: 'least',
+  workerAggregation: 'min',
   attributes: ['unigate.channel'],
 });
 
@@ -77,7 +77,7 @@ export const configurationInfo = new Gauge({
   name: 'unigate.configuration.info',
   unit: '{gateway}',
   text: 'Always 1. The label is the revision of the active configuration.',
-  together: 'most',
+  workerAggregation: 'max',
   attributes: ['unigate.configuration.revision'],
 });
 
@@ -95,7 +95,7 @@ export const tasksOpen = new Gauge({
   name: 'unigate.task.open',
   unit: '{task}',
   text: 'Open tasks in the store, by state. Every gateway of a database reports the same number.',
-  together: 'most',
+  workerAggregation: 'max',
   attributes: ['unigate.task.state'],
 });
 
@@ -103,7 +103,7 @@ export const pollLag = new Gauge({
   name: 'unigate.task.poll.lag',
   unit: 's',
   text: 'Longest time that a due task has waited for its poll. Every gateway of a database reports the same value.',
-  together: 'most',
+  workerAggregation: 'max',
 });
 
 export const deliveryDuration = new Histogram({
@@ -124,14 +124,14 @@ export const deliveryBacklog = new Gauge({
   name: 'unigate.delivery.backlog',
   unit: '{delivery}',
   text: 'Callbacks in the store that wait for a delivery attempt. Every gateway of a database reports the same number.',
-  together: 'most',
+  workerAggregation: 'max',
 });
 
 export const deliveryLag = new Gauge({
   name: 'unigate.delivery.lag',
   unit: 's',
   text: 'Longest time that a due callback has waited for its delivery attempt. Every gateway of a database reports the same value.',
-  together: 'most',
+  workerAggregation: 'max',
 });
 
 export const quotaReserved = quota('reserved', 'Quota reserved before calls and tasks.');
@@ -191,7 +191,7 @@ export const eventLoopUtilization = new Gauge({
   name: 'nodejs.eventloop.utilization',
   unit: '1',
   text: 'Fraction of the time since the last scrape in which the event loop was busy.',
-  together: 'most',
+  workerAggregation: 'max',
 });
 
 export const memoryUsage = new Gauge({
@@ -220,7 +220,7 @@ export const uptime = new Gauge({
   name: 'process.uptime',
   unit: 's',
   text: 'Time since the process started.',
-  together: 'most',
+  workerAggregation: 'max',
 });
 
 function quota(end: string, text: string): Counter {
@@ -238,7 +238,7 @@ function pool(name: string, unit: string, text: string, attributes: readonly str
 }
 
 function delay(figure: string, text: string): Gauge {
-  return new Gauge({ name: `nodejs.eventloop.delay.${figure}`, unit: 's', text, together: 'most' });
+  return new Gauge({ name: `nodejs.eventloop.delay.${figure}`, unit: 's', text, workerAggregation: 'max' });
 }
 
 /** In the order of the guide. */

@@ -10,18 +10,18 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** Undefined: nothing is recorded, and what a client sent is passed on as it came. */
+/** Undefined: no spans are recorded, and the trace context of a client is forwarded unchanged. */
 let tracer: Tracer | undefined;
 
-/** Records spans with it from now on, until the function that it gives is called. One at a time. */
-export function recordSpans(chosen: Tracer): () => void {
-  tracer = chosen;
+/** Records spans with a tracer, which replaces any other. Returns a function that stops it. */
+export function useTracer(newTracer: Tracer): () => void {
+  tracer = newTracer;
   return () => {
-    if (tracer === chosen) tracer = undefined;
+    if (tracer === newTracer) tracer = undefined;
   };
 }
 
-/** Where something stands in a trace: in a span of ours that may be recorded, or behind one that a client told of. */
+/** A position in a trace: a span of the gateway, or the span of a client. */
 export class Trace {
   readonly context: SpanContext;
   readonly #span: Span | undefined;
@@ -32,18 +32,18 @@ export class Trace {
     this.#span = span;
   }
 
-  get recorded(): boolean {
+  get isRecorded(): boolean {
     return this.#span?.isRecording() ?? false;
   }
 
-  /** A call that this one makes; undefined: it is not recorded, so this one stands for it. */
+  /** Starts a child span. Returns undefined if this trace is not recorded. */
   child(name: string, attributes: Attributes): Trace | undefined {
-    if (tracer === undefined || !this.recorded) return undefined;
+    if (tracer === undefined || !this.isRecorded) return undefined;
     const parent = trace.setSpanContext(ROOT_CONTEXT, this.context);
     return fromSpan(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent));
   }
 
-  /** `error`: what went wrong, in a word. Once. */
+  /** Ends the span. Later calls have no effect. `error` is an error type. */
   end(attributes: Attributes = {}, error?: string, name?: string): void {
     const span = this.#span;
     if (span === undefined || !span.isRecording()) return;
@@ -54,8 +54,8 @@ export class Trace {
   }
 }
 
-/** Begins to follow a request; `header` is its `traceparent`. Undefined: there is nothing to follow. */
-export function beginTrace(header: string | string[] | undefined, requestId: string): Trace | undefined {
+/** Starts the trace of a request. `header` is its `traceparent`. Returns undefined if there is nothing to record. */
+export function startTrace(header: string | string[] | undefined, requestId: string): Trace | undefined {
   if (header === undefined && tracer === undefined) return undefined;
   const sent = typeof header === 'string' ? readTraceparent(header) : undefined;
   if (tracer === undefined) return sent === undefined ? undefined : new Trace(sent);
@@ -64,11 +64,15 @@ export function beginTrace(header: string | string[] | undefined, requestId: str
   return fromSpan(tracer.startSpan('request', { kind: SpanKind.SERVER, attributes }, parent));
 }
 
-/** Begins a trace of our own for something that an earlier one, told by its `traceparent`, has made. */
-export function beginLinked(name: string, from: string | null, attributes: Attributes): Trace | undefined {
+/** Starts a new trace that links to an earlier one. `linked` is the `traceparent` of that trace. */
+export function startLinkedTrace(
+  name: string,
+  linked: string | null,
+  attributes: Attributes,
+): Trace | undefined {
   if (tracer === undefined) return undefined;
-  const made = from === null ? undefined : readTraceparent(from);
-  const links: Link[] = made === undefined ? [] : [{ context: made }];
+  const context = linked === null ? undefined : readTraceparent(linked);
+  const links: Link[] = context === undefined ? [] : [{ context }];
   return fromSpan(tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, ROOT_CONTEXT));
 }
 
@@ -76,11 +80,12 @@ function fromSpan(span: Span): Trace {
   return new Trace(span.spanContext(), span);
 }
 
-const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const traceparent =
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Reads the W3C header, of this version and of later ones; undefined: it is not valid, so it is as if there were none. */
+/** Reads the W3C `traceparent` header of version 00 or later. Returns undefined if it is invalid. */
 export function readTraceparent(text: string): SpanContext | undefined {
-  const [, version, traceId, spanId, flags, more] = form.exec(text) ?? [];
+  const [, version, traceId, spanId, flags, more] = traceparent.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   if (version === '00' && more !== undefined) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };

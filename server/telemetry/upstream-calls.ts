@@ -1,71 +1,72 @@
 import { errorType } from './error-type.ts';
 import type { Labels } from './instruments.ts';
 import { upstreamDuration } from './metrics.ts';
+import { currentContext } from './telemetry-context.ts';
 import { writeTraceparent } from './trace.ts';
-import { currentWork } from './work.ts';
 
-/** One request to a provider. Exactly one of the two is to be called. */
+/** One request to a provider. The caller calls either `answered` or `failed`. */
 export interface UpstreamCall {
-  /** To send along: where the call stands in its trace, as the header `traceparent`. */
+  /** The `traceparent` header to send. */
   readonly traceparent?: string;
-  /** The head of an answer came. */
+  /** Response headers were received. */
   answered(status: number): void;
-  /** None came; `error` is why. */
+  /** No response was received. */
   failed(error: unknown): void;
 }
 
-const nothing: UpstreamCall = { answered() {}, failed() {} };
+const unmeasured: UpstreamCall = { answered() {}, failed() {} };
 
-/** Measures what one channel's provider takes to answer. */
+/** Measures the response times of one channel's provider. */
 export class UpstreamCalls {
   readonly #channel: Labels;
-  readonly #told: boolean;
-  readonly #known = new Map<string, Map<number | string, Labels>>();
+  readonly #sendsTrace: boolean;
+  /** By method and outcome, since metrics compare attributes by identity. */
+  readonly #attributesCache = new Map<string, Map<number | string, Labels>>();
 
-  /** `told`: the provider is to know the trace that a call belongs to. */
-  constructor(channel: string, baseUrl: URL, told = true) {
-    this.#told = told;
+  /** `sendsTrace`: whether the provider receives the trace context. */
+  constructor(channel: string, baseUrl: URL, sendsTrace = true) {
+    this.#sendsTrace = sendsTrace;
     const { hostname, port, protocol } = baseUrl;
-    const standardPort = protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
+    const defaultPort = protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
     this.#channel = {
       'unigate.channel': channel,
       'server.address': hostname,
-      'server.port': port === '' ? standardPort : Number(port),
+      'server.port': port === '' ? defaultPort : Number(port),
     };
   }
 
-  /** A request is being sent. */
+  /** Starts to measure a request. */
   begin(method: string): UpstreamCall {
-    const outer = currentWork()?.trace;
-    if (!upstreamDuration.read && outer === undefined) return nothing;
-    const began = performance.now();
+    const outer = currentContext()?.trace;
+    if (!upstreamDuration.isEnabled && outer === undefined) return unmeasured;
+    const startedAt = performance.now();
     const span = outer?.child(method, this.#channel);
     const end = (outcome: number | string) => {
       const attributes = this.#attributes(method, outcome);
-      upstreamDuration.record((performance.now() - began) / 1e3, attributes);
+      upstreamDuration.record((performance.now() - startedAt) / 1e3, attributes);
       const { 'error.type': error } = attributes;
       span?.end(attributes, error?.toString());
     };
-    const known = span ?? outer;
+    const sent = span ?? outer;
     return {
-      ...(known !== undefined && this.#told && { traceparent: writeTraceparent(known.context) }),
+      ...(sent !== undefined && this.#sendsTrace && { traceparent: writeTraceparent(sent.context) }),
       answered: end,
       failed: (error) => end(errorType(error)),
     };
   }
 
-  /** `outcome`: the status, or the kind of error. */
+  /** `outcome`: the status or the error type. */
   #attributes(method: string, outcome: number | string): Labels {
-    const byOutcome = this.#known.get(method) ?? new Map<number | string, Labels>();
-    const made = byOutcome.get(outcome);
-    if (made !== undefined) return made;
+    const byOutcome = this.#attributesCache.get(method) ?? new Map<number | string, Labels>();
+    const cached = byOutcome.get(outcome);
+    if (cached !== undefined) return cached;
     const attributes: Labels = {
       ...this.#channel,
       'http.request.method': method,
       ...(typeof outcome === 'number' && { 'http.response.status_code': outcome }),
       ...((typeof outcome === 'string' || outcome >= 400) && { 'error.type': String(outcome) }),
     };
-    this.#known.set(method, byOutcome.set(outcome, attributes));
+    this.#attributesCache.set(method, byOutcome.set(outcome, attributes));
     return attributes;
   }
 }

@@ -1,8 +1,8 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { quotaCharged, quotaRefunded, quotaReserved, taskDuration } from '../../server/telemetry/metrics.ts';
-import { recordSpans } from '../../server/telemetry/trace.ts';
-import { currentWork } from '../../server/telemetry/work.ts';
+import { currentContext } from '../../server/telemetry/telemetry-context.ts';
+import { useTracer } from '../../server/telemetry/trace.ts';
 import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
@@ -50,11 +50,11 @@ describe('what is measured of tasks', () => {
     const end = vi.fn();
     const span = { spanContext: () => context, isRecording: () => true, setAttributes: () => {}, end };
     const startSpan = vi.fn((..._asked: Parameters<Tracer['startSpan']>) => span as unknown as Span);
-    const stop = recordSpans({ startSpan } as unknown as Tracer);
+    const stop = useTracer({ startSpan } as unknown as Tracer);
     try {
       const task = await rig.submit();
       rig.driver.onPoll = () => {
-        expect(currentWork()).toMatchObject({ requestId: task.requestId, trace: { context } });
+        expect(currentContext()).toMatchObject({ requestId: task.requestId, trace: { context } });
         expect(end).not.toHaveBeenCalled();
         return { state: 'completed', result: {} };
       };

@@ -6,17 +6,17 @@ import { allMetrics } from '../../server/telemetry/metrics.ts';
 const guide = readFileSync(new URL('../../openapi/guides/14-monitoring.md', import.meta.url), 'utf8');
 
 test('the guide lists exactly the exported metrics, by their exposed names', () => {
-  const rows = allMetrics.map(({ described, kind }) => {
-    const name = familyName(described) + (kind === 'counter' ? '_total' : '');
-    const labels = (described.attributes ?? []).map((label) => `\`${label.replaceAll('.', '_')}\``);
-    return `| \`${name}\` | ${described.text} | ${labels.join(', ')} |`;
+  const rows = allMetrics.map(({ descriptor, kind }) => {
+    const name = familyName(descriptor) + (kind === 'counter' ? '_total' : '');
+    const labels = (descriptor.attributes ?? []).map((label) => `\`${label.replaceAll('.', '_')}\``);
+    return `| \`${name}\` | ${descriptor.text} | ${labels.join(', ')} |`;
   });
   const [, after = ''] = guide.split('| metric | description | labels |\n|---|---|---|\n');
   expect(after.split('\n\n', 1)[0]?.trim().split('\n')).toEqual(rows);
 });
 
 test('every metric has a unique name and a description that is a full sentence', () => {
-  const names = allMetrics.map(({ described }) => described.name);
+  const names = allMetrics.map(({ descriptor }) => descriptor.name);
   expect(new Set(names).size).toBe(names.length);
-  for (const { described } of allMetrics) expect(described.text).toMatch(/^[A-Z0-9].*\.$/);
+  for (const { descriptor } of allMetrics) expect(descriptor.text).toMatch(/^[A-Z0-9].*\.$/);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Latest } from '../../server/telemetry/latest.ts';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
+import { SingleFlightCache } from '../../server/telemetry/single-flight-cache.ts';
 import { Receiver } from '../deliveries/receiver.ts';
 import { post } from '../server/books.ts';
 import { engines } from '../store/engines.ts';
@@ -147,7 +147,7 @@ describe.each(engines)('what is measured on %s', (engine) => {
   test('every metric of this engine has been seen, with labels that it declares', async () => {
     const { families } = await scrape(target.operatorUrl);
     const others = engine === 'sqlite' ? ['db.client.connection.'] : ['unigate.store.commit.'];
-    const names = new Map(allMetrics.map(({ described }) => [described.name, described.attributes ?? []]));
+    const names = new Map(allMetrics.map(({ descriptor }) => [descriptor.name, descriptor.attributes ?? []]));
     const seen = (name: string) =>
       [...families.keys()].find((key) => key.startsWith(name.replaceAll('.', '_')));
     for (const [name, attributes] of names) {
@@ -192,7 +192,7 @@ describe.each(engines)('what is measured on %s', (engine) => {
 describe('the latest answer', () => {
   let now = 0;
   const latest = (ask: () => Promise<number>) =>
-    new Latest({ ask, ageMs: 10, patienceMs: 5, now: () => now });
+    new SingleFlightCache({ load: ask, maxAgeMs: 10, timeoutMs: 5, now: () => now });
 
   test('is asked for once, by however many', async () => {
     const ask = vi.fn(async () => 7);

@@ -22,11 +22,11 @@ const named = (
   points: [{ attributes, value }],
 });
 const charged = (value: number, attributes = {}) =>
-  named(quotaCharged.described.name, value, attributes, 'counter');
+  named(quotaCharged.descriptor.name, value, attributes, 'counter');
 const spread = (counts: number[], sum: number): Metric => {
   const count = counts.reduce((all, one) => all + one, 0);
   const value = { boundaries: [1, 2], counts, count, sum };
-  const { name, unit, text } = storeDuration.described;
+  const { name, unit, text } = storeDuration.descriptor;
   return { name, unit, text, kind: 'histogram', points: [{ attributes: { a: 1 }, value }] };
 };
 const [a, b, c] = [Symbol('a'), Symbol('b'), Symbol('c')];
@@ -35,31 +35,31 @@ const valuesOf = (metrics: readonly Metric[]) =>
 
 test('counters and histograms are added up by their attributes, in whatever order those stand', () => {
   const sums = new MetricSums<symbol>();
-  const told = sums.add([
+  const told = sums.merge([
     [a, [charged(1, { x: 1, y: 2 }), spread([1, 0, 2], 7)]],
     [b, [charged(10, { y: 2, x: 1 }), spread([0, 3, 1], 9)]],
     [c, [charged(100, { x: 2, y: 2 })]],
   ]);
   expect(valuesOf(told)).toEqual({
-    [quotaCharged.described.name]: [11, 100],
-    [storeDuration.described.name]: [{ boundaries: [1, 2], counts: [1, 3, 3], count: 7, sum: 16 }],
+    [quotaCharged.descriptor.name]: [11, 100],
+    [storeDuration.descriptor.name]: [{ boundaries: [1, 2], counts: [1, 3, 3], count: 7, sum: 16 }],
   });
 });
 
 test('of gauges the sum is told, the most, or the least, whichever makes sense', () => {
   const of = (healthy: number, connections: number, busy: number) => [
-    named(channelHealthy.described.name, healthy, { channel: 'a' }),
-    named(connectionCount.described.name, connections),
-    named(eventLoopUtilization.described.name, busy),
+    named(channelHealthy.descriptor.name, healthy, { channel: 'a' }),
+    named(connectionCount.descriptor.name, connections),
+    named(eventLoopUtilization.descriptor.name, busy),
   ];
-  const told = new MetricSums<symbol>().add([
+  const told = new MetricSums<symbol>().merge([
     [a, of(1, 3, 0.25)],
     [b, of(0, 4, 0.5)],
   ]);
   expect(valuesOf(told)).toEqual({
-    [channelHealthy.described.name]: [0],
-    [connectionCount.described.name]: [7],
-    [eventLoopUtilization.described.name]: [0.5],
+    [channelHealthy.descriptor.name]: [0],
+    [connectionCount.descriptor.name]: [7],
+    [eventLoopUtilization.descriptor.name]: [0.5],
   });
 });
 
@@ -67,21 +67,21 @@ test('what one counted that has ended, or does not answer, stays counted; its ga
   const sums = new MetricSums<symbol>();
   const worker = (value: number) => [
     charged(value),
-    named(connectionCount.described.name, 5),
+    named(connectionCount.descriptor.name, 5),
     spread([value, 0, 0], 1),
   ];
   const count = (told: readonly Metric[]) => {
     const values = valuesOf(told);
-    const spreadOut = values[storeDuration.described.name]?.[0] as { count: number } | undefined;
+    const spreadOut = values[storeDuration.descriptor.name]?.[0] as { count: number } | undefined;
     return [
-      values[quotaCharged.described.name]?.[0],
+      values[quotaCharged.descriptor.name]?.[0],
       spreadOut?.count,
-      values[connectionCount.described.name]?.[0],
+      values[connectionCount.descriptor.name]?.[0],
     ];
   };
   expect(
     count(
-      sums.add([
+      sums.merge([
         [a, worker(7)],
         [b, worker(1)],
       ]),
@@ -89,7 +89,7 @@ test('what one counted that has ended, or does not answer, stays counted; its ga
   ).toEqual([8, 8, 10]);
   expect(
     count(
-      sums.add([
+      sums.merge([
         [a, undefined],
         [b, worker(2)],
       ]),
@@ -97,10 +97,10 @@ test('what one counted that has ended, or does not answer, stays counted; its ga
   ).toEqual([9, 9, 5]);
   sums.end(a);
   sums.end(Symbol('never collected'));
-  expect(count(sums.add([[b, worker(3)]]))).toEqual([10, 10, 5]);
+  expect(count(sums.merge([[b, worker(3)]]))).toEqual([10, 10, 5]);
   expect(
     count(
-      sums.add([
+      sums.merge([
         [b, worker(3)],
         [c, worker(4)],
       ]),
@@ -111,7 +111,7 @@ test('what one counted that has ended, or does not answer, stays counted; its ga
 test('a process that ends while others are asked is not counted twice, and no sum falls after it', () => {
   const sums = new MetricSums<symbol>();
   const told = (...collected: [symbol, Metric[]][]) =>
-    valuesOf(sums.add(collected))[quotaCharged.described.name]?.[0];
+    valuesOf(sums.merge(collected))[quotaCharged.descriptor.name]?.[0];
   expect(told([a, [charged(7)]], [b, [charged(1)]])).toBe(8);
   sums.end(a);
   // It had answered before it ended.

@@ -105,7 +105,7 @@ test('every value carries only the labels that its metric declares', async () =>
   const { families } = await scrape(target.operatorUrl);
   const declared = new Set(
     allMetrics
-      .flatMap(({ described }) => described.attributes ?? [])
+      .flatMap(({ descriptor }) => descriptor.attributes ?? [])
       .map((name) => name.replaceAll('.', '_')),
   );
   for (const { type, samples } of families.values()) {

@@ -92,7 +92,7 @@ export async function startWorkers(settings: Settings, logger: Logger): Promise<
                 const metrics = await worker.link.ask('metrics', undefined, scrapeMs).catch(() => undefined);
                 return [worker, metrics] as const;
               });
-              return sums.add([[primary, await measured?.collect()], ...(await Promise.all(told))]);
+              return sums.merge([[primary, await measured?.collect()], ...(await Promise.all(told))]);
             },
             ready: async () => {
               const reason = await unreadyReason(home.supervisor.serving);

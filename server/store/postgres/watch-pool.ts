@@ -9,7 +9,7 @@ export function watchPool(name: string, pool: pg.Pool): void {
   const inState = (state: string) => ({ ...about, 'db.client.connection.state': state });
   const [used, idle] = [inState('used'), inState('idle')];
   const watch = (gauge: Gauge, read: () => readonly (readonly [number, Attributes])[]) => {
-    const stop = gauge.watch(() => {
+    const stop = gauge.addCallback(() => {
       if (!pool.ended) return read();
       stop();
       return [];

@@ -7,13 +7,12 @@ import {
 import { type Metric, plainMetric } from './exposition.ts';
 import { allMetrics } from './metrics.ts';
 
-/** Longest that a scrape waits for one figure that has to be asked for, in milliseconds. */
-const patience = 2_000;
+const collectTimeoutMs = 2_000;
 
-/** Sums up what is measured from now on. */
-export class Metrics {
+/** Collects all metrics of this process from its construction on. */
+export class MetricCollector {
   readonly #reader = new ScrapedReader({
-    // Otherwise the SDK would tell a gauge's last value for ever when there is none any more.
+    // With cumulative temporality the SDK reports the last value of a gauge forever.
     aggregationTemporalitySelector: (type) =>
       type === InstrumentType.OBSERVABLE_GAUGE
         ? AggregationTemporality.DELTA
@@ -29,10 +28,10 @@ export class Metrics {
     this.#detach = allMetrics.map((metric) => metric.attach(meter));
   }
 
-  /** As they stand; who asks while they are being collected gets the same. A figure that cannot be had is left out. */
+  /** Returns the current values. Concurrent calls share one collection. Metrics that fail or time out are left out. */
   collect(): Promise<readonly Metric[]> {
     this.#collecting ??= this.#reader
-      .collect({ timeoutMillis: patience })
+      .collect({ timeoutMillis: collectTimeoutMs })
       .then(({ resourceMetrics: { scopeMetrics } }) =>
         scopeMetrics.flatMap(({ metrics }) => metrics.flatMap((metric) => plainMetric(metric) ?? [])),
       )
@@ -48,7 +47,7 @@ export class Metrics {
   }
 }
 
-/** It reads when it is asked to, and there is nothing to send. */
+/** A reader without an exporter. */
 class ScrapedReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}

@@ -6,11 +6,11 @@ const other: Attributes = { 'unigate.model': 'other' };
 const models: ReadonlyMap<string, Attributes> = new Map(
   catalogue.map(({ id }) => [id, { 'unigate.model': id }]),
 );
-/** Model ids outside the catalogue share one label, since clients choose them. */
-const named = (model: string) => models.get(model) ?? other;
+/** Clients can choose ids of models outside the catalog, so these share one label. */
+const attributesOf = (model: string) => models.get(model) ?? other;
 
 export function recordReservation(model: string, quota: number): void {
-  quotaReserved.add(quota, named(model));
+  quotaReserved.add(quota, attributesOf(model));
 }
 
 /** Counts the settlement of a reservation. */
@@ -19,7 +19,7 @@ export function recordSettlement(
   reserved: number,
   { charged, debt }: { charged: number; debt: number },
 ): void {
-  quotaCharged.add(charged, named(model));
-  quotaRefunded.add(Math.max(0, reserved - charged - debt), named(model));
-  quotaDebt.add(debt, named(model));
+  quotaCharged.add(charged, attributesOf(model));
+  quotaRefunded.add(Math.max(0, reserved - charged - debt), attributesOf(model));
+  quotaDebt.add(debt, attributesOf(model));
 }
