@@ -67,7 +67,7 @@ export class Housekeeping {
     const until = now + timing.leaseMarginMs;
     const lease = { owner, now, until, channels: channels.names, limit: batch };
     const stranded = await store.run('claimStrandedTasks', lease);
-    for (const task of stranded) await this.#step.take(task);
+    for (const task of stranded) await this.#step.run(task);
     return stranded.length;
   }
 }

@@ -68,12 +68,12 @@ export class Poller {
     // Another is at work on it, or was a moment ago: then it has just been asked.
     if (task.leaseOwner !== null) return undefined;
     if (!this.#slots.hasFree(task.channel, task.userId)) return undefined;
-    return this.#take(task, async (answered) => {
+    return this.#startStep(task, async (answered) => {
       const { id, attempt } = task;
       const { owner, store, timers } = this.#env;
       const now = timers.monotonic();
       const claimed = await store.run('claimTask', { id, attempt, owner, until: this.#leaseEnd(now) });
-      return claimed && this.#step.take(claimed, { early: true, answered });
+      return claimed && this.#step.run(claimed, { early: true, answered });
     });
   }
 
@@ -90,7 +90,9 @@ export class Poller {
       until: this.#leaseEnd(now),
     });
     if (tasks.length > 0) fault('poll:claimed');
-    const steps = tasks.map((task) => this.#take(task, (answered) => this.#step.take(task, { answered })));
+    const steps = tasks.map((task) =>
+      this.#startStep(task, (answered) => this.#step.run(task, { answered })),
+    );
     for (const channel of emptied) this.#slots.emptied(channel);
     return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextFreeAt) };
   }
@@ -101,7 +103,7 @@ export class Poller {
   }
 
   /** The slot is free again as soon as the upstream has answered: what follows is between us and the store. */
-  #take(
+  #startStep(
     { id, requestId, traceparent, channel, userId }: TaskRecord,
     step: (answered: () => void) => Promise<number | undefined>,
   ): Promise<void> {

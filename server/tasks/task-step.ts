@@ -36,7 +36,7 @@ export class TaskStep {
   }
 
   /** Gives when the task may be due again. */
-  async take(task: TaskRecord, options: PollOptions = {}): Promise<number | undefined> {
+  async run(task: TaskRecord, options: PollOptions = {}): Promise<number | undefined> {
     const channel = this.#env.channels.named(task.channel);
     const driver = this.#env.drivers.get(task.driver);
     if (channel === undefined || driver === undefined) {

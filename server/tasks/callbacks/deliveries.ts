@@ -122,11 +122,11 @@ export class Deliveries {
       running: [...this.#inFlight.values()].map(({ userId, host }) => ({ userId, host })),
     });
     if (deliveries.length > 0) fault('delivery:claimed');
-    const tries = deliveries.map((delivery) => this.#take(delivery));
+    const tries = deliveries.map((delivery) => this.#startAttempt(delivery));
     return { tries, nextDueAt: nextDueAt ?? Number.POSITIVE_INFINITY };
   }
 
-  #take(delivery: DeliveryRecord): Promise<void> {
+  #startAttempt(delivery: DeliveryRecord): Promise<void> {
     const taken = this.#attempt(delivery)
       // The lease ends by itself, and the delivery is claimed again.
       .catch((error: unknown) => {
