@@ -166,7 +166,7 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
     expect(shownIn(await call(key))).toBe(shown);
     await vi.waitFor(async () => {
       const entries = (await logRows(target)).filter(({ token_id: owner }) => owner === id);
-      expect(entries).toMatchObject([{ units: billed, quota: 3 * billed, debt: 0, held: reserved }]);
+      expect(entries).toMatchObject([{ units: billed, quota: 3 * billed, debt: 0, reserved }]);
     });
     expect(await remainingQuota(target, id)).toBe(100_000 - 3 * billed);
   };
