@@ -3,8 +3,8 @@ import { runAdmin } from '../client/commands/admin/run.ts';
 import { runProcess } from '../client/commands/run-process.ts';
 import { startFailure } from './app/start-failure.ts';
 import { storeLocation } from './settings/settings.ts';
-import { readBooks } from './store/open-books.ts';
-import { auditBooks } from './store/queries/audit.ts';
+import { auditLedger } from './store/queries/audit.ts';
+import { readSnapshot } from './store/read-snapshot.ts';
 
 /** `npm run admin`: the operator's command line of the client, which here can read the books without a gateway too. */
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 /** What is wrong with the database is said as at a start. */
 async function auditOffline() {
   try {
-    return await readBooks(storeLocation(process.env), auditBooks);
+    return await readSnapshot(storeLocation(process.env), auditLedger);
   } catch (error) {
     throw new Error(startFailure(error), { cause: error });
   }

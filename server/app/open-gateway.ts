@@ -141,7 +141,8 @@ async function startParts(
     () => heartbeat.start(),
     () => heartbeat.stop(),
   );
-  if (freed.holds > 0 || freed.leases > 0) logger.warn(freed, 'released what an earlier run left open');
+  if (freed.reservations > 0 || freed.leases > 0)
+    logger.warn(freed, 'released what an earlier run left open');
   const onShortfall = ({ requestId, charged, debt }: Shortfall) =>
     logger.warn(
       { request_id: requestId, charged, debt },

@@ -65,7 +65,7 @@ async function endSession(
   now: number,
 ): Promise<VerificationSessionsTable> {
   const { session_id: sessionId, user_id: userId } = session;
-  await store.run('settleVerificationSession', { sessionId, end, now });
+  await store.run('finishVerificationSession', { sessionId, end, now });
   return (await findVerificationSession(store.read, { sessionId, userId })) ?? session;
 }
 

@@ -298,7 +298,7 @@ export class CallQuota implements Reservations, QuotaSource {
     const outcome = await this.withReclaim(
       token.id,
       to - from,
-      () => store.run('holdExactly', { ...owner, lease: lease?.id ?? null, from, to, now: clock() }),
+      () => store.run('reserveExactly', { ...owner, lease: lease?.id ?? null, from, to, now: clock() }),
       lacksQuota,
     );
     if (outcome === 'insufficient_quota') return outcome;

@@ -1,6 +1,6 @@
 import type { Alarm, Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
-import type { Beat, Freed } from '../store/commands/gateways.ts';
+import type { Heartbeat as GatewayHeartbeat, Released } from '../store/commands/gateways.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -27,8 +27,8 @@ export interface HeartbeatOptions {
 export class Heartbeat {
   readonly #options: Required<HeartbeatOptions>;
   /** Other gateways at the last poll, with the number of polls without a new heartbeat. */
-  #others = new Map<string, Beat & { missed: number }>();
-  #beat = 0;
+  #others = new Map<string, GatewayHeartbeat & { missed: number }>();
+  #heartbeat = 0;
   #epoch = 0;
   /** End of the time in which no other gateway can have removed this one, by the monotonic clock. */
   #memberUntil = Number.POSITIVE_INFINITY;
@@ -51,12 +51,12 @@ export class Heartbeat {
   }
 
   /** Registers this gateway and returns counts of what it released of lost gateways. Call it before any reservation. */
-  async start(): Promise<Freed> {
+  async start(): Promise<Released> {
     const { store, id, clock, timers, intervalMs, logger } = this.#options;
     const alone = store.engine === 'sqlite';
     if (!alone) this.#renewAt(timers.monotonic());
-    await store.run('beat', { id, beat: this.#beat, alone });
-    const freed = await store.run('freeOrphans', { now: clock(), dueNow: timers.monotonic() });
+    await store.run('recordHeartbeat', { id, heartbeat: this.#heartbeat, alone });
+    const released = await store.run('releaseOrphans', { now: clock(), dueNow: timers.monotonic() });
     if (!alone) {
       this.#alarm = timers.alarm(intervalMs, () => {
         this.#running = this.#poll()
@@ -67,7 +67,7 @@ export class Heartbeat {
           .then(() => this.#alarm?.refresh());
       });
     }
-    return freed;
+    return released;
   }
 
   /** Deregisters this gateway. Call it when it has no claim, lease or reservation. */
@@ -78,7 +78,7 @@ export class Heartbeat {
     await this.#running;
     await this.#releasing;
     try {
-      await store.run('removeGateway', { id, beat: null });
+      await store.run('removeGateway', { id, heartbeat: null });
     } catch (error) {
       logger.warn({ err: error }, 'this gateway could not be deregistered; the others will remove it');
     }
@@ -92,15 +92,15 @@ export class Heartbeat {
 
   async #poll(): Promise<void> {
     const { store, id, maxMissed, logger, timers } = this.#options;
-    this.#beat += 1;
+    this.#heartbeat += 1;
     const at = timers.monotonic();
-    const { missed, others } = await store.run('beat', { id, beat: this.#beat });
+    const { missed, others } = await store.run('recordHeartbeat', { id, heartbeat: this.#heartbeat });
     if (missed) this.#epoch += 1;
     this.#renewAt(at);
     if (missed) logger.warn({ gateway: id }, 'another gateway has removed this one for missed heartbeats');
     const before = this.#others;
     this.#others = new Map(
-      others.map((other) => [other.id, { ...other, missed: missedBeats(other, before) }]),
+      others.map((other) => [other.id, { ...other, missed: missedHeartbeats(other, before) }]),
     );
     for (const other of this.#others.values()) {
       if (other.missed < maxMissed) continue;
@@ -117,9 +117,9 @@ export class Heartbeat {
   async #release(): Promise<void> {
     const { store, clock, timers, logger } = this.#options;
     try {
-      const freed = await store.run('freeOrphans', { now: clock(), dueNow: timers.monotonic() });
-      if (Object.values(freed).some((count) => count > 0))
-        logger.warn(freed, 'released what a lost gateway had reserved or claimed');
+      const released = await store.run('releaseOrphans', { now: clock(), dueNow: timers.monotonic() });
+      if (Object.values(released).some((count) => count > 0))
+        logger.warn(released, 'released what a lost gateway had reserved or claimed');
     } catch (error) {
       if (error instanceof StoreUnavailable) return;
       logger.error({ err: error }, 'reservations and claims of lost gateways could not be released');
@@ -127,10 +127,10 @@ export class Heartbeat {
   }
 }
 
-function missedBeats(
-  { id, beat }: Beat,
-  before: ReadonlyMap<string, { beat: number; missed: number }>,
+function missedHeartbeats(
+  { id, heartbeat }: GatewayHeartbeat,
+  before: ReadonlyMap<string, { heartbeat: number; missed: number }>,
 ): number {
   const seen = before.get(id);
-  return seen?.beat === beat ? seen.missed + 1 : 0;
+  return seen?.heartbeat === heartbeat ? seen.missed + 1 : 0;
 }

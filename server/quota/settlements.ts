@@ -1,4 +1,4 @@
-import { StoreUnavailable, untilTaken } from '../store/availability.ts';
+import { retryWhileUnavailable, StoreUnavailable } from '../store/availability.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { BookedCall } from '../store/commands/booked-calls.ts';
 import type { Settlement } from '../store/commands/ledger.ts';
@@ -60,7 +60,9 @@ export class Settlements {
   async #write(items: readonly Item[]): Promise<Booked[]> {
     const calls = items.map(({ call }) => call);
     try {
-      const { settlements, gone } = await untilTaken(this.#store.over, () => this.#attempt(items, calls));
+      const { settlements, gone } = await retryWhileUnavailable(this.#store.over, () =>
+        this.#attempt(items, calls),
+      );
       const lost = new Set(gone);
       return calls.map(({ lease }, index) => ({
         settlement: settlements[index] ?? null,
@@ -73,7 +75,7 @@ export class Settlements {
 
   async #attempt(items: readonly Item[], calls: readonly BookedCall[]) {
     try {
-      return await this.#store.run('bookCalls', { calls });
+      return await this.#store.run('settleCalls', { calls });
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#refusal = error;

@@ -20,7 +20,7 @@ const firstPause = 50;
 const maxPause = 1_000;
 
 /** Tries until the store takes it. Rejects with any other error, and with the last one when `over` is aborted. */
-export async function untilTaken<T>(over: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+export async function retryWhileUnavailable<T>(over: AbortSignal, attempt: () => Promise<T>): Promise<T> {
   for (let pause = firstPause; ; pause = Math.min(maxPause, pause * 2)) {
     try {
       return await attempt();

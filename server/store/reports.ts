@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
-import { inOneState } from './one-state.ts';
-import { auditBooks } from './queries/audit.ts';
+import { auditLedger } from './queries/audit.ts';
 import { searchDeliveries } from './queries/delivery-search.ts';
 import { showFigures } from './queries/figures.ts';
 import { countGroups } from './queries/group-counts.ts';
@@ -11,11 +10,9 @@ import { searchTasks } from './queries/task-search.ts';
 import { searchTokens } from './queries/tokens.ts';
 import { searchUsers } from './queries/users.ts';
 import type { Database } from './schema.ts';
+import { inSnapshot } from './snapshot.ts';
 
-/**
- * Queries that may take longer than a look-up. On SQLite they run in threads of their own, so their arguments and
- * results are plain data.
- */
+/** Queries that can take long. On SQLite they run in threads of their own, so their arguments and results are plain data. */
 export const reports = {
   searchLog,
   searchTasks,
@@ -24,7 +21,7 @@ export const reports = {
   countOpenWork,
   exportRange,
   exportPage,
-  auditBooks: (db: Kysely<Database>, _nothing: null) => inOneState(db, auditBooks),
+  auditLedger: (db: Kysely<Database>, _nothing: null) => inSnapshot(db, auditLedger),
   searchUsers,
   searchTokens,
   countGroups: (db: Kysely<Database>, _nothing: null) => countGroups(db),
@@ -34,7 +31,7 @@ export type ReportName = keyof typeof reports;
 export type ReportArgs<Name extends ReportName> = Parameters<(typeof reports)[Name]>[1];
 export type ReportResult<Name extends ReportName> = Awaited<ReturnType<(typeof reports)[Name]>>;
 
-/** Those of one lane come one after the other and wait for none of another: a thread on SQLite. */
+/** On SQLite each lane is a thread, in which reports run one after the other. */
 export type ReportLane = 'searches' | 'figures' | 'exports' | 'audits';
 
 export const laneOf: Readonly<Record<ReportName, ReportLane>> = {
@@ -48,10 +45,10 @@ export const laneOf: Readonly<Record<ReportName, ReportLane>> = {
   countOpenWork: 'figures',
   exportRange: 'exports',
   exportPage: 'exports',
-  auditBooks: 'audits',
+  auditLedger: 'audits',
 };
 
-/** For the engines, which carry arguments without looking at them. */
+/** Returns a report for the engines, which pass on its arguments unread. */
 export function reportNamed(name: ReportName): (db: Kysely<Database>, args: unknown) => Promise<unknown> {
   return reports[name] as (db: Kysely<Database>, args: unknown) => Promise<unknown>;
 }

@@ -42,7 +42,7 @@ export interface SecretsTable {
 export interface GatewaysTable {
   id: string;
   /** A counter that the gateway increments. Others watch it change, since the clocks of machines can differ. */
-  beat: number;
+  heartbeat: number;
 }
 
 export type Role = 'user' | 'admin';

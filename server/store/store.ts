@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { PostgresLimits } from '../settings/database.ts';
-import { type OnAvailability, untilTaken } from './availability.ts';
+import { type OnAvailability, retryWhileUnavailable } from './availability.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
 import type { ReportArgs, ReportName, ReportResult } from './reports.ts';
@@ -59,5 +59,5 @@ export function persist<Name extends CommandName>(
   name: Name,
   args: Args<Name>,
 ): Promise<Result<Name>> {
-  return untilTaken(store.over, () => store.run(name, args));
+  return retryWhileUnavailable(store.over, () => store.run(name, args));
 }

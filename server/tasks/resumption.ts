@@ -37,7 +37,7 @@ export class Resumption {
   ): Promise<TaskRecord | undefined> {
     const { store, timers, timing, clock } = this.#env;
     const { id } = task;
-    const noted = await store.run('noteInput', {
+    const noted = await store.run('addTaskInput', {
       id,
       facts: facts === undefined ? null : JSON.stringify(facts),
       callbackUrl: callbackUrl ?? null,

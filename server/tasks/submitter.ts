@@ -154,7 +154,8 @@ export class Submitter {
         if (task.askedAt === null || task.channel !== channel.name) {
           const { id, attempt, askedAt } = task;
           const mark = { channel: channel.name, askedAt: askedAt ?? timers.monotonic() };
-          if (!(await persist(store, 'markAsked', { id, attempt, ...mark }))) return this.#overtaken(task);
+          if (!(await persist(store, 'markSubmitted', { id, attempt, ...mark })))
+            return this.#overtaken(task);
           fault('submit:marked');
           task = { ...task, ...mark };
         }

@@ -166,7 +166,7 @@ export class Tasks {
       if (driver?.cancel === undefined || channel === undefined) return { canceled: false, task };
       // Once the provider has heard of it there is no way back, and whoever writes the end may be another.
       if (change !== undefined)
-        await store.run('noteChange', { ...change, details: { ...change.details, asked: task.channel } });
+        await store.run('recordChange', { ...change, details: { ...change.details, asked: task.channel } });
       try {
         await withinLimit(timers, timing.pollLimitMs, stopping, async (signal) =>
           driver.cancel?.({ ...task, upstreamId }, { channel, user: task.userId, signal }),

@@ -431,7 +431,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       // However late it is: as long as the other may live, the delivery is its own.
       await rig.advance(3_600_000);
       expect(receiver.seen).toEqual([]);
-      expect(await rig.freeOrphans()).toBe(1);
+      expect(await rig.releaseOrphans()).toBe(1);
       deliveries.wake();
       await eventually(async () => {
         await rig.advance(1_000);

@@ -164,7 +164,7 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect((await rig.store.run('claimDeliveries', claim)).deliveries).toHaveLength(1);
     expect(await resend(await idOf('queued'))).toBe('resent');
     expect(await outbox.deliver()).toBe(0);
-    expect(await rig.freeOrphans()).toBe(1);
+    expect(await rig.releaseOrphans()).toBe(1);
     for (let turn = 0; turn < 2; turn += 1) expect(await outbox.deliver()).toBe(1);
     expect(await outbox.deliver()).toBe(0);
     expect(statuses()).toEqual(['queued', 'running', 'queued']);

@@ -86,7 +86,7 @@ describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
     atSite('sqlite', async (site) => {
       const child = await GatewayProcess.start({ ...site.options, dieAt });
       await Promise.all([expect(order(site, child.url)).rejects.toThrow(), child.killed()]);
-      await site.freeOrphans();
+      await site.releaseOrphans();
       const { url, gateway, close } = await site.serve();
       try {
         let task = await order(site, url);
@@ -145,7 +145,7 @@ describe('an image job whose modal call is cut off', { concurrent: true }, () =>
       const id = await press(site, child.url, picture, 'IJ::CustomZoom');
       const modal = { taskId: id, prompt: 'A kite. --zoom 1.5', state: 'order 7' };
       await Promise.all([expect(submit(site, child.url, 'modal', modal)).rejects.toThrow(), child.killed()]);
-      await site.freeOrphans();
+      await site.releaseOrphans();
       const { url, gateway, close } = await site.serve();
       try {
         expect(await reaches(site, url, id, status)).toMatchObject({ state: 'order 7' });
@@ -236,7 +236,7 @@ function sendAll(site: Site, url: string, until?: () => Promise<void> | undefine
 
 /** Lets another gateway end every task, and looks at each that was told, at the books, and at a new task. */
 async function revive(site: Site, told: readonly string[]): Promise<void> {
-  await site.freeOrphans();
+  await site.releaseOrphans();
   const { url, gateway, close } = await site.serve();
   try {
     const { read } = gateway.store;

@@ -23,7 +23,7 @@ export interface Site {
   /** Starts a gateway on the same data in this process. */
   serve(): Promise<RunningGateway>;
   /** As when the gateways that were killed have been missed by now, which takes some seconds on PostgreSQL. */
-  freeOrphans(): Promise<void>;
+  releaseOrphans(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
       const settings = readSettings({ PORT: '0', DATA_DIR: dataDir, CONFIG: config, LOG_LEVEL: 'silent' });
       return serve({ ...settings, ...stored }, createLogger('silent'));
     },
-    async freeOrphans() {
+    async releaseOrphans() {
       if (engine === 'postgres') await run(`delete from ${schema}.gateways`);
     },
     async remove() {

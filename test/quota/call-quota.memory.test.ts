@@ -48,7 +48,7 @@ beforeEach(() => {
   [isScarce, maxGrant, lost, isReadable] = [false, Number.MAX_SAFE_INTEGER, [], false];
   [returned, moved] = [[], []];
   const commands: Record<string, (args: never) => unknown> = {
-    bookCalls: ({ calls }: { calls: BookedCall[] }) => {
+    settleCalls: ({ calls }: { calls: BookedCall[] }) => {
       recorded.push(...calls);
       const settlements = calls.map(({ charged, beyond = 0 }) =>
         isDuplicate
@@ -65,7 +65,7 @@ beforeEach(() => {
       returned.push({ id, amount });
       return true;
     },
-    holdExactly: ({ from, to }: { from: number; to: number }) => {
+    reserveExactly: ({ from, to }: { from: number; to: number }) => {
       moved.push({ from, to });
       return 'extended';
     },

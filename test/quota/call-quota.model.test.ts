@@ -252,13 +252,13 @@ class Scenario {
     if (how === 'restart') {
       for (const call of own) await this.#continue(call, { kind: 'settle', call: 0, share: 100 });
       await gateway.calls.stop();
-      await this.#store.run('removeGateway', { id: gateway.id, beat: null });
+      await this.#store.run('removeGateway', { id: gateway.id, heartbeat: null });
     } else {
       await gateway.removeAsLost();
       for (const call of own) call.isOrphaned = true;
     }
     if (how === 'remove') {
-      await this.#store.run('beat', { id: gateway.id, beat: 1 });
+      await this.#store.run('recordHeartbeat', { id: gateway.id, heartbeat: 1 });
       gateway.membership.epoch += 1;
       return;
     }
@@ -282,7 +282,7 @@ class Scenario {
   }
 
   async expectConsistent(): Promise<void> {
-    expect(await this.#store.report('auditBooks', null)).toMatchObject({ problems: [] });
+    expect(await this.#store.report('auditLedger', null)).toMatchObject({ problems: [] });
     const rows = await this.#store.read.selectFrom('tokens').select(['id', 'remain_quota']).execute();
     for (const { remain_quota: left } of rows) expect(left).toBeGreaterThanOrEqual(0);
     for (const { id } of this.#tokens) {
@@ -307,7 +307,7 @@ class Scenario {
         how: number % 2 === 0 ? 'fail' : 'complete',
       });
     for (const gateway of [...this.#gateways, ...this.#dead]) await gateway.calls.stop();
-    expect(await this.#store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
+    expect(await this.#store.report('auditLedger', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
     expect(await this.#store.read.selectFrom('quota_leases').selectAll().execute()).toEqual([]);
     const rows = await this.#store.read.selectFrom('tokens').select(['id', 'remain_quota']).execute();
     const left = new Map(rows.map((row) => [row.id, row.remain_quota]));

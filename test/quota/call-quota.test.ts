@@ -70,7 +70,7 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
       .execute();
   const expectConsistent = async (token: TokenRecord) => {
     await expectBalanced(store, token);
-    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [] });
+    expect(await store.report('auditLedger', null)).toMatchObject({ problems: [] });
   };
   const shown = async (token: TokenRecord) => (await findToken(store.read, token.id))?.remainQuota;
 
@@ -147,7 +147,7 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
     // A call that does not grow is unaffected.
     expect(await here.calls.settle({ requestId: other.requestId, charged: 9, log: logEntry })).toBeDefined();
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 69 });
-    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [] });
+    expect(await store.report('auditLedger', null)).toMatchObject({ problems: [] });
   });
 
   test('reclaims quota leased by another gateway for a call that needs it', async () => {
@@ -204,7 +204,7 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
     let isFull = false;
     const full = new StoreUnavailable(new Error('full'));
     const run: Store['run'] = (name, args) =>
-      isFull && name === 'bookCalls' ? Promise.reject(full) : store.run(name, args);
+      isFull && name === 'settleCalls' ? Promise.reject(full) : store.run(name, args);
     const gateway = await QuotaGateway.start({ ...store, run }, 'full disk');
     try {
       const token = await makeToken(store, { remainQuota: 1_000 });
@@ -324,7 +324,7 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
     const creator = await makeToken(store, { remainQuota: 10_000 });
     const { id: makerId, userId } = creator;
     const names = { name: 'made', keyHash: crypto.randomUUID(), keyHint: '' };
-    const made = await store.run('makeToken', {
+    const made = await store.run('createChildToken', {
       token: { ...names, userId, makerId, remainQuota: 1_000, now: 1 },
       fromMaker: true,
     });
@@ -333,7 +333,7 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
     await store.run('deleteToken', { id: made.id, userId, by: null, now: 1 });
     await expect.poll(() => leases(made)).toEqual([]);
     expect(await balanceOf(store, creator)).toMatchObject({ remain_quota: 9_980 });
-    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], leased: 0 });
+    expect(await store.report('auditLedger', null)).toMatchObject({ problems: [], leased: 0 });
   });
 
   test('a negative grant reclaims leased quota', async () => {
@@ -350,7 +350,7 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
     );
     expect(outcome).toMatchObject({ outcome: 'granted', grant: { left: 0 } });
     expect(await spend(there, token, 1)).toBe('insufficient_quota');
-    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], granted: 20, spent: 20 });
+    expect(await store.report('auditLedger', null)).toMatchObject({ problems: [], granted: 20, spent: 20 });
   });
 
   test('an attempt is repeated with the balance before leased quota is recalled', async () => {
@@ -424,7 +424,7 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
       const debts = (await logRows(store)).slice(-24).map(({ quota, debt, status }) => [quota, debt, status]);
       expect(debts).toEqual(own.map(() => [0, 7, 200]));
       expect(await findToken(store.read, token.id)).toMatchObject({ remainQuota: 0, debt: 24 * 7 });
-      const { problems, debt, debtors } = await store.report('auditBooks', null);
+      const { problems, debt, debtors } = await store.report('auditLedger', null);
       expect([problems, debt, debtors.map(({ id }) => id)]).toEqual([[], 24 * 7, [token.id]]);
       expect(await here.calls.reserve(requestOf(token, 1))).toBe('insufficient_quota');
     });

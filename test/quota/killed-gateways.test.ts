@@ -88,9 +88,9 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
       await vi.waitFor(gone, { timeout: 10_000 });
     }
     const store = engine === 'sqlite' ? await testStore.open() : before;
-    await store.run('beat', { id: 'after', beat: 0, alone: true });
-    await store.run('freeOrphans', { now: 1, dueNow: 1 });
-    const audit = await store.report('auditBooks', null);
+    await store.run('recordHeartbeat', { id: 'after', heartbeat: 0, alone: true });
+    await store.run('releaseOrphans', { now: 1, dueNow: 1 });
+    const audit = await store.report('auditLedger', null);
     const tasks = store.read.selectFrom('tasks').select('id').where('completed_at', 'is', null);
     const open = await tasks.execute();
     expect(audit).toMatchObject({ problems: [], held: 10 * open.length, leased: 0 });
@@ -108,7 +108,7 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
     expect(owed.length).toBeGreaterThan(5);
     expect(new Set(owed.map(({ token_id: id }) => id))).toEqual(new Set([poor.id]));
     expect(entries.size).toBeGreaterThan(300);
-    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
+    expect(await store.report('auditLedger', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
     await expectBalanced(store, token);
   });
 });

@@ -15,7 +15,8 @@ describe.each(engines)('commands of quota leases on %s', (engine) => {
   beforeAll(async () => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
-    for (const gateway of ['here', 'there']) await store.run('beat', { id: gateway, beat: 0 });
+    for (const gateway of ['here', 'there'])
+      await store.run('recordHeartbeat', { id: gateway, heartbeat: 0 });
   });
   afterAll(() => testStore.remove());
   beforeEach(async () => {
@@ -114,11 +115,11 @@ describe.each(engines)('commands of quota leases on %s', (engine) => {
     });
     expect(await balance()).toEqual([700, 300, 0]);
     await grant({ id: `${id}.two`, want: 50 });
-    const freed = { holds: 0, tasks: 0, deliveries: 0, leases: 1 };
-    expect(await store.run('freeOrphans', { now: 3, dueNow: 3 })).toEqual(freed);
+    const freed = { reservations: 0, tasks: 0, deliveries: 0, leases: 1 };
+    expect(await store.run('releaseOrphans', { now: 3, dueNow: 3 })).toEqual(freed);
     expect([await balance(), (await lease())?.remaining]).toEqual([[750, 250, 0], 200]);
     expect(await lease('lost.1')).toBeUndefined();
-    expect(await store.run('freeOrphans', { now: 3, dueNow: 3 })).toEqual({ ...freed, leases: 0 });
+    expect(await store.run('releaseOrphans', { now: 3, dueNow: 3 })).toEqual({ ...freed, leases: 0 });
   });
 
   const call = (change: Partial<BookedCall> = {}): BookedCall => ({
@@ -136,9 +137,9 @@ describe.each(engines)('commands of quota leases on %s', (engine) => {
     ...change,
   });
   const settlement = (charged: number, debt = 0) => ({ charged, debt });
-  const expectAudited = async () => expect((await store.report('auditBooks', null)).problems).toEqual([]);
+  const expectAudited = async () => expect((await store.report('auditLedger', null)).problems).toEqual([]);
   const debtOf = async (key: { id: number }) => (await findToken(store.read, key.id))?.debt;
-  const book = (...calls: BookedCall[]) => store.run('bookCalls', { calls });
+  const book = (...calls: BookedCall[]) => store.run('settleCalls', { calls });
   const entries = async () => (await logRows(store)).filter(({ token_id: owner }) => owner === token.id);
 
   test('a call is recorded once', async () => {
@@ -207,7 +208,7 @@ describe.each(engines)('commands of quota leases on %s', (engine) => {
   });
 
   const move = (change: { from?: number; to?: number; requestId?: string }) =>
-    store.run('holdExactly', {
+    store.run('reserveExactly', {
       lease: id,
       requestId: `${id}.x`,
       tokenId: token.id,

@@ -50,7 +50,7 @@ const shown = async (store: Store, token: TokenRecord) =>
 
 async function expectConsistent(store: Store, token: TokenRecord): Promise<void> {
   await expectBalanced(store, token);
-  expect(await store.report('auditBooks', null)).toMatchObject({ problems: [] });
+  expect(await store.report('auditLedger', null)).toMatchObject({ problems: [] });
 }
 
 describe.each(engines)('tasks out of a lease on %s', (engine) => {
@@ -98,7 +98,7 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
       { request_id: second.requestId, reserved: 20, state: 'open' },
     ]);
     await expectConsistent(store, token);
-    const { left, leased, held, spent, granted } = await store.report('auditBooks', null);
+    const { left, leased, held, spent, granted } = await store.report('auditLedger', null);
     expect(left + leased + held + spent).toBe(granted);
   });
 

@@ -123,7 +123,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect(onShortfall.mock.calls).toEqual([[{ requestId: 'r3', charged: 13, debt: 7 }]]);
     await expectBalanced(store, token);
     await expectBalanced(store, unlimited);
-    expect((await store.report('auditBooks', null)).problems).toEqual([]);
+    expect((await store.report('auditLedger', null)).problems).toEqual([]);
     // A key with a debt and no balance is refused like any empty key.
     expect(await ledger.reserve(requestOf(token, 'r5', { amount: 1 }))).toBe('insufficient_quota');
   });
@@ -145,7 +145,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect([sum('charged'), sum('debt'), await debtOf(token)]).toEqual([130, 50, 50]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 130 });
     await expectBalanced(store, token);
-    expect((await store.report('auditBooks', null)).problems).toEqual([]);
+    expect((await store.report('auditLedger', null)).problems).toEqual([]);
   });
 
   test('a refund returns the reservation and logs a failure with quota 0', async () => {
@@ -239,13 +239,13 @@ describe.each(engines)('ledger on %s', (engine) => {
 
   describe('when a gateway is removed', () => {
     const lostLedger = () => new Ledger(store, 'lost', () => now);
-    const free = () => store.run('freeOrphans', { now, dueNow: now });
+    const free = () => store.run('releaseOrphans', { now, dueNow: now });
 
     test('its open requests are refunded; other gateways, tasks and closed rows are unaffected', async () => {
       const token = await makeToken(store, { remainQuota: 1_000 });
       const unlimited = await makeToken(store, { unlimitedQuota: true, remainQuota: 1 });
       const lost = lostLedger();
-      await store.run('beat', { id: 'lost', beat: 7 });
+      await store.run('recordHeartbeat', { id: 'lost', heartbeat: 7 });
       await lost.reserve(requestOf(token, 'orphan 1'));
       await lost.reserve(requestOf(unlimited, 'orphan 2'));
       await lost.reserve(requestOf(token, 'settled'));
@@ -254,12 +254,12 @@ describe.each(engines)('ledger on %s', (engine) => {
       await ledger.reserve(requestOf(token, 'another'));
       // The age does not matter, so a clock that is set forward ends nothing.
       now += 365 * 86_400_000;
-      expect(await free()).toMatchObject({ holds: 0 });
-      expect(await store.run('removeGateway', { id: 'lost', beat: 6 })).toBe(false);
-      expect(await free()).toMatchObject({ holds: 0 });
-      expect(await store.run('removeGateway', { id: 'lost', beat: 7 })).toBe(true);
+      expect(await free()).toMatchObject({ reservations: 0 });
+      expect(await store.run('removeGateway', { id: 'lost', heartbeat: 6 })).toBe(false);
+      expect(await free()).toMatchObject({ reservations: 0 });
+      expect(await store.run('removeGateway', { id: 'lost', heartbeat: 7 })).toBe(true);
       const freed = await Promise.all([free(), free()]);
-      expect(freed.map(({ holds }) => holds)).toEqual(expect.arrayContaining([0, 2]));
+      expect(freed.map(({ reservations }) => reservations)).toEqual(expect.arrayContaining([0, 2]));
       const rows = await ledgerRows(store);
       expect(Object.fromEntries(rows.map((row) => [row.request_id, row.state]))).toEqual({
         'orphan 1': 'refunded',
@@ -280,7 +280,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       const settle = () => late.settle({ requestId: 'r1', charged: 25, log: logEntry });
       expect((await Promise.all([settle(), settle()])).filter(Boolean)).toHaveLength(1);
       expect(await late.refund({ requestId: 'r1', log: logEntry })).toBe(false);
-      expect(await free()).toMatchObject({ holds: 0 });
+      expect(await free()).toMatchObject({ reservations: 0 });
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 75, used_quota: 25 });
       expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 25 }]);
       await expectBalanced(store, token);
@@ -326,7 +326,7 @@ describe.each(engines)('ledger on %s', (engine) => {
           late.extend({ requestId, from: 10, to: 30 }),
           rival.settle({ requestId, charged: 7, log: logEntry }),
           late.refund({ requestId, log: logEntry }),
-          rivals.run('freeOrphans', { now, dueNow: now }),
+          rivals.run('releaseOrphans', { now, dueNow: now }),
         ]);
         expect(['extended', 'not_open']).toContain(extended);
         expect([settled, refunded].filter(Boolean)).toHaveLength(1);
@@ -360,9 +360,9 @@ describe.each(engines)('ledger on %s', (engine) => {
       await free();
       expect(await late.extend({ requestId: 'r1', from: 10, to: 41 })).toBe('insufficient_quota');
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
-      await store.run('beat', { id: 'lost', beat: 8 });
+      await store.run('recordHeartbeat', { id: 'lost', heartbeat: 8 });
       expect(await late.extend({ requestId: 'r1', from: 10, to: 30 })).toBe('extended');
-      expect(await free()).toMatchObject({ holds: 0 });
+      expect(await free()).toMatchObject({ reservations: 0 });
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 0 });
       expect(await late.settle({ requestId: 'r1', charged: 30, log: logEntry })).toEqual({
         charged: 30,
@@ -404,7 +404,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         if (await by.settle({ requestId, charged: amount, log: logEntry })) closed.push(requestId);
       } else if (action < 0.97) {
         if (await by.refund({ requestId })) closed.push(requestId);
-      } else await store.run('freeOrphans', { now, dueNow: now });
+      } else await store.run('releaseOrphans', { now, dueNow: now });
     };
     for (let round = 0; round < 40; round += 1) {
       await Promise.all(Array.from({ length: 1 + below(24) }, step));

@@ -38,7 +38,7 @@ export class QuotaGateway {
   }
 
   static async start(store: Store, id: string, timers: Timers = systemTimers): Promise<QuotaGateway> {
-    await store.run('beat', { id, beat: 0 });
+    await store.run('recordHeartbeat', { id, heartbeat: 0 });
     const gateway = new QuotaGateway(store, id, timers);
     gateway.calls.start();
     return gateway;
@@ -53,7 +53,7 @@ export class QuotaGateway {
 
   /** Removes the gateway as the others do after missed heartbeats. It may go on, unaware of it. */
   async removeAsLost(): Promise<void> {
-    await this.#store.run('removeGateway', { id: this.id, beat: null });
-    await this.#store.run('freeOrphans', { now: 1, dueNow: 1 });
+    await this.#store.run('removeGateway', { id: this.id, heartbeat: null });
+    await this.#store.run('releaseOrphans', { now: 1, dueNow: 1 });
   }
 }

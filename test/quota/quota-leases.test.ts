@@ -64,7 +64,7 @@ class Fixture {
     timers?: ManualTimers;
   } = {}) {
     const fixture = new Fixture(timers, feed);
-    await store.run('beat', { id: fixture.gateway, beat: 0 });
+    await store.run('recordHeartbeat', { id: fixture.gateway, heartbeat: 0 });
     return fixture;
   }
 

@@ -14,7 +14,7 @@ describe('a reservation in the ledger', () => {
   beforeEach(async () => {
     testStore = await TestStore.make('sqlite');
     store = await testStore.open();
-    await store.run('beat', { id: 'one', beat: 0 });
+    await store.run('recordHeartbeat', { id: 'one', heartbeat: 0 });
     ledger = new Ledger(store, 'one');
     token = await makeToken(store, { remainQuota: 100 });
   });

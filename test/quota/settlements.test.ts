@@ -34,7 +34,7 @@ const allCharged = (calls: readonly BookedCall[]): BookedCalls => ({
 beforeEach(() => {
   [batches, answer, over] = [[], allCharged, new AbortController()];
   const run = async (name: string, { calls }: { calls: readonly BookedCall[] }) => {
-    expect(name).toBe('bookCalls');
+    expect(name).toBe('settleCalls');
     batches.push(calls.map(({ requestId }) => requestId));
     return answer(calls);
   };

@@ -101,7 +101,7 @@ describe('any order of frames', () => {
       .where('id', '=', token.id)
       .executeTakeFirstOrThrow();
     expect([await remainingQuota(target, token.id), used]).toEqual([quota - spent, spent]);
-    expect(await target.gateway.store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0 });
+    expect(await target.gateway.store.report('auditLedger', null)).toMatchObject({ problems: [], held: 0 });
     expect(errors).toEqual([]);
     return spent;
   };

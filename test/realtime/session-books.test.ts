@@ -534,7 +534,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     await say('hello');
     target.timers.now += 6 * 60 * 60 * 1000;
     const { now } = target.timers;
-    await target.gateway.store.run('freeOrphans', { now, dueNow: now });
+    await target.gateway.store.run('releaseOrphans', { now, dueNow: now });
     expect(await row()).toMatchObject({ state: 'open' });
     send('session.finish');
     await client.closed;

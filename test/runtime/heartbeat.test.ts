@@ -75,7 +75,7 @@ test.each(engines)('a gateway that is killed on %s leaves no hold behind', async
   await killed.hold(token, 'r1');
   const next = new Node('next', store);
   // The data folder is its own; on PostgreSQL the other might be at work.
-  expect(await next.heartbeat.start()).toMatchObject({ holds: engine === 'sqlite' ? 1 : 0 });
+  expect(await next.heartbeat.start()).toMatchObject({ reservations: engine === 'sqlite' ? 1 : 0 });
   await next.hold(token, 'r2');
   await next.live(6 * second);
   expect(await states()).toEqual(['refunded', 'open']);

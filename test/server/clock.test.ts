@@ -54,7 +54,7 @@ test.each(engines)(
     const called = post(target.url, token.key, '/v1/audio/speech', speech);
     await vi.waitFor(async () => expect(await open()).toHaveLength(1), { timeout: 10_000 });
     skew = 3 * hour;
-    await store.run('freeOrphans', { now: Date.now(), dueNow: Date.now() });
+    await store.run('releaseOrphans', { now: Date.now(), dueNow: Date.now() });
     expect(await open()).toHaveLength(1);
     const answer = await called;
     expect(answer.status).toBe(200);

@@ -191,9 +191,9 @@ describe('an export', () => {
 
 test('there is one audit at a time, and who waits too long may come again', async () => {
   const audit = Promise.withResolvers<unknown>();
-  instead = (name) => (name === 'auditBooks' ? audit.promise : undefined);
+  instead = (name) => (name === 'auditLedger' ? audit.promise : undefined);
   const first = get('/api/admin/audit');
-  await vi.waitFor(() => expect(asked).toEqual(['auditBooks']));
+  await vi.waitFor(() => expect(asked).toEqual(['auditLedger']));
   const second = get('/api/admin/audit');
   let refused: Response | undefined;
   await vi.waitFor(async () => {
@@ -204,7 +204,7 @@ test('there is one audit at a time, and who waits too long may come again', asyn
   expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([503, '1']);
   // Others wait for no audit.
   expect((await get('/api/admin/figures')).status).toBe(200);
-  audit.resolve(await report('auditBooks', null));
+  audit.resolve(await report('auditLedger', null));
   expect((await first).status).toBe(200);
   instead = () => undefined;
   expect((await get('/api/admin/audit')).status).toBe(200);

@@ -55,7 +55,8 @@ describe.runIf(engines.includes('postgres'))('a request limit shared by gateways
   beforeAll(async () => {
     testStore = await TestStore.make('postgres');
     store = await testStore.open();
-    for (let index = 0; index < 3; index += 1) await store.run('beat', { id: `gateway ${index}`, beat: 0 });
+    for (let index = 0; index < 3; index += 1)
+      await store.run('recordHeartbeat', { id: `gateway ${index}`, heartbeat: 0 });
   });
   afterAll(() => testStore.remove());
 

@@ -68,13 +68,13 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
     nodes = [0, 7_200_000, -86_400_000].map(
       (ahead, index) => new Node(`${keys}.${index}`, store, max, ahead),
     );
-    for (const { id } of nodes) await store.run('beat', { id, beat: 0 });
+    for (const { id } of nodes) await store.run('recordHeartbeat', { id, heartbeat: 0 });
     return keys;
   };
   const stopNodes = async () => {
     for (const node of nodes) {
       await node.stop();
-      await store.run('removeGateway', { id: node.id, beat: null });
+      await store.run('removeGateway', { id: node.id, heartbeat: null });
     }
   };
   const pass = async (ms: number) => {
@@ -118,13 +118,13 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
     const key = await startNodes(4);
     expect(await connect(key, [3, 0, 0])).toBe(3);
     const [gone] = nodes as [Node];
-    await store.run('removeGateway', { id: gone.id, beat: null });
+    await store.run('removeGateway', { id: gone.id, heartbeat: null });
     await pass(300);
     expect(await connect(key, [0, 9, 0])).toBe(4);
     await store.run('sweepAllowances', { now: null });
     expect(await connect(key, [0, 0, 9])).toBe(0);
     // The gateway returns with its sockets. New ones are refused until enough have closed.
-    await store.run('beat', { id: gone.id, beat: 9 });
+    await store.run('recordHeartbeat', { id: gone.id, heartbeat: 9 });
     await pass(5_500);
     expect(open()).toBe(7);
     for (const node of nodes) node.hangUp(2);

@@ -39,7 +39,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
   beforeEach(async () => {
     now = start;
     upstream.seen.length = 0;
-    await target.gateway.store.run('forgetVoice', { voiceId: 'voxa-v2-anna-1', userId: 1 });
+    await target.gateway.store.run('deleteVoice', { voiceId: 'voxa-v2-anna-1', userId: 1 });
   });
   afterAll(async () => {
     await target.close();
@@ -154,8 +154,8 @@ describe.each(engines)('a custom voice on %s', (engine) => {
     await made();
     const { store } = target.gateway;
     const found = { voiceId: voice_id, userId: 1, from: 'DEPLOYING', status: 'OK' };
-    expect(await store.run('touchVoice', { ...found, now: start + 1 })).toBe(true);
-    expect(await store.run('touchVoice', { ...found, now: start + 2 })).toBe(false);
+    expect(await store.run('updateVoice', { ...found, now: start + 1 })).toBe(true);
+    expect(await store.run('updateVoice', { ...found, now: start + 2 })).toBe(false);
   });
 
   describe('whose client hangs up in the middle', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import { readBooks } from '../../server/store/open-books.ts';
-import { type Audit, auditBooks } from '../../server/store/queries/audit.ts';
+import { type Audit, auditLedger } from '../../server/store/queries/audit.ts';
+import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Database } from '../../server/store/schema.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
 import type { Evidence } from './evidence.ts';
@@ -12,7 +12,7 @@ type Place = Pick<StoreOptions, 'dataDir' | 'databaseUrl'>;
 export async function untilAtRest(place: Place, ms: number): Promise<Audit> {
   const until = performance.now() + ms;
   for (;;) {
-    const audit = await readBooks(place, auditBooks);
+    const audit = await readSnapshot(place, auditLedger);
     const atRest = audit.open === 0 && audit.held === 0 && audit.leased === 0;
     if (atRest || performance.now() > until) return audit;
     await pause(500);
@@ -29,7 +29,7 @@ interface Entry {
 
 /** What is wrong with the books of a site that is at rest, after what customers were told. */
 export function bookFaults(place: Place, { told }: Evidence): Promise<string[]> {
-  return readBooks(place, async (db) => {
+  return readSnapshot(place, async (db) => {
     const entries = await readEntries(db);
     const faults = await balanceFaults(db);
     for (const { requestId, kind, tokenId, status, costs, logged } of told) {
@@ -105,7 +105,7 @@ async function balanceFaults(db: Kysely<Database>): Promise<string[]> {
 
 /** What the keys have left, by their number. */
 export function balances(place: Place): Promise<Map<number, number>> {
-  return readBooks(place, async (db) => {
+  return readSnapshot(place, async (db) => {
     const rows = await db.selectFrom('tokens').select(['id', 'remain_quota']).execute();
     return new Map(rows.map(({ id, remain_quota }) => [id, remain_quota]));
   });

@@ -66,7 +66,7 @@ describe.each(engines)('what a key may create on %s', (engine) => {
 
   const change = { userId: 1, action: 'updateToken', now: 1 };
   const create = (maker: TokenRecord, fields: Partial<NewToken>, more: { change?: Creation } = {}) =>
-    store.run('makeToken', {
+    store.run('createChildToken', {
       token: {
         userId: maker.userId,
         name: 'made',

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { yieldToEventLoop } from '../../server/lib/timers.ts';
 import type { Ledger } from '../../server/quota/ledger.ts';
 import { Retention } from '../../server/quota/retention.ts';
-import { readBooks } from '../../server/store/open-books.ts';
-import { auditBooks } from '../../server/store/queries/audit.ts';
+import { auditLedger } from '../../server/store/queries/audit.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
@@ -30,7 +30,7 @@ describe.each(engines)('the books on %s', (engine) => {
     },
   );
 
-  const audit = () => readBooks(testStore.options, auditBooks);
+  const audit = () => readSnapshot(testStore.options, auditLedger);
   const hold = (token: TokenRecord, requestId: string, amount = 10) =>
     ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount });
   const spend = async (token: TokenRecord, requestId: string, charged: number) => {
@@ -48,7 +48,7 @@ describe.each(engines)('the books on %s', (engine) => {
       remainQuota,
       now,
     };
-    const made = await store.run('makeToken', { token, fromMaker: !maker.unlimitedQuota });
+    const made = await store.run('createChildToken', { token, fromMaker: !maker.unlimitedQuota });
     if (typeof made === 'string') throw new Error(made);
     return made;
   };
@@ -76,12 +76,12 @@ describe.each(engines)('the books on %s', (engine) => {
     const { limited } = await live();
     const audits = Array.from({ length: 3 }, async (_, index) => {
       await spend(limited, `during ${index}`, index);
-      return store.report('auditBooks', null);
+      return store.report('auditLedger', null);
     });
     for (const { problems } of await Promise.all(audits)) expect(problems).toEqual([]);
-    expect(await store.report('auditBooks', null)).toEqual(await audit());
+    expect(await store.report('auditLedger', null)).toEqual(await audit());
     await runStatement(testStore, `update tokens set used_quota = 0 where id = ${limited.id}`);
-    expect((await store.report('auditBooks', null)).problems).toHaveLength(1);
+    expect((await store.report('auditLedger', null)).problems).toHaveLength(1);
   });
 
   test('add up', async () => {
@@ -250,8 +250,8 @@ describe.each(engines)('the books on %s', (engine) => {
     test('lose reservations that were refunded for a lost gateway, batch by batch', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       for (let index = 0; index < 10; index += 1) await hold(token, `r${index}`);
-      await store.run('removeGateway', { id: 'here', beat: null });
-      await store.run('freeOrphans', { now, dueNow: 1 });
+      await store.run('removeGateway', { id: 'here', heartbeat: null });
+      await store.run('releaseOrphans', { now, dueNow: 1 });
       expect(await store.run('sweepReservations', { closedBefore: now, limit: 4 })).toBe(0);
       const sweepOnce = () => store.run('sweepReservations', { closedBefore: now + 1, limit: 4 });
       const all = await Promise.all(Array.from({ length: 6 }, sweepOnce));

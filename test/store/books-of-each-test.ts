@@ -12,7 +12,7 @@ interface Books {
 /** Before each test of a suite, empty books and a gateway `here` that is at work on them; `clock` gives epoch milliseconds. */
 export function booksOfEachTest(engine: Engine, clock: () => number, use: (books: Books) => void): void {
   eachTestOnOneStore(engine, async ({ testStore, store }) => {
-    await store.run('beat', { id: 'here', beat: 0 });
+    await store.run('recordHeartbeat', { id: 'here', heartbeat: 0 });
     use({ testStore, store, ledger: new Ledger(store, 'here', clock) });
   });
 }

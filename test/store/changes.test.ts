@@ -14,7 +14,7 @@ describe.each(engines)('changes on %s', (engine) => {
     store = await testStore.open();
     ({ userId, id: tokenId } = await makeToken(store));
     for (let index = 1; index <= 5; index += 1)
-      await store.run('noteChange', {
+      await store.run('recordChange', {
         userId: index === 5 ? 4_711 : userId,
         tokenId,
         action: index % 2 === 0 ? 'reload' : 'test',

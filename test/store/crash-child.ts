@@ -4,7 +4,7 @@ import { logEntry, makeToken } from './books.ts';
 
 // Does business until it is killed, and says on stdout what it was told is done: one line an acknowledgement.
 const store = await openStore(JSON.parse(process.argv[2] ?? '') as Parameters<typeof openStore>[0]);
-await store.run('beat', { id: 'child', beat: 0 });
+await store.run('recordHeartbeat', { id: 'child', heartbeat: 0 });
 const ledger = new Ledger(store, 'child');
 const token = await makeToken(store, { remainQuota: 1_000_000_000 });
 const tell = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`);

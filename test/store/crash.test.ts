@@ -69,8 +69,8 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     const open = (await ledgerRows(store)).length;
     expect(open).toBe(rows.size - closed.length);
     expect(open).toBeGreaterThan(0);
-    await store.run('removeGateway', { id: 'child', beat: 0 });
-    expect(await store.run('freeOrphans', { now: 1, dueNow: 1 })).toMatchObject({ holds: open });
+    await store.run('removeGateway', { id: 'child', heartbeat: 0 });
+    expect(await store.run('releaseOrphans', { now: 1, dueNow: 1 })).toMatchObject({ holds: open });
     const spent = [...rows.values()].reduce((total, row) => total + (row.charged ?? 0), 0);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 1_000_000_000 - spent, used_quota: spent });
   });

@@ -38,7 +38,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     const { remain_quota: left, used_quota: used } = await balanceOf(store, token);
     return { left, used, debt: (await findToken(store.read, token.id))?.debt };
   };
-  const audit = () => store.report('auditBooks', null);
+  const audit = () => store.report('auditLedger', null);
   const expectProved = async () => expect((await audit()).problems).toEqual([]);
 
   test('a grant settles the debt first, and the balance gets the rest', async () => {
@@ -107,7 +107,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     const { id: makerId, userId } = maker;
     const own = { keyHash: crypto.randomUUID(), keyHint: '' };
     const token = { ...own, userId, name: 'made', makerId, remainQuota, now };
-    const made = await store.run('makeToken', { token, fromMaker: !maker.unlimitedQuota });
+    const made = await store.run('createChildToken', { token, fromMaker: !maker.unlimitedQuota });
     if (typeof made === 'string') throw new Error(made);
     return made;
   };

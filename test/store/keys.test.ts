@@ -21,12 +21,12 @@ describe.each(engines)('keys on %s', (engine) => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
     ledger = new Ledger(store, 'here', () => now);
-    await store.run('beat', { id: 'here', beat: 0 });
+    await store.run('recordHeartbeat', { id: 'here', heartbeat: 0 });
   });
   afterAll(() => testStore.remove());
 
   const tryMake = (maker: TokenRecord, token: Omit<Partial<NewToken>, 'makerId'> = {}) =>
-    store.run('makeToken', {
+    store.run('createChildToken', {
       token: {
         userId: maker.userId,
         name: 'made',

@@ -29,7 +29,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
   afterAll(() => testStore.remove());
 
   const create = (maker: TokenRecord, token: Partial<NewToken> = {}, maxKeys = 0) =>
-    store.run('makeToken', {
+    store.run('createChildToken', {
       token: {
         userId: maker.userId,
         name: 'made',

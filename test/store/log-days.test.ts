@@ -7,14 +7,14 @@ import { Retention } from '../../server/quota/retention.ts';
 import { RollUp } from '../../server/quota/roll-up.ts';
 import type { BookedCall } from '../../server/store/commands/booked-calls.ts';
 import { dayMs, dayOf, dayOfPartition, partitionOf } from '../../server/store/log-days.ts';
-import { readBooks } from '../../server/store/open-books.ts';
-import { auditBooks } from '../../server/store/queries/audit.ts';
+import { auditLedger } from '../../server/store/queries/audit.ts';
 import { showFigures } from '../../server/store/queries/figures.ts';
 import { readLogDays } from '../../server/store/queries/log-days.ts';
 import { exportPage } from '../../server/store/queries/log-export.ts';
 import { searchLog } from '../../server/store/queries/log-search.ts';
 import { searchTasks } from '../../server/store/queries/task-search.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Database } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
@@ -59,7 +59,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     now = start;
     testStore = await TestStore.make('postgres');
     store = await testStore.open();
-    await store.run('beat', { id: 'here', beat: 0 });
+    await store.run('recordHeartbeat', { id: 'here', heartbeat: 0 });
     token = await makeToken(store, { unlimitedQuota: true });
   });
   afterEach(() => testStore.remove());
@@ -79,7 +79,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     endedAt,
     log: logEntry,
   });
-  const book = (...calls: BookedCall[]) => store.run('bookCalls', { calls });
+  const book = (...calls: BookedCall[]) => store.run('settleCalls', { calls });
   const settle = async (requestId: string, charged: number) => {
     const ledger = new Ledger(store, 'here', () => now);
     await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10 });
@@ -97,7 +97,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     );
     return Object.fromEntries(rows.map(({ request_id: id, name }) => [id, name]));
   };
-  const problems = async () => (await readBooks(testStore.options, auditBooks)).problems;
+  const problems = async () => (await readSnapshot(testStore.options, auditLedger)).problems;
   const sweep = (keepDays: number) => {
     const timers = new ManualTimers();
     timers.now = now;

@@ -71,7 +71,7 @@ describe.each(engines)('evidence in the log on %s', (engine) => {
   };
 
   test('of a call is its exact price, the revision, the state and the id at the provider', async () => {
-    await store.run('bookCalls', {
+    await store.run('settleCalls', {
       calls: [
         call('failed', { ...price, state: 'failed', upstreamId: 'up-1' }),
         call('completed', { ...price, state: 'completed' }),

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { migrate } from '../../server/store/migrate.ts';
 import { migrations } from '../../server/store/migrations/all.ts';
 import type { Migration } from '../../server/store/migrations/migration.ts';
-import { readBooks } from '../../server/store/open-books.ts';
 import { openStore } from '../../server/store/open-store.ts';
-import { auditBooks } from '../../server/store/queries/audit.ts';
+import { auditLedger } from '../../server/store/queries/audit.ts';
+import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Database } from '../../server/store/schema.ts';
 import { openWriter } from '../../server/store/sqlite/connection.ts';
 import { nodeSqliteDialect } from '../../server/store/sqlite/dialect.ts';
@@ -97,7 +97,10 @@ describe.each(engines)('migrations on %s', (engine) => {
       "insert into schema_migrations (name, applied_at) values ('9999-later', 1)",
     );
     const before = await listSchema(testStore);
-    for (const open of [() => openStore(testStore.options), () => readBooks(testStore.options, auditBooks)])
+    for (const open of [
+      () => openStore(testStore.options),
+      () => readSnapshot(testStore.options, auditLedger),
+    ])
       await expect(open()).rejects.toMatchObject({
         name: 'SettingsError',
         message: 'The database was written by a newer version: it has the migration 9999-later.',
@@ -108,7 +111,10 @@ describe.each(engines)('migrations on %s', (engine) => {
   test('of an unreleased version are refused, and the database is not changed', async () => {
     await run([addUsers('0001-accounts-and-ledger'), addColumn('0002-voices', 'voices')]);
     const before = await listSchema(testStore);
-    for (const open of [() => openStore(testStore.options), () => readBooks(testStore.options, auditBooks)])
+    for (const open of [
+      () => openStore(testStore.options),
+      () => readSnapshot(testStore.options, auditLedger),
+    ])
       await expect(open()).rejects.toMatchObject({
         name: 'SettingsError',
         message: expect.stringMatching(/^The database was created by an unreleased version.*empty DATA_DIR/),
@@ -125,7 +131,7 @@ describe.each(engines)('migrations on %s', (engine) => {
       await (await current.open()).close();
       expect(await listSchema(testStore)).toEqual(await listSchema(current));
       await current.remove();
-      expect((await readBooks(testStore.options, auditBooks)).problems).toEqual([]);
+      expect((await readSnapshot(testStore.options, auditLedger)).problems).toEqual([]);
     });
 
   if (engine === 'sqlite') return;

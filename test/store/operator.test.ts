@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { Intent } from '../../server/store/commands/changes.ts';
-import { auditBooks } from '../../server/store/queries/audit.ts';
+import { auditLedger } from '../../server/store/queries/audit.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import { countGroups } from '../../server/store/queries/group-counts.ts';
 import { findToken, searchTokens, type TokenRecord } from '../../server/store/queries/tokens.ts';
@@ -21,7 +21,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
     ledger = new Ledger(store, 'here', () => now);
-    await store.run('beat', { id: 'here', beat: 0 });
+    await store.run('recordHeartbeat', { id: 'here', heartbeat: 0 });
     const { id: userId } = await store.run('createUser', {
       name: 'op',
       group: 'default',
@@ -76,7 +76,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     const balances = await Promise.all(keys.map(left));
     for (const balance of balances) expect(balance).toBeGreaterThanOrEqual(0);
     expect(balances.reduce((sum, one) => sum + one) + spent).toBe(given);
-    expect((await auditBooks(store.read)).problems).toEqual([]);
+    expect((await auditLedger(store.read)).problems).toEqual([]);
     // Each grant that was made is on record, and no other.
     for (const { id } of keys) {
       const grants = await store.read
@@ -101,7 +101,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     expect(await changesOf(`token ${token.id}`)).toHaveLength(1);
     expect(await give(token, 8, { name: 'once' })).toEqual({ outcome: 'reused' });
     expect(await give(token, 7, { name: 'once', reason: 'other' })).toEqual({ outcome: 'reused' });
-    expect((await auditBooks(store.read)).problems).toEqual([]);
+    expect((await auditLedger(store.read)).problems).toEqual([]);
   });
 
   test('a refused grant leaves nothing behind, not even its name', async () => {
@@ -129,7 +129,7 @@ describe.each(engines)('the operator on %s', (engine) => {
       ),
       give(token, 40),
     ]);
-    expect((await auditBooks(store.read)).problems).toEqual([]);
+    expect((await auditLedger(store.read)).problems).toEqual([]);
   });
 
   test('there is always an admin who is not disabled', async () => {
@@ -198,7 +198,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     await revoke(await makeToken(store, { ...own, name: 'gone', remainQuota: 9 }));
     // The sums of all keys are more than an integer tells exactly.
     await makeToken(store, { remainQuota: big });
-    const audit = await auditBooks(store.read);
+    const audit = await auditLedger(store.read);
     expect(audit.problems).toEqual([]);
     expect(audit.left).toBeGreaterThan(big);
     const sums = { keys: 3, remainQuota: big + 1, usedQuota: 0, disabled: true };

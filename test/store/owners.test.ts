@@ -78,14 +78,14 @@ describe.each(engines)('what a user has, on %s', (engine) => {
     };
     await store.run('saveVoice', row);
     const theirs = { voiceId: 'v', userId: stranger.userId };
-    expect(await store.run('touchVoice', { ...theirs, status: 'UNDEPLOYED', now: 2 })).toBe(false);
-    expect(await store.run('forgetVoice', theirs)).toBe(false);
+    expect(await store.run('updateVoice', { ...theirs, status: 'UNDEPLOYED', now: 2 })).toBe(false);
+    expect(await store.run('deleteVoice', theirs)).toBe(false);
     expect(await store.run('saveVoice', { ...row, user_id: stranger.userId })).toBe(false);
     expect(await findVoice(store.read, 'v')).toEqual(row);
     const filter = { service: 's', name: undefined, offset: 0, limit: 10 };
     const listed = await listVoices(store.read, { ...filter, userId: stranger.userId });
     expect(listed).toEqual({ voices: [], total: 0 });
-    expect(await store.run('forgetVoice', { voiceId: 'v', userId: owner.userId })).toBe(true);
+    expect(await store.run('deleteVoice', { voiceId: 'v', userId: owner.userId })).toBe(true);
   });
 
   test('a task is found, listed and removed for its owner only, open or final', async () => {

@@ -19,7 +19,7 @@ describe.runIf(engines.includes('postgres'))('pipelined statements on PostgreSQL
     proxy = await DatabaseProxy.start();
     store = await open();
     token = await makeToken(store, { remainQuota: 10_000 });
-    await store.run('beat', { id: 'here', beat: 0 });
+    await store.run('recordHeartbeat', { id: 'here', heartbeat: 0 });
   });
   afterEach(async () => {
     await testStore.remove();
@@ -36,7 +36,7 @@ describe.runIf(engines.includes('postgres'))('pipelined statements on PostgreSQL
   const book = (requestId: string, change: Partial<LogEntry> = {}) => {
     const key = { tokenId: token.id, userId: token.userId, model: 'm', unit: 'characters' };
     const hold = { lease: 'here.1', held: 2, charged: 2, returned: 0, endedAt: 1_000 };
-    return store.run('bookCalls', {
+    return store.run('settleCalls', {
       calls: [{ requestId, ...key, ...hold, log: { ...logEntry, ...change } }],
     });
   };

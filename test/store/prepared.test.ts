@@ -20,7 +20,7 @@ describe.runIf(engines.includes('postgres'))('prepared statements on PostgreSQL'
     store = await open();
     calls = 0;
     token = await makeToken(store, { remainQuota: 10_000 });
-    await store.run('beat', { id: 'here', beat: 0 });
+    await store.run('recordHeartbeat', { id: 'here', heartbeat: 0 });
     await grow(false);
   });
   afterEach(() => testStore.remove());
@@ -36,7 +36,7 @@ describe.runIf(engines.includes('postgres'))('prepared statements on PostgreSQL'
       now: 1,
     });
   const book = (count: number) =>
-    store.run('bookCalls', {
+    store.run('settleCalls', {
       calls: Array.from({ length: count }, () => ({
         requestId: `r${(calls += 1)}`,
         tokenId: token.id,

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Ledger } from '../../server/quota/ledger.ts';
 import type { NewRefund, RefundResult } from '../../server/store/commands/refunds.ts';
-import { readBooks } from '../../server/store/open-books.ts';
-import { auditBooks } from '../../server/store/queries/audit.ts';
+import { auditLedger } from '../../server/store/queries/audit.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Store } from '../../server/store/store.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
 import { balanceOf, logEntry, logRows, makeToken } from './books.ts';
@@ -46,7 +46,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
       ...change,
       change: { ...admin, action: 'refundCall', now },
     });
-  const audit = () => readBooks(testStore.options, auditBooks);
+  const audit = () => readSnapshot(testStore.options, auditLedger);
   const expectAudited = async (refunded: number) =>
     expect(await audit()).toMatchObject({ problems: [], more: false, refunded });
 
@@ -149,7 +149,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
       makerId: token.id,
       remainQuota: 50,
     };
-    const child = await store.run('makeToken', { token: { ...funded, now }, fromMaker: true });
+    const child = await store.run('createChildToken', { token: { ...funded, now }, fromMaker: true });
     if (typeof child === 'string') throw new Error(child);
     await spend(child, 'r1');
     await store.run('deleteToken', { id: child.id, userId: child.userId, by: null, now });

@@ -158,7 +158,7 @@ describe.each(engines)('the books that a search of tasks shows on %s', (engine) 
     await expectBalanced(store, token);
     expect(await dropTask(store, open.id)).toBe(true);
     expect(await ledgerRows(store)).toEqual([]);
-    expect((await store.report('auditBooks', null)).problems).toEqual([]);
+    expect((await store.report('auditLedger', null)).problems).toEqual([]);
   });
 
   test('are told no more when they are kept no more, while the task is still there', async () => {
@@ -174,7 +174,7 @@ describe.each(engines)('the books that a search of tasks shows on %s', (engine) 
     expect([swept, dropped]).toEqual(engine === 'postgres' ? [0, 1] : [1, 0]);
     expect(await shown()).toEqual({ old: [null, null] });
     await store.run('sweepReservations', { closedBefore, limit: 9 });
-    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], closed: 0, spent: 12 });
+    expect(await store.report('auditLedger', null)).toMatchObject({ problems: [], closed: 0, spent: 12 });
   });
 });
 

@@ -33,7 +33,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
 
   const find = (userId = 1) => findVerificationSession(store.read, { sessionId: 'vs_1', userId });
   const settle = (end: VerificationEnd, now = 1_795_000_060_000) =>
-    store.run('settleVerificationSession', { sessionId: 'vs_1', end, now });
+    store.run('finishVerificationSession', { sessionId: 'vs_1', end, now });
 
   test('are there for their owner only, and no id twice', async () => {
     expect(await store.run('saveVerificationSession', session)).toBe(true);

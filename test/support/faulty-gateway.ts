@@ -125,7 +125,7 @@ async function seedResources(store: Store, userId: number): Promise<void> {
     url: 'https://files.example/cat.png',
     urlExpires: now + 43_200_000,
   };
-  await store.run('settleAsset', { id, end, now });
+  await store.run('finishAsset', { id, end, now });
   await store.run('saveVerificationSession', {
     session_id: 'vs_5c6d7e8f9a0b',
     user_id: userId,

@@ -33,7 +33,7 @@ describe.each(engines)('tasks on %s, while the store is away', (engine) => {
 
   test('are made once, watched on and paid once', async () => {
     const tasks = rig.engine({
-      store: awayAtFirst(rig.store, 'markAsked', 'acceptTask', 'recordPolls', 'finishTask'),
+      store: awayAtFirst(rig.store, 'markSubmitted', 'acceptTask', 'recordPolls', 'finishTask'),
     });
     rig.driver.onSubmit = (task, { channel }) => {
       if (channel.name === 'one') throw driverError('retryable');

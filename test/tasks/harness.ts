@@ -136,8 +136,8 @@ export class TaskHarness {
   }
 
   /** As when those who have something under a lease are found to be gone. Gives how many leases there were. */
-  async freeOrphans(): Promise<number> {
-    const { tasks, deliveries } = await this.store.run('freeOrphans', {
+  async releaseOrphans(): Promise<number> {
+    const { tasks, deliveries } = await this.store.run('releaseOrphans', {
       now: this.clock.now(),
       dueNow: this.clock.monotonic(),
     });

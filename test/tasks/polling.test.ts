@@ -303,7 +303,7 @@ describe.each(engines)('polling on %s', (engine) => {
       await rig.settled();
       // However late it is: as long as the other may live, the task is its own.
       expect(await rig.step(3_600_000, right)).toBe(0);
-      expect(await rig.freeOrphans()).toBe(1);
+      expect(await rig.releaseOrphans()).toBe(1);
       rig.driver.onPoll = () => second;
       expect(await rig.step(0, right)).toBe(1);
       const before = await rig.stored(task);

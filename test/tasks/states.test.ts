@@ -336,7 +336,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       dueNow: now,
     } as const;
     expect(await rig.store.run('acceptTask', accepted)).toBeUndefined();
-    expect(await rig.store.run('markAsked', { id, attempt, channel: 'two', askedAt: now })).toBe(false);
+    expect(await rig.store.run('markSubmitted', { id, attempt, channel: 'two', askedAt: now })).toBe(false);
     const refused = { id, attempt, channel: 'one', status: 500, errorCode: 'late', now };
     expect(await rig.store.run('dropTask', refused)).toBe(false);
     expect(await rig.store.run('claimTask', { id, attempt, owner: 'o', until: now })).toBeUndefined();

@@ -131,7 +131,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     const cutOff = await begun.promise;
     // However late it is: as long as the other may live, the task is its own.
     expect(await rig.step(3_600_000)).toBe(0);
-    await rig.freeOrphans();
+    await rig.releaseOrphans();
     await rig.step(0);
     expect(await rig.stored(cutOff)).toMatchObject({ state: 'failed', error_code: 'submission_interrupted' });
     expect(asked()).toHaveLength(1);
@@ -146,7 +146,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       });
     const submitted = rig.engine().submit(rig.order());
     await rig.settled();
-    await rig.freeOrphans();
+    await rig.releaseOrphans();
     await rig.step(0);
     answer();
     const { task } = await submitted;
@@ -307,7 +307,9 @@ describe.each(engines)('submitting on %s', (engine) => {
       store: {
         ...rig.store,
         run: (name, args) =>
-          name === 'markAsked' ? Promise.reject(new Error('the disk is full')) : rig.store.run(name, args),
+          name === 'markSubmitted'
+            ? Promise.reject(new Error('the disk is full'))
+            : rig.store.run(name, args),
       },
     });
     await expect(broken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toThrow('the disk is full');
@@ -316,7 +318,7 @@ describe.each(engines)('submitting on %s', (engine) => {
   });
 
   test('which channel is about to be asked is written down only where that was not known', async () => {
-    const marked = () => rig.commands.filter((name) => name === 'markAsked').length;
+    const marked = () => rig.commands.filter((name) => name === 'markSubmitted').length;
     await rig.submit();
     expect(marked()).toBe(0);
     rig.driver.onSubmit = (task, { channel }) => {
@@ -409,7 +411,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     test('one that was found dead before its provider was asked is told as given up', async () => {
       const nothing = Promise.resolve();
       const found = async () => {
-        await rig.freeOrphans();
+        await rig.releaseOrphans();
         expect(await rig.step(0)).toBe(1);
       };
       const overtaken = rig.engine({
@@ -417,7 +419,7 @@ describe.each(engines)('submitting on %s', (engine) => {
         store: {
           ...rig.store,
           run: (name, args) =>
-            (name === 'markAsked' ? found() : nothing).then(() => rig.store.run(name, args)),
+            (name === 'markSubmitted' ? found() : nothing).then(() => rig.store.run(name, args)),
         },
       });
       await expect(overtaken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toMatchObject({
@@ -478,7 +480,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     const begin = async (reach: 'store' | 'upstream') => {
       if (reach === 'upstream') rig.driver.onSubmit = () => new Promise(() => {});
       const run: Store['run'] = (name, args) =>
-        name === 'markAsked' && reach === 'store' ? new Promise(() => {}) : rig.store.run(name, args);
+        name === 'markSubmitted' && reach === 'store' ? new Promise(() => {}) : rig.store.run(name, args);
       void rig
         .engine({ owner: 'gone', store: { ...rig.store, run } })
         .submit(rig.order({ idempotencyKey: 'k' }));
@@ -495,7 +497,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       await rig.advance(5_000);
       // The other process may still be at it.
       expect(asked()).toEqual([]);
-      await rig.freeOrphans();
+      await rig.releaseOrphans();
       await rig.advance(1_000);
       const made = await repeated;
       expect(made.filter(({ replayed }) => replayed)).toHaveLength(1);
@@ -509,7 +511,7 @@ describe.each(engines)('submitting on %s', (engine) => {
 
     test('a poller finds it first, and a repeat makes a new one all the same', async () => {
       await begin('store');
-      await rig.freeOrphans();
+      await rig.releaseOrphans();
       expect(await rig.step(0)).toBe(1);
       expect(await rows()).toEqual([]);
       expect(await repeat()).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
@@ -520,7 +522,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       'one that may have reached the upstream is told as failed again and again: %s finds it first',
       async (finder) => {
         const lost = await begin('upstream');
-        await rig.freeOrphans();
+        await rig.releaseOrphans();
         if (finder === 'a poller') expect(await rig.step(0)).toBe(1);
         for (const _ of [1, 2]) {
           expect(await repeat()).toMatchObject({
@@ -542,7 +544,7 @@ describe.each(engines)('submitting on %s', (engine) => {
 
     test('one that may have reached the upstream, whose channel is gone and whose time is over, is not made again', async () => {
       const lost = await begin('upstream');
-      await rig.freeOrphans();
+      await rig.releaseOrphans();
       rig.clock.jump(86_400_000);
       const without = rig.engine({ channels: { names: [], named: () => undefined } });
       expect(await without.runHousekeeping()).toEqual({ pruned: 0, expired: 1 });

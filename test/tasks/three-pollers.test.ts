@@ -40,7 +40,7 @@ describe.each(engines)('three pollers on %s', (engine) => {
         pollsPerChannel: perChannel,
       });
     const names = ['left', 'middle', 'right'];
-    for (const id of names) await rig.store.run('beat', { id, beat: 0 });
+    for (const id of names) await rig.store.run('recordHeartbeat', { id, heartbeat: 0 });
     const [left, middle, right] = names.map(pollerOf) as [Tasks, Tasks, Tasks];
     const ids = await Promise.all(
       Array.from({ length: 2 * perChannel }, async (_, index) => {
@@ -65,8 +65,8 @@ describe.each(engines)('three pollers on %s', (engine) => {
     expect(times()).toEqual(ids.map(() => 2));
 
     // Those of the others are not late, and its own are due as soon as it is found gone.
-    await rig.store.run('removeGateway', { id: 'left', beat: 0 });
-    expect(await rig.freeOrphans()).toBe(itsOwn.length);
+    await rig.store.run('removeGateway', { id: 'left', heartbeat: 0 });
+    expect(await rig.releaseOrphans()).toBe(itsOwn.length);
     await Promise.all([middle.runDue(), right.runDue()]);
     expect([...polledBy].flatMap(([id, by]) => (by.length === 3 ? id : [])).toSorted()).toEqual(
       itsOwn.toSorted(),

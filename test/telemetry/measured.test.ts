@@ -57,7 +57,7 @@ describe.each(engines)('what is measured on %s', (engine) => {
     const model = { unigate_model: 'voxa-v3-flash' };
     const store = {
       db_system_name: engine === 'sqlite' ? 'sqlite' : 'postgresql',
-      db_operation_name: 'bookCalls',
+      db_operation_name: 'settleCalls',
     };
     await grows(
       () => speak('Twelve chars'),

@@ -85,7 +85,7 @@ describe.each(engines)('references on %s', (engine) => {
     const failed = { status: 'Failed', code: 'InvalidParameter.Size', message: 'Too large' } as const;
     const usable = { status: 'Active', url: 'https://files.example/a', urlExpires: now + 1e9 } as const;
     if (status !== 'Processing')
-      await store.run('settleAsset', { id, end: status === 'Active' ? usable : failed, now });
+      await store.run('finishAsset', { id, end: status === 'Active' ? usable : failed, now });
     return id;
   }
 

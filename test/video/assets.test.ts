@@ -116,7 +116,7 @@ describe.each(engines)('assets on %s', (engine) => {
     expect(await client.show(id)).toMatchObject({ Status: 'Active' });
     expect(home.seen).toEqual([]);
     const settled = { id, end: { status: 'Failed', code: 'Late', message: 'late' }, now: 1 } as const;
-    expect(await target.gateway.store.run('settleAsset', settled)).toBe(false);
+    expect(await target.gateway.store.run('finishAsset', settled)).toBe(false);
   });
 
   test('an asset whose client hangs up in the middle is kept all the same', async () => {

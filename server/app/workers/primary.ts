@@ -230,9 +230,9 @@ async function reload(workers: readonly WorkerProcess[]): Promise<undefined> {
 async function giveBack({ id, number }: WorkerProcess, store: Store, logger: Logger): Promise<void> {
   try {
     // One that stopped in good order is not there any more, and holds nothing.
-    if (!(await persist(store, 'removeGateway', { id, beat: null }))) return;
+    if (!(await persist(store, 'removeGateway', { id, heartbeat: null }))) return;
     const now = Date.now();
-    const freed = await persist(store, 'freeOrphans', { now, dueNow: systemTimers.monotonic() });
+    const freed = await persist(store, 'releaseOrphans', { now, dueNow: systemTimers.monotonic() });
     logger.warn({ worker: number, ...freed }, 'gave back what a worker held');
   } catch (error) {
     logger.error({ err: error, worker: number }, 'what a worker held is left to the other gateways');

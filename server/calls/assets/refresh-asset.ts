@@ -43,7 +43,7 @@ async function fetchAndRecord(gateway: Gateway, asset: AssetsTable): Promise<Ass
     // The asset may have changed before the poll.
     const changedAt =
       'ageMs' in reported && reported.ageMs !== undefined ? asset.created_at + reported.ageMs : now;
-    await gateway.store.run('settleAsset', { id, end, now: Math.min(now, changedAt) });
+    await gateway.store.run('finishAsset', { id, end, now: Math.min(now, changedAt) });
   } else {
     // The lifetime of an unchanged URL is unknown, so the next reader polls again.
     if (reported.status !== 'Active' || reported.url === asset.url) return asset;

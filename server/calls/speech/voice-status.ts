@@ -60,7 +60,7 @@ export async function recordStatus(
   if (status === undefined || status === voice.status) return voice;
   const updatedAt = timeOfChange(answer, voice, gateway.clock());
   const { voice_id: voiceId, user_id: userId, status: from } = voice;
-  const changed = await persist(gateway.store, 'touchVoice', {
+  const changed = await persist(gateway.store, 'updateVoice', {
     voiceId,
     userId,
     from,

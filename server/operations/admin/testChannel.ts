@@ -10,7 +10,7 @@ const limitMs = 15_000;
 export const testChannel: Handler<'testChannel'> = async ({ gateway, caller, path, signal }, reply) => {
   const channel = channelNamed(gateway, path.name);
   const { timers } = gateway;
-  await gateway.store.run('noteChange', {
+  await gateway.store.run('recordChange', {
     ...changeBy({ gateway, caller }, 'testChannel'),
     subject: `channel ${channel.name}`,
     details: {},

@@ -42,7 +42,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
     }),
     maxKeys: gateway.settings.keysPerKey,
   };
-  const make = () => store.run('makeToken', order);
+  const make = () => store.run('createChildToken', order);
   const amount = order.token.remainQuota;
   const made = await gateway.callQuota.withReclaim(
     maker.id,

@@ -123,7 +123,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     target: voice.target_model,
     addresses: { own: recording, makesFiles: false },
   };
-  const forget = () => persist(gateway.store, 'forgetVoice', { voiceId, userId: caller.userId });
+  const forget = () => persist(gateway.store, 'deleteVoice', { voiceId, userId: caller.userId });
   switch (input.action) {
     case 'delete':
     case 'delete_voice':
@@ -147,7 +147,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
         async recordOutcome() {
           const facts = JSON.stringify({ ...factsIn(voice), recording: undefined, ...factsOf(input) });
           const anew = { voiceId, userId: caller.userId, status: 'DEPLOYING', facts, now: gateway.clock() };
-          await persist(gateway.store, 'touchVoice', anew);
+          await persist(gateway.store, 'updateVoice', anew);
           return undefined;
         },
       });

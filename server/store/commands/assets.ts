@@ -74,7 +74,7 @@ export type AssetEnd =
   | { status: 'Failed'; code: string; message: string };
 
 /** Ends the processing of an asset. False when it has ended before: the first end stays. */
-export const settleAsset: Command<{ id: string; end: AssetEnd; now: number }, boolean> = async (
+export const finishAsset: Command<{ id: string; end: AssetEnd; now: number }, boolean> = async (
   trx,
   { id, end, now },
 ) => {

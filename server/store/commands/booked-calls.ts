@@ -46,7 +46,7 @@ export interface BookedCalls {
  * In that partition an index allows an id once; what was written by an earlier try, whose commit nobody acknowledged, is
  * found there before. A partition is dropped only when its day is older than books are kept.
  */
-export const bookCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> = async (trx, { calls }) => {
+export const settleCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> = async (trx, { calls }) => {
   const fresh = await withoutWritten(trx, calls);
   const gone = await lowerLeases(trx, fresh);
   await writeEntries(

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { ChangeCause, Database } from '../schema.ts';
-import type { Command } from './command.ts';
 
 /** A change that an admin requests. */
 export interface NewChange {
@@ -57,6 +56,3 @@ export async function recordChange(trx: Kysely<Database>, change: NewChange | Ca
     })
     .execute();
 }
-
-/** Records what changes nothing in the store. */
-export const noteChange: Command<NewChange, void> = recordChange;

@@ -4,59 +4,62 @@ import { reapLeases } from './leases.ts';
 import { refundOrphans } from './ledger.ts';
 import { releaseTasks } from './task-polls.ts';
 
-/** A gateway and how far its beat had come. */
-export interface Beat {
+/** A gateway and its latest heartbeat. */
+export interface Heartbeat {
   id: string;
-  beat: number;
+  heartbeat: number;
 }
 
 /**
- * Says that a gateway is alive and gives the beats of the others. `missed` when it was not there: it is new, or the
- * others took it for gone. With `alone` there can be no others, and any that are there are not alive.
+ * Records the heartbeat of a gateway and returns those of the others. `missed`: the gateway was not registered, since it is new or the
+ * others found it lost. With `alone` it is the only gateway, and all others are removed.
  */
-export const beat: Command<Beat & { alone?: boolean }, { missed: boolean; others: Beat[] }> = async (
-  trx,
-  { id, beat: count, alone = false },
-) => {
+export const recordHeartbeat: Command<
+  Heartbeat & { alone?: boolean },
+  { missed: boolean; others: Heartbeat[] }
+> = async (trx, { id, heartbeat, alone = false }) => {
   if (alone) await trx.deleteFrom('gateways').execute();
   const { numUpdatedRows } = await trx
     .updateTable('gateways')
-    .set({ beat: count })
+    .set({ heartbeat })
     .where('id', '=', id)
     .executeTakeFirst();
   const missed = numUpdatedRows === 0n;
-  if (missed) await trx.insertInto('gateways').values({ id, beat: count }).execute();
+  if (missed) await trx.insertInto('gateways').values({ id, heartbeat }).execute();
   const others = await trx.selectFrom('gateways').selectAll().where('id', '!=', id).execute();
   return { missed, others };
 };
 
-/** Takes a gateway for gone. False when its beat has come further meanwhile; null: whatever its beat. */
-export const removeGateway: Command<{ id: string; beat: number | null }, boolean> = async (
+/** Removes a lost gateway. False when it has sent another heartbeat in the meantime. null: whatever its heartbeat. */
+export const removeGateway: Command<{ id: string; heartbeat: number | null }, boolean> = async (
   trx,
-  { id, beat: last },
+  { id, heartbeat },
 ) => {
   const { numDeletedRows } = await trx
     .deleteFrom('gateways')
     .where('id', '=', id)
-    .$if(last !== null, (query) => query.where('beat', '=', last))
+    .$if(heartbeat !== null, (query) => query.where('heartbeat', '=', heartbeat))
     .executeTakeFirst();
   return numDeletedRows > 0n;
 };
 
-/** What was given back, by kind. */
-export interface Freed {
-  holds: number;
+/** Number of released objects, by kind. */
+export interface Released {
+  reservations: number;
   tasks: number;
   deliveries: number;
-  /** Of quota. */
+  /** Quota leases. */
   leases: number;
 }
 
-/** Gives back what gateways hold that are not there any more: the holds of requests, and leases of work and of quota. */
-export const freeOrphans: Command<{ now: number; dueNow: number }, Freed> = async (trx, { now, dueNow }) => {
-  // First what others lock first.
+/** Releases what lost gateways had: reservations of requests, claims of tasks and deliveries, and quota leases. */
+export const releaseOrphans: Command<{ now: number; dueNow: number }, Released> = async (
+  trx,
+  { now, dueNow },
+) => {
+  // In the order in which other commands lock these rows.
   const tasks = await releaseTasks(trx, { owner: null, now: dueNow });
   const deliveries = await releaseDeliveries(trx, { owner: null, now: dueNow });
   const leases = await reapLeases(trx, now);
-  return { holds: await refundOrphans(trx, { now }), tasks, deliveries, leases };
+  return { reservations: await refundOrphans(trx, { now }), tasks, deliveries, leases };
 };

@@ -125,7 +125,7 @@ export interface ExactHold {
  * Replaces a reservation of `from` in a lease by one of `to` in the ledger. Without a lease, or with one that does not exist any more,
  * the balance pays all of `to`. Without enough quota nothing is changed.
  */
-export const holdExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> = async (trx, hold) => {
+export const reserveExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> = async (trx, hold) => {
   const lease = hold.lease === null ? undefined : await lockLease(trx, hold.lease);
   const had = lease === undefined ? 0 : hold.from;
   if (lease !== undefined && lease.remaining < had)

@@ -1,9 +1,9 @@
 import { createToken } from './accounts.ts';
 import { claimSockets, drawRequests, sweepAllowances } from './allowances.ts';
-import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
-import { bookCalls } from './booked-calls.ts';
+import { finishAsset, renewAssetUrl, saveAsset } from './assets.ts';
+import { settleCalls } from './booked-calls.ts';
 import { ensureBootstrap } from './bootstrap.ts';
-import { noteChange } from './changes.ts';
+import { recordChange } from './changes.ts';
 import { disableChannel, enableChannel } from './channel-states.ts';
 import type { Command } from './command.ts';
 import {
@@ -15,9 +15,9 @@ import {
 } from './deliveries.ts';
 import { claimDeliveries } from './delivery-claims.ts';
 import { rollUpLog } from './figures.ts';
-import { beat, freeOrphans, removeGateway } from './gateways.ts';
+import { recordHeartbeat, releaseOrphans, removeGateway } from './gateways.ts';
 import { grantQuota } from './grants.ts';
-import { grantLease, holdExactly, recallLeases, returnLease } from './leases.ts';
+import { grantLease, recallLeases, reserveExactly, returnLease } from './leases.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
 import { addLogDays, dropLogDay } from './log-days.ts';
 import { createLeasedTasks, createTask } from './new-tasks.ts';
@@ -25,7 +25,7 @@ import { recordPrices } from './price-changes.ts';
 import { refundCall } from './refunds.ts';
 import { sweepLog, sweepReservations } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
-import { noteInput, resumeTask } from './task-input.ts';
+import { addTaskInput, resumeTask } from './task-input.ts';
 import {
   claimStrandedTasks,
   claimTask,
@@ -34,21 +34,21 @@ import {
   releaseTasks,
   repairDueTasks,
 } from './task-polls.ts';
-import { acceptTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
-import { deleteToken, makeToken, returnLeftovers, revokeToken, updateToken } from './tokens.ts';
+import { acceptTask, dropTask, finishTask, markSubmitted, pruneTasks, removeTask } from './tasks.ts';
+import { createChildToken, deleteToken, returnLeftovers, revokeToken, updateToken } from './tokens.ts';
 import { createUser, updateUser } from './users.ts';
 import {
+  finishVerificationSession,
   saveVerificationSession,
-  settleVerificationSession,
   sweepVerificationSessions,
 } from './verification-sessions.ts';
-import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
+import { deleteVoice, saveVoice, updateVoice } from './voices.ts';
 
-/** Every command of the store. Adding one here is all it takes for both engines to run it. */
+/** Every command of the store, for both engines. */
 export const commands = {
-  beat,
+  recordHeartbeat,
   removeGateway,
-  freeOrphans,
+  releaseOrphans,
   createUser,
   updateUser,
   createToken,
@@ -56,12 +56,12 @@ export const commands = {
   grantQuota,
   refundCall,
   revokeToken,
-  makeToken,
+  createChildToken,
   deleteToken,
   returnLeftovers,
   ensureBootstrap,
   ensureSecret,
-  noteChange,
+  recordChange,
   recordPrices,
   drawRequests,
   claimSockets,
@@ -73,29 +73,29 @@ export const commands = {
   settle,
   refund,
   grantLease,
-  holdExactly,
+  reserveExactly,
   recallLeases,
   returnLease,
-  bookCalls,
+  settleCalls,
   sweepReservations,
   sweepLog,
   addLogDays,
   dropLogDay,
   rollUpLog,
   saveVoice,
-  touchVoice,
-  forgetVoice,
+  updateVoice,
+  deleteVoice,
   saveAsset,
-  settleAsset,
+  finishAsset,
   renewAssetUrl,
   saveVerificationSession,
-  settleVerificationSession,
+  finishVerificationSession,
   sweepVerificationSessions,
   createTask,
   createLeasedTasks,
-  markAsked,
+  markSubmitted,
   acceptTask,
-  noteInput,
+  addTaskInput,
   resumeTask,
   dropTask,
   finishTask,
@@ -119,7 +119,7 @@ export type CommandName = keyof typeof commands;
 export type Args<Name extends CommandName> = Parameters<(typeof commands)[Name]>[1];
 export type Result<Name extends CommandName> = Awaited<ReturnType<(typeof commands)[Name]>>;
 
-/** For the engines, which carry arguments without looking at them. */
+/** Returns a command for the engines, which pass on its arguments unread. */
 export function commandNamed(name: CommandName): Command<unknown, unknown> {
   return commands[name] as Command<unknown, unknown>;
 }

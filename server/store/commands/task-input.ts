@@ -11,7 +11,7 @@ export interface TaskInput {
 }
 
 /** Keeps what the owner of a task adds to it before the upstream hears of it. False when the task is final. */
-export const noteInput: Command<TaskInput, boolean> = async (trx, { id, facts, callbackUrl }) => {
+export const addTaskInput: Command<TaskInput, boolean> = async (trx, { id, facts, callbackUrl }) => {
   const { numUpdatedRows } = await trx
     .updateTable('tasks')
     .set((eb) => ({

@@ -18,7 +18,10 @@ export interface AskedChannel {
 }
 
 /** Notes which channel is about to be asked for a task. False when the claim is not the latest any more. */
-export const markAsked: Command<AskedChannel, boolean> = async (trx, { id, attempt, channel, askedAt }) => {
+export const markSubmitted: Command<AskedChannel, boolean> = async (
+  trx,
+  { id, attempt, channel, askedAt },
+) => {
   const { numUpdatedRows } = await trx
     .updateTable('tasks')
     .set({ channel, asked_at: askedAt })

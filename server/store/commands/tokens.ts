@@ -29,7 +29,7 @@ export type MakeTokenResult =
  * Creates a key with another one, which must exist and be enabled. With `fromMaker` the quota is taken from that key, and
  * the remainder goes back there in the end. `change` is recorded where an admin key creates it.
  */
-export const makeToken: Command<
+export const createChildToken: Command<
   { token: NewToken & { makerId: number }; fromMaker: boolean; maxKeys?: number; change?: Creation },
   MakeTokenResult
 > = async (trx, { token, fromMaker, maxKeys = 0, change }) => {

@@ -18,7 +18,7 @@ export type VerificationEnd =
   | { status: 'expired' };
 
 /** Ends a session. False when it has ended before: the first end stays. */
-export const settleVerificationSession: Command<
+export const finishVerificationSession: Command<
   { sessionId: string; end: VerificationEnd; now: number },
   boolean
 > = async (trx, { sessionId, end, now }) => {

@@ -12,7 +12,7 @@ export const saveVoice: Command<VoicesTable, boolean> = async (trx, voice) => {
 };
 
 /** Notes a new status, and new facts if there are any; with `from` only if that is the status before. */
-export const touchVoice: Command<
+export const updateVoice: Command<
   { voiceId: string; userId: number; from?: string; status: string; facts?: string; now: number },
   boolean
 > = async (trx, { voiceId, userId, from, status, facts, now }) => {
@@ -26,7 +26,7 @@ export const touchVoice: Command<
   return numUpdatedRows > 0n;
 };
 
-export const forgetVoice: Command<{ voiceId: string; userId: number }, boolean> = async (
+export const deleteVoice: Command<{ voiceId: string; userId: number }, boolean> = async (
   trx,
   { voiceId, userId },
 ) => {

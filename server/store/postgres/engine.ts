@@ -16,7 +16,12 @@ import { inTransaction } from './transaction.ts';
 import { numbersAsNumbers } from './types.ts';
 
 /** Commands of the poller have connections of their own, so that many requests do not delay polls. */
-const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
+const polling: ReadonlySet<CommandName> = new Set([
+  'recordHeartbeat',
+  'claimTasks',
+  'claimTask',
+  'recordPolls',
+]);
 const pollingConnections = 3;
 
 /** Requests wait for these commands, so they have a connection of their own and a short time limit, in milliseconds. */
@@ -34,8 +39,8 @@ const auditTimeoutMs = 300_000;
 const slow: ReadonlySet<CommandName> = new Set(['dropLogDay']);
 /** Idempotent commands. They are frequent, so they skip the write that records their commit. */
 const repeatable: ReadonlySet<CommandName> = new Set([
-  'beat',
-  'freeOrphans',
+  'recordHeartbeat',
+  'releaseOrphans',
   // A repetition takes too many requests, which the next minute refills.
   'drawRequests',
   'claimSockets',

@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely';
-import { StoreUnavailable, untilTaken } from '../availability.ts';
+import { retryWhileUnavailable, StoreUnavailable } from '../availability.ts';
 import type { Database } from '../schema.ts';
 import { withOptions } from '../statement.ts';
 import type { Commit, Commits } from './commits.ts';
@@ -43,7 +43,7 @@ export async function inTransaction<T>(
       if (error instanceof OutcomeUnknown) {
         const { commit: unknown, result } = error;
         if (commits !== undefined && unknown !== undefined) {
-          if (await untilTaken(over, () => commits.wasMade(db, unknown))) return result as T;
+          if (await retryWhileUnavailable(over, () => commits.wasMade(db, unknown))) return result as T;
         }
       } else if (!(error instanceof ConnectionLost || error instanceof Conflict)) throw error;
       if (left === 0) throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);

@@ -154,7 +154,7 @@ const checks = [
  * Audits the ledger. For each key, the grants must equal the balance plus what is leased, reserved and spent, and ledger, log and
  * tasks must agree. `db` must see one snapshot.
  */
-export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
+export async function auditLedger(db: Kysely<Database>): Promise<Audit> {
   const { rows: totals } = await sql<
     Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'refunded' | 'left' | 'debt'>
   >`

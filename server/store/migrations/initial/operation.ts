@@ -5,7 +5,7 @@ import { idColumn } from './id-column.ts';
 export const operation = (engine: Engine): string[] => [
   `create table gateways (
     id text primary key,
-    beat bigint not null
+    heartbeat bigint not null
   )`,
   `create table secrets (
     name text primary key,

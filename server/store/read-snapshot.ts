@@ -4,9 +4,9 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { SettingsError } from '../settings/settings-error.ts';
 import { appliedMigrations, pendingMigrations } from './migrate.ts';
-import { inOneState } from './one-state.ts';
 import { numbersAsNumbers } from './postgres/types.ts';
 import type { Database } from './schema.ts';
+import { inSnapshot } from './snapshot.ts';
 import { openReader } from './sqlite/connection.ts';
 import { nodeSqliteDialect } from './sqlite/dialect.ts';
 import type { StoreOptions } from './store.ts';
@@ -16,7 +16,7 @@ import type { StoreOptions } from './store.ts';
  *
  * @throws SettingsError when there is no database, or it has the schema of another version
  */
-export async function readBooks<T>(
+export async function readSnapshot<T>(
   { dataDir, databaseUrl, schema }: Pick<StoreOptions, 'dataDir' | 'databaseUrl' | 'schema'>,
   use: (db: Kysely<Database>) => Promise<T>,
 ): Promise<T> {
@@ -24,7 +24,7 @@ export async function readBooks<T>(
     dialect: databaseUrl === undefined ? sqliteDialect(dataDir) : postgresDialect(databaseUrl, schema),
   });
   try {
-    return await inOneState(db, async (connection) => {
+    return await inSnapshot(db, async (connection) => {
       await requireVersion(connection);
       return use(connection);
     });
