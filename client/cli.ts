@@ -1,44 +1,14 @@
-import { runAdmin } from './commands/admin/run.ts';
-import { showAsset, uploadAsset } from './commands/assets.ts';
-import { type Command, type Invocation, parseCommandLine } from './commands/command-line.ts';
+import { addAdminCommands } from './commands/admin/run.ts';
+import { globalOptions, type Options } from './commands/command-line.ts';
+import { commands, groups } from './commands/commands.ts';
 import { connect } from './commands/connect.ts';
-import { cloneVoice, deleteVoice, designVoice, listOwnVoices } from './commands/custom-voices.ts';
-import { makeImage } from './commands/image.ts';
-import { makeModel3d } from './commands/model3d.ts';
-import { listModels } from './commands/models.ts';
-import { makeMusic, writeLyrics } from './commands/music.ts';
-import { reportFailure } from './commands/report-failure.ts';
+import { Program, runProgram } from './commands/program.ts';
 import { runProcess } from './commands/run-process.ts';
-import { speak } from './commands/speak.ts';
 import type { Terminal } from './commands/terminal.ts';
-import { usageText } from './commands/usage.ts';
-import { makeVideo } from './commands/video.ts';
-import { listVoices } from './commands/voices.ts';
-import type { Unigate } from './unigate.ts';
 
-type Run = (
-  client: Unigate,
-  invocation: Invocation,
-  terminal: Terminal,
-  signal: AbortSignal,
-) => Promise<void>;
-
-const commands: Readonly<Record<Command, Run>> = {
-  speak,
-  video: makeVideo,
-  model3d: makeModel3d,
-  music: makeMusic,
-  lyrics: writeLyrics,
-  image: makeImage,
-  models: listModels,
-  voices: listVoices,
-  'voices clone': cloneVoice,
-  'voices design': designVoice,
-  'voices list': listOwnVoices,
-  'voices delete': deleteVoice,
-  'assets upload': uploadAsset,
-  'assets show': showAsset,
-};
+const notes = `
+The task id is printed on standard error as soon as the task exists.
+Exit codes: 0 success, 1 error, 2 invalid command line, 130 and 143 stopped by a signal.`;
 
 /** Runs the command line of this process. The exit code is that of `run`, or 130 or 143 after a signal. */
 export async function main(version: string): Promise<void> {
@@ -55,20 +25,27 @@ export async function run(
   version: string,
   signal: AbortSignal,
 ): Promise<number> {
-  if (args[0] === 'admin')
-    return await runAdmin(args.slice(1), terminal, { name: 'unigate admin', version }, signal);
-  let key = terminal.env.UNIGATE_API_KEY;
-  try {
-    const invocation = parseCommandLine(args);
-    if (invocation === 'help') terminal.stdout.write(usageText);
-    else if (invocation === 'version') terminal.stdout.write(`${version}\n`);
-    else {
-      const { command, options } = invocation;
-      key = options.key ?? key;
-      await commands[command](connect(options, terminal), invocation, terminal, signal);
-    }
-    return 0;
-  } catch (error) {
-    return reportFailure(error, terminal, { program: 'unigate', key, stopped: signal.aborted });
+  const program = createProgram(terminal, version, signal);
+  const name = args[0] === 'admin' ? 'unigate admin' : 'unigate';
+  return await runProgram(program, args, terminal, { name, signal });
+}
+
+function createProgram(terminal: Terminal, version: string, signal: AbortSignal): Program {
+  const program = new Program('unigate')
+    .description('Creates speech, videos, music, images and 3D models through a Unigate gateway.')
+    .printTo(terminal)
+    .version(version, '-V, --version', 'print the version')
+    .addGlobalOptions(globalOptions)
+    .addExamples(['unigate speak "Good morning." --voice Aria -o morning.wav', 'unigate help video'])
+    .addHelpText('after', notes);
+  for (const [name, { run: runCommand, ...help }] of Object.entries(commands)) {
+    program.addSubcommand(name, help, async (text, command) => {
+      const options = command.optsWithGlobals<Options>();
+      await runCommand(connect(options, terminal), { command: name, text, options }, terminal, signal);
+    });
   }
+  for (const [name, description] of Object.entries(groups)) program.find([name]).description(description);
+  addAdminCommands(program.command('admin').helpCommand(false), 'unigate admin', terminal, signal);
+  program.addHelp();
+  return program;
 }

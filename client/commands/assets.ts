@@ -2,12 +2,12 @@ import { extname } from 'node:path';
 import type { AssetOptions } from '../assets.ts';
 import { TaskFailedError } from '../errors.ts';
 import type { Unigate } from '../unigate.ts';
-import { UsageError } from './check-options.ts';
 import type { Invocation, Options } from './command-line.ts';
 import { ErrorWithHint } from './error-with-hint.ts';
 import { audioTypes, imageTypes, readUrl } from './media-options.ts';
 import { Progress } from './progress.ts';
 import { printTable, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 const videoExtensions = ['.mp4', '.mov'];
 

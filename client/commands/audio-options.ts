@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { SpeechRequest } from '../speech.ts';
-import { UsageError } from './check-options.ts';
 import type { Options } from './command-line.ts';
+import { UsageError } from './usage-error.ts';
 
 type Format = NonNullable<SpeechRequest['response_format']>;
 

@@ -1,154 +1,71 @@
-import { parseArgs } from 'node:util';
-import { checkOptions, UsageError } from './check-options.ts';
+import type { OptionDefinitions, Values } from './option.ts';
+import type { CommandHelp } from './program.ts';
 
-const text = { type: 'string' } as const;
-const texts = { ...text, multiple: true } as const;
-const flag = { type: 'boolean' } as const;
-const globalOptions = {
-  'base-url': text,
-  key: text,
-  quiet: { ...flag, short: 'q' },
-  help: { ...flag, short: 'h' },
-  version: { ...flag, short: 'V' },
+export const globalOptions = {
+  'base-url': {
+    argument: 'URL',
+    description: 'address of the gateway; default: UNIGATE_BASE_URL, or http://127.0.0.1:8080',
+  },
+  key: { argument: 'KEY', description: 'API key; default: UNIGATE_API_KEY' },
+  quiet: { short: 'q', description: 'print only errors on standard error' },
+} as const satisfies OptionDefinitions;
+
+/** The options of all commands. An option has the same kind of value in all of them. */
+const optionKinds = {
+  output: { argument: 'FILE', short: 'o' },
+  voice: { argument: 'VOICE' },
+  model: { argument: 'MODEL' },
+  format: { argument: 'FORMAT' },
+  instructions: { argument: 'TEXT' },
+  speed: { argument: 'FACTOR' },
+  'sample-rate': { argument: 'HZ' },
+  stream: {},
+  realtime: {},
+  duplex: {},
+  json: {},
+  seconds: { argument: 'SECONDS' },
+  size: { argument: 'SIZE' },
+  ratio: { argument: 'RATIO' },
+  image: { argument: 'IMAGE' },
+  'first-frame': { argument: 'IMAGE' },
+  'last-frame': { argument: 'IMAGE' },
+  'reference-image': { argument: 'IMAGE', multiple: true },
+  video: { argument: 'URL' },
+  'no-audio': {},
+  seed: { argument: 'SEED' },
+  param: { argument: 'KEY=VALUE', multiple: true },
+  resume: { argument: 'TASK' },
+  name: { argument: 'NAME' },
+  language: { argument: 'LANGUAGE' },
+  text: { argument: 'TEXT' },
+  type: { argument: 'TYPE' },
+  tags: { argument: 'TAGS' },
+  title: { argument: 'TITLE' },
+  lyrics: { argument: 'LYRICS' },
+  instrumental: {},
+  both: {},
+  upscale: { argument: 'NUMBER' },
 } as const;
-const commandOptions = {
-  output: { ...text, short: 'o' },
-  voice: text,
-  model: text,
-  format: text,
-  instructions: text,
-  speed: text,
-  'sample-rate': text,
-  stream: flag,
-  realtime: flag,
-  duplex: flag,
-  json: flag,
-  seconds: text,
-  size: text,
-  ratio: text,
-  image: text,
-  'first-frame': text,
-  'last-frame': text,
-  'reference-image': texts,
-  video: text,
-  'no-audio': flag,
-  seed: text,
-  param: texts,
-  resume: text,
-  name: text,
-  language: text,
-  text,
-  type: text,
-  tags: text,
-  title: text,
-  lyrics: text,
-  instrumental: flag,
-  both: flag,
-  upscale: text,
-} as const;
-const allOptions = { ...globalOptions, ...commandOptions };
 
-type OptionName = keyof typeof commandOptions;
+/** Descriptions of the options of a command. */
+type OptionDescriptions = Partial<Record<keyof typeof optionKinds, string>>;
 
-/** Argument and options of a command. */
-interface CommandShape {
-  /** Description of the argument. Absent if the command has none. */
-  argument?: string;
-  /** Whether the argument is optional. */
-  optional?: boolean;
-  options: readonly OptionName[];
-}
-
-const commands = {
-  speak: {
-    argument: 'one text in quotes',
-    options: [
-      ...(['output', 'voice', 'model', 'format', 'instructions', 'speed', 'sample-rate'] as const),
-      ...(['stream', 'realtime', 'duplex'] as const),
-    ],
-  },
-  video: {
-    argument: 'one prompt in quotes',
-    optional: true,
-    options: [
-      ...(['output', 'model', 'seconds', 'size', 'ratio', 'image', 'first-frame', 'last-frame'] as const),
-      ...(['reference-image', 'video', 'no-audio', 'seed', 'param', 'resume'] as const),
-    ],
-  },
-  model3d: {
-    argument: 'one prompt in quotes',
-    optional: true,
-    options: ['output', 'model', 'image', 'param', 'resume'],
-  },
-  music: {
-    argument: 'one prompt in quotes',
-    optional: true,
-    options: ['output', 'tags', 'title', 'lyrics', 'instrumental', 'both', 'param', 'resume'],
-  },
-  lyrics: { argument: 'one prompt in quotes', optional: true, options: ['output', 'resume'] },
-  image: {
-    argument: 'one prompt in quotes',
-    optional: true,
-    options: ['output', 'reference-image', 'upscale', 'resume'],
-  },
-  models: { options: ['json'] },
-  voices: { options: ['model', 'json'] },
-  'voices clone': { argument: 'one recording', options: ['model', 'name', 'language', 'text'] },
-  'voices design': {
-    argument: 'one description in quotes',
-    options: ['output', 'model', 'name', 'language', 'text'],
-  },
-  'voices list': { options: ['model', 'json'] },
-  'voices delete': { argument: 'one voice', options: [] },
-  'assets upload': { argument: 'one address', options: ['type', 'name', 'model'] },
-  'assets show': { argument: 'one id', options: ['model', 'json'] },
-} as const satisfies Record<string, CommandShape>;
-
-export type Command = keyof typeof commands;
-export type Options = ReturnType<typeof parse>['values'];
+export type Options = Values<typeof optionKinds & typeof globalOptions>;
 
 /** A parsed command line. */
 export interface Invocation {
-  command: Command;
+  command: string;
   /** The argument: a text, a prompt or an id. Empty if there is none. */
   text: string;
   options: Options;
 }
 
-/** Parses the arguments after the program name. Throws UsageError. */
-export function parseCommandLine(args: string[]): Invocation | 'help' | 'version' {
-  const { values: options, positionals } = parse(args);
-  if (options.version) return 'version';
-  if (options.help || positionals[0] === 'help') return 'help';
-  const [command, rest] = readCommand(positionals);
-  const { argument, optional, options: names }: CommandShape = commands[command];
-  for (const name of Object.keys(options))
-    if (name in commandOptions && !names.some((other) => other === name))
-      throw new UsageError(`${command} has no option --${name}.`);
-  if (argument === undefined && rest.length > 0) throw new UsageError(`${command} accepts no argument.`);
-  if (argument !== undefined && (rest.length > 1 || (rest.length === 0 && !optional)))
-    throw new UsageError(`${command} requires ${argument}.`);
-  return { command, text: rest[0] ?? '', options };
-}
-
-/** Splits the positionals into the command, whose name may have two words, and its arguments. */
-function readCommand([first, second, ...rest]: string[]): [Command, string[]] {
-  if (first === undefined) throw new UsageError('A command is missing.');
-  const both = `${first} ${second}`;
-  if (isCommand(both)) return [both, rest];
-  const inner = Object.keys(commands).filter((name) => name.startsWith(`${first} `));
-  const name = inner.length > 0 && second !== undefined ? both : first;
-  if (isCommand(name)) return [name, second === undefined ? [] : [second, ...rest]];
-  throw new UsageError(
-    `There is no command ${name}${inner.length > 0 ? `; commands: ${inner.join(', ')}` : ''}.`,
-  );
-}
-
-function isCommand(name: string): name is Command {
-  return Object.hasOwn(commands, name);
-}
-
-function parse(args: string[]) {
-  checkOptions(args, allOptions);
-  return parseArgs({ args, options: allOptions, allowPositionals: true });
+/** Adds the kinds of the options to their descriptions. */
+export function defineCommand<Definition extends Omit<CommandHelp, 'options'>>(
+  definition: Definition & { options: OptionDescriptions },
+): Definition & { options: OptionDefinitions } {
+  const options = Object.entries(definition.options).map(([name, description]) => {
+    return [name, { ...optionKinds[name as keyof typeof optionKinds], description }];
+  });
+  return { ...definition, options: Object.fromEntries(options) as OptionDefinitions };
 }

@@ -1,6 +1,6 @@
 import { Unigate } from '../unigate.ts';
-import { UsageError } from './check-options.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 interface ConnectOptions {
   key?: string;

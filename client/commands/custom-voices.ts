@@ -3,11 +3,11 @@ import { decodeBase64 } from '../base64.ts';
 import type { Unigate } from '../unigate.ts';
 import { type CustomVoice, hasSharedService, type VoiceClone, type VoiceDesign } from '../voices.ts';
 import { readFormat } from './audio-options.ts';
-import { UsageError } from './check-options.ts';
 import type { Invocation, Options } from './command-line.ts';
 import { audioTypes, isUrl, readMediaFile } from './media-options.ts';
 import { Progress } from './progress.ts';
 import { printTable, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 import { writeAudio } from './write-output.ts';
 
 const cloningModel = 'alpha3-tts-vc-2026-01-22';

@@ -1,11 +1,11 @@
 import type { components } from '../../generated/http.ts';
 import type { Unigate } from '../unigate.ts';
-import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
 import { imageTypes, isUrl, readMediaFile } from './media-options.ts';
 import { fileTaskSteps, runTask } from './run-task.ts';
 import { readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 import { readOutput } from './write-output.ts';
 
 type Request = components['schemas']['ImagineRequest'];

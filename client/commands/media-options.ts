@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { UsageError } from './check-options.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Media types by file extension. */
 type MediaTypes = Readonly<Record<string, string>>;

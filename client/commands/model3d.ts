@@ -1,11 +1,11 @@
 import type { Model3dRequest } from '../native-tasks.ts';
 import type { Unigate } from '../unigate.ts';
-import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
 import { readUrl } from './media-options.ts';
 import { fileTaskSteps, runTask } from './run-task.ts';
 import { readParameters, readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `unigate model3d`: writes the GLB of a prompt or an image to a file or to standard output. */
 export async function makeModel3d(

@@ -6,11 +6,11 @@ import { TaskFailedError } from '../errors.ts';
 import type { MusicRequest, SucceededMusicTask } from '../music.ts';
 import type { Unigate } from '../unigate.ts';
 import { readFormat } from './audio-options.ts';
-import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
 import { runTask, type TaskSteps } from './run-task.ts';
 import { readParameters, readPrompt } from './task-options.ts';
 import { printable, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 import { readOutput } from './write-output.ts';
 
 /** `unigate music`: writes a song, or with `--both` both songs of a task, to files or to standard output. */

@@ -1,8 +1,8 @@
 import { APIError, RealtimeError, TaskFailedError } from '../errors.ts';
-import { UsageError } from './check-options.ts';
 import { ErrorWithHint } from './error-with-hint.ts';
 import { isClosedPipe } from './run-process.ts';
 import { printable, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 interface FailureContext {
   /** Program name. */

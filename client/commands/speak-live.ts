@@ -6,10 +6,10 @@ import type { SpeechText } from '../sockets/speak-text.ts';
 import type { Unigate } from '../unigate.ts';
 import { wavHeader } from '../wav-header.ts';
 import { readFormat, readNumber } from './audio-options.ts';
-import { UsageError } from './check-options.ts';
 import type { Options } from './command-line.ts';
 import { withFormatHint } from './format-hint.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 import { writeAudio } from './write-output.ts';
 
 const knownFormats = ['pcm', 'wav', 'mp3', 'opus'] as const;

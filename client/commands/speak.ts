@@ -3,11 +3,11 @@ import { text as readText } from 'node:stream/consumers';
 import type { SpeechRequest } from '../speech.ts';
 import type { Unigate } from '../unigate.ts';
 import { allFormats, readFormat, readNumber } from './audio-options.ts';
-import { UsageError } from './check-options.ts';
 import type { Invocation } from './command-line.ts';
 import { withFormatHint } from './format-hint.ts';
 import { speakLive } from './speak-live.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 import { readOutput, writeAudio } from './write-output.ts';
 
 type Body = SpeechRequest & { stream_format?: 'audio' };

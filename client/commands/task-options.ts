@@ -1,8 +1,8 @@
 import { addAbortSignal } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
-import { UsageError } from './check-options.ts';
 import type { Invocation, Options } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Returns the prompt. Reads standard input for `-`. Undefined if it is empty. */
 export async function readPrompt(

@@ -1,11 +1,11 @@
 import type { Unigate } from '../unigate.ts';
 import type { VideoRequest } from '../videos.ts';
-import { UsageError } from './check-options.ts';
 import type { Invocation, Options } from './command-line.ts';
 import { imageTypes, readMediaFile, readUrl } from './media-options.ts';
 import { fileTaskSteps, runTask } from './run-task.ts';
 import { readInteger, readParameters, readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `unigate video`: writes the video of a prompt to a file or to standard output. */
 export async function makeVideo(

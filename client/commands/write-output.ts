@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import { UnigateError } from '../errors.ts';
 import { type FileHeader, saveFile } from '../save-file.ts';
-import { UsageError } from './check-options.ts';
 import type { Options } from './command-line.ts';
 import { Progress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Returns the output file. Throws UsageError instead of writing binary data to a terminal. */
 export function readOutput({ output }: Options, terminal: Terminal): string {

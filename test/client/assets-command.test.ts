@@ -25,15 +25,15 @@ async function startAssetServer(states: (object | 'denied')[] = [active]) {
 }
 
 test.each([
-  [['assets'], 'There is no command assets; commands: assets upload, assets show.'],
-  [['assets', 'upload'], 'assets upload requires one address.'],
+  [['assets'], 'A command is missing. Commands: upload, show.'],
+  [['assets', 'upload'], "Missing required argument 'url'."],
   [['assets', 'upload', 'cat.png'], 'URL must be a URL; a local file is not accepted.'],
   [
     ['assets', 'upload', 'https://f.example/cat'],
     '--type is required (image, video or audio), because the URL has no known extension.',
   ],
-  [['assets', 'show'], 'assets show requires one id.'],
-  [['assets', 'show', id, '--name', 'n'], 'assets show has no option --name.'],
+  [['assets', 'show'], "Missing required argument 'asset'."],
+  [['assets', 'show', id, '--name', 'n'], "Unknown option '--name'."],
 ])('rejects the command line %j', async (args, message) => {
   const { calls, env } = await startAssetServer();
   const { code, stderr } = await runCommand(args, { env });

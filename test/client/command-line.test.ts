@@ -35,9 +35,9 @@ async function startErrorServer(body: object, status: number) {
 describe('an invalid command line', () => {
   test.each([
     [[], 'A command is missing.'],
-    [['sing'], 'There is no command sing.'],
-    [['speak', '--voice', 'Aria'], 'speak requires one text in quotes.'],
-    [['speak', 'two', 'texts'], 'speak requires one text in quotes.'],
+    [['sing'], "Unknown command 'sing'. Commands: speak, "],
+    [['speak', '--voice', 'Aria'], "Missing required argument 'text'."],
+    [['speak', 'two', 'texts'], "Too many arguments for 'speak'. Expected 1 argument but got 2."],
     [['speak', 'hi', '-o', 'a.wav'], '--voice is required; unigate voices lists all voices.'],
     [
       ['speak', 'hi', '--voice', 'v', '--format', 'aac'],
@@ -47,21 +47,21 @@ describe('an invalid command line', () => {
     [['speak', 'hi', '--voice', 'v', '--sample-rate', ''], '--sample-rate must be a number.'],
     [['speak', ' ', '--voice', 'v'], 'The text is empty.'],
     [['speak', '-', '--voice', 'v'], 'The text is empty.'],
-    [['models', 'all'], 'models accepts no argument.'],
-    [['models', '--voice', 'v'], 'models has no option --voice.'],
-    [['speak', 'hi', '--loud'], 'Unknown option --loud.'],
-    [['speak', 'hi', '-x'], 'Unknown option -x; write a text that starts with a dash after --.'],
-    [['speak', 'hi', '--out', 'a.wav'], 'Unknown option --out; similar: --output.'],
-    [['speak', 'hi', '-o'], '-o requires a value.'],
-    [['speak', 'hi', '--constructor'], 'Unknown option --constructor.'],
-    [['speak', 'hi', '--voice'], '--voice requires a value.'],
+    [['models', 'all'], "Too many arguments for 'models'. Expected 0 arguments but got 1."],
+    [['models', '--voice', 'v'], "Unknown option '--voice'."],
+    [['speak', 'hi', '--loud'], "Unknown option '--loud'."],
+    [['speak', 'hi', '-x'], "Unknown option '-x'; write a text that starts with a dash after --."],
+    [['speak', 'hi', '--out', 'a.wav'], "Unknown option '--out'. Did you mean --output?"],
+    [['speak', 'hi', '-o'], "Option '-o, --output <file>' argument missing."],
+    [['speak', 'hi', '--constructor'], "Unknown option '--constructor'."],
+    [['speak', 'hi', '--voice'], "Option '--voice <voice>' argument missing."],
     [['speak', 'hi', '--quiet=no'], '--quiet accepts no value.'],
     [['video', 'hi', '--seconds', '-1'], 'write a value that starts with a dash as --seconds=-1.'],
     [['speak', 'hi', '--voice', '--stream'], '--voice requires a value; '],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await runCommand(args, { env: { UNIGATE_API_KEY: 'sk-test' } });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^unigate: .*\. See unigate --help\.\n$/);
+    expect(stderr).toMatch(/^unigate: .*[.?] See unigate --help\.\n$/);
     expect(stderr).toContain(message);
     expect(stdout).toHaveLength(0);
   });
@@ -336,7 +336,7 @@ test('--help and --version require no key', async () => {
     expect(await runCommand(args)).toMatchObject({ code: 0, stderr: '' });
   }
   expect((await runCommand(['--help'])).stdout.toString()).toMatch(
-    /^unigate creates speech, videos, music, images and 3D models through a Unigate gateway\.\n/,
+    /^Usage: unigate .*\n\nCreates speech, videos, music, images and 3D models through a Unigate gateway\.\n/,
   );
   expect((await runCommand(['-V'])).stdout.toString()).toBe('1.2.3\n');
 });

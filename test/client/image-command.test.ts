@@ -51,7 +51,7 @@ async function startTaskServer(...states: [grid?: string, picture?: string]) {
 
 test.each([
   [['image'], 'A prompt is required.'],
-  [['image', 'a', 'b'], 'image requires one prompt in quotes.'],
+  [['image', 'a', 'b'], "Too many arguments for 'image'. Expected 1 argument but got 2."],
   [['image', 'a', '--upscale', '5'], '--upscale must be 1, 2, 3 or 4.'],
   [
     ['image', 'a', '--reference-image', 'https://f.example/a.png'],

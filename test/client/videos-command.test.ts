@@ -64,7 +64,7 @@ describe('an invalid command line', () => {
   test.each([
     [['video'], 'A prompt, an image or a video is required.'],
     [['video', ' '], 'A prompt, an image or a video is required.'],
-    [['video', 'a', 'b'], 'video requires one prompt in quotes.'],
+    [['video', 'a', 'b'], "Too many arguments for 'video'. Expected 1 argument but got 2."],
     [['video', 'a', '--seconds', 'five'], '--seconds must be a whole number.'],
     [['video', 'a', '--seed', '0.5'], '--seed must be a whole number.'],
     [['video', 'a', '--param', 'seed'], '--param must have the form key=value.'],
@@ -91,11 +91,11 @@ describe('an invalid command line', () => {
     [['video', 'a', '--resume', id], '--resume cannot be combined with a prompt.'],
     [['video', '--resume', id, '--seconds', '5'], '--resume cannot be combined with --seconds.'],
     [['video', '--resume', ''], '--resume requires the id of a task.'],
-    [['video', 'a', '--voice', 'v'], 'video has no option --voice.'],
+    [['video', 'a', '--voice', 'v'], "Unknown option '--voice'."],
     [['model3d'], 'Either a prompt or --image is required.'],
     [['model3d', 'a', '--image', 'https://f.example/a.png'], 'Either a prompt or --image is required.'],
     [['model3d', '--image', 'horse.png'], '--image must be a URL; a local file is not accepted.'],
-    [['model3d', 'a', '--seed', '1'], 'model3d has no option --seed.'],
+    [['model3d', 'a', '--seed', '1'], "Unknown option '--seed'."],
   ])('%j', async (args, message) => {
     const line = typeof args === 'string' ? ['video', 'a', ...args.split(' ')] : args;
     const { env, calls } = await startTaskServer();

@@ -59,9 +59,9 @@ const voxa = (voice_id: string, status = 'OK') => ({ voice_id, status, gmt_creat
 
 describe('an invalid command line', () => {
   test.each([
-    [['voices', 'sing'], 'There is no command voices sing; commands: voices clone, voices design'],
-    [['voices', 'clone'], 'voices clone requires one recording.'],
-    [['voices', 'clone', 'a.wav', 'b.wav'], 'voices clone requires one recording.'],
+    [['voices', 'sing'], "Unknown command 'sing'. Commands: clone, design, list, delete."],
+    [['voices', 'clone'], "Missing required argument 'recording'."],
+    [['voices', 'clone', 'a.wav', 'b.wav'], "Too many arguments for 'clone'. Expected 1 argument but got 2."],
     [
       ['voices', 'clone', 'me.txt'],
       'recording must be a URL, or a file that ends in .wav, .mp3, .m4a, .mp4.',
@@ -70,10 +70,10 @@ describe('an invalid command line', () => {
       ['voices', 'clone', 'me.wav', '--model', 'voxa-v2'],
       'voxa-v2 clones only from a URL; for a file use --model alpha3-tts-vc-2026-01-22.',
     ],
-    [['voices', 'design'], 'voices design requires one description in quotes.'],
+    [['voices', 'design'], "Missing required argument 'description'."],
     [['voices', 'design', 'Low.', '-o', 'a.flac'], 'the extension of a.flac must be one of wav, mp3, pcm.'],
-    [['voices', 'delete'], 'voices delete requires one voice.'],
-    [['voices', 'list', 'all'], 'voices list accepts no argument.'],
+    [['voices', 'delete'], "Missing required argument 'voice'."],
+    [['voices', 'list', 'all'], "Too many arguments for 'list'. Expected 0 arguments but got 1."],
   ])('%j', async (args, message) => {
     const { requests, env } = await startVoiceServices();
     const { code, stderr } = await runCommand(args, { env });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { UsageError } from '../../client/commands/check-options.ts';
 import { runProcess } from '../../client/commands/run-process.ts';
-import { type Invocation, parseCommandLine, usageText } from './command-line.ts';
+import { UsageError } from '../../client/commands/usage-error.ts';
+import { type Invocation, parseCommandLine } from './command-line.ts';
 import { runConformance } from './conformance.ts';
 import { SetupError } from './context/create-context.ts';
 import { operationLines, summary } from './report/console.ts';
@@ -31,14 +31,10 @@ export async function run(
     stdout.write(key ? text.replaceAll(key, '***') : text);
   };
   try {
-    const invocation = parseCommandLine(args, env);
-    if (invocation === 'help') print(usageText);
-    else if (invocation === 'version') print(`${version}\n`);
-    else {
-      ({ key } = invocation);
-      return await runAndReport(invocation, print, signal);
-    }
-    return 0;
+    const invocation = parseCommandLine(args, env, version, print);
+    if (invocation === undefined) return 0;
+    ({ key } = invocation);
+    return await runAndReport(invocation, print, signal);
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof SetupError)) throw error;
     const hint = error instanceof UsageError ? ' See unigate-conformance --help.' : '';

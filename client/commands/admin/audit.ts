@@ -1,5 +1,5 @@
 import { UnigateError } from '../../errors.ts';
-import { UsageError } from '../check-options.ts';
+import { UsageError } from '../usage-error.ts';
 import { type AdminCall, command } from './command.ts';
 
 /** `audit`: checks the ledger. Fails if it does not balance. */

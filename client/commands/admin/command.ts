@@ -1,7 +1,8 @@
 import type { Audit } from '../../admin/admin.ts';
 import type { Unigate } from '../../unigate.ts';
+import type { OptionDefinitions, Values } from '../option.ts';
+import type { CommandHelp } from '../program.ts';
 import type { Terminal } from '../terminal.ts';
-import type { AdminOptions, Values } from './options.ts';
 import type { Output } from './output.ts';
 
 /** One call of a command. */
@@ -21,18 +22,12 @@ export interface AdminCall<Options = object> {
 /** Audits the ledger without a gateway. */
 export type OfflineAudit = () => Promise<Audit>;
 
-export interface AdminCommand {
-  /** Placeholder of the argument, in capitals. */
-  argument?: string;
-  description: string;
-  options: AdminOptions;
-  /** Command lines without the program name. */
-  examples: readonly string[];
+export interface AdminCommand extends CommandHelp {
   run(call: AdminCall): Promise<void>;
 }
 
 /** Defines a command with typed options. */
-export function command<const Options extends AdminOptions>(
+export function command<const Options extends OptionDefinitions>(
   definition: Omit<AdminCommand, 'run' | 'options'> & {
     options: Options;
     run(call: AdminCall<Options>): Promise<void>;

@@ -11,6 +11,17 @@ import { reloadCommand } from './reload.ts';
 import { taskCommands } from './tasks.ts';
 import { userCommands } from './users.ts';
 
+/** Descriptions of the groups of commands. */
+export const groups = {
+  users: 'manage users',
+  groups: 'show groups',
+  keys: 'manage keys and their quota',
+  channels: 'manage channels',
+  tasks: 'manage tasks',
+  deliveries: 'manage callback deliveries',
+  logs: 'search and export the log',
+} as const;
+
 /** All admin commands by name. */
 export const commands: Readonly<Record<string, AdminCommand>> = {
   ...userCommands,

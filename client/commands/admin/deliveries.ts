@@ -1,6 +1,6 @@
 import type { AdminDelivery } from '../../admin/admin-deliveries.ts';
 import { type AdminCommand, command } from './command.ts';
-import { oneOf, pageOf, paging, parseInteger } from './options.ts';
+import { pageOf, paging, parseInteger } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<AdminDelivery> = {
@@ -18,7 +18,7 @@ const columns: Columns<AdminDelivery> = {
 const state = {
   argument: 'STATE',
   description: 'open, delivered or given_up',
-  parse: oneOf('open', 'delivered', 'given_up'),
+  choices: ['open', 'delivered', 'given_up'],
 } as const;
 
 export const deliveryCommands: Readonly<Record<string, AdminCommand>> = {

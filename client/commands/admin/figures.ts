@@ -1,5 +1,5 @@
 import type { Figures } from '../../admin/admin.ts';
-import { UsageError } from '../check-options.ts';
+import { UsageError } from '../usage-error.ts';
 import { command } from './command.ts';
 import { parseInteger, parseTime } from './options.ts';
 import { type Columns, time } from './output.ts';

@@ -1,17 +1,8 @@
 import type { AdminToken } from '../../admin/admin-tokens.ts';
-import { UsageError } from '../check-options.ts';
+import type { Values } from '../option.ts';
+import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
-import {
-  oneOf,
-  pageOf,
-  paging,
-  parseExpiry,
-  parseInteger,
-  parseLimit,
-  parseList,
-  toggle,
-  type Values,
-} from './options.ts';
+import { pageOf, paging, parseExpiry, parseInteger, parseLimit, parseList, toggle } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const statuses = ['enabled', 'disabled', 'expired', 'exhausted'] as const;
@@ -35,7 +26,7 @@ const columns: Columns<AdminToken> = {
 const status = {
   argument: 'STATUS',
   description: `one of ${statuses.join(', ')}`,
-  parse: oneOf(...statuses),
+  choices: statuses,
 } as const;
 
 /** Limits of a key. */

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { LogItem } from '../../logs.ts';
 import { saveFile } from '../../save-file.ts';
 import { type AdminCommand, command } from './command.ts';
-import { oneOf, pageOf, paging, parseInteger, parseTime } from './options.ts';
+import { pageOf, paging, parseInteger, parseTime } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<LogItem> = {
@@ -20,7 +20,7 @@ const columns: Columns<LogItem> = {
 const format = {
   argument: 'FORMAT',
   description: 'csv or jsonl; default: from the file extension, otherwise jsonl',
-  parse: oneOf('csv', 'jsonl'),
+  choices: ['csv', 'jsonl'],
 } as const;
 
 export const logCommands: Readonly<Record<string, AdminCommand>> = {

@@ -1,33 +1,5 @@
-import { UsageError } from '../check-options.ts';
-
-/** An option of a command. */
-export interface AdminOption<Value = unknown> {
-  /** Placeholder of the value, in capitals. Absent for flags. */
-  argument?: string;
-  description: string;
-  /** Whether the option is required. */
-  required?: true;
-  /** One letter. */
-  short?: string;
-  /** Parses the value. Throws UsageError for an invalid one. */
-  parse?: (text: string, name: string) => Value;
-}
-
-export type AdminOptions = Readonly<Record<string, AdminOption>>;
-
-type ValueOf<Option> = Option extends { parse: (text: string, name: string) => infer Value }
-  ? Value
-  : Option extends { argument: string }
-    ? string
-    : true;
-
-type RequiredOf<Options> = {
-  [Name in keyof Options]: Options[Name] extends { required: true } ? Name : never;
-}[keyof Options];
-
-export type Values<Options> = {
-  [Name in keyof Options]?: ValueOf<Options[Name]>;
-} & { [Name in RequiredOf<Options>]: ValueOf<Options[Name]> };
+import type { OptionDefinitions, Values } from '../option.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Parses an integer. */
 export function parseInteger(text: string, name: string): number {
@@ -39,15 +11,6 @@ export function parseInteger(text: string, name: string): number {
 export function parseDecimal(text: string, name: string): number {
   if (!/^\d{1,12}(\.\d{1,9})?$/.test(text)) throw new UsageError(`${name} must be a number.`);
   return Number(text);
-}
-
-/** Returns a parser that accepts one of the words. */
-export function oneOf<const Word extends string>(...words: Word[]): (text: string, name: string) => Word {
-  return (text, name) => {
-    const found = words.find((word) => word === text);
-    if (found === undefined) throw new UsageError(`${name} must be one of ${words.join(', ')}.`);
-    return found;
-  };
 }
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -100,7 +63,7 @@ export function toggle(flags: Readonly<Record<string, boolean | undefined>>): bo
 export const paging = {
   page: { argument: 'NUMBER', description: 'page number; default 1', parse: parseInteger },
   'page-size': { argument: 'NUMBER', description: 'entries per page; default 20', parse: parseInteger },
-} as const satisfies AdminOptions;
+} as const satisfies OptionDefinitions;
 
 export function pageOf(options: Values<typeof paging>): { p?: number; page_size?: number } {
   const { page: p, 'page-size': page_size } = options;

@@ -1,5 +1,6 @@
+import type { Values } from '../option.ts';
 import { oneLine, printJson, printTable, type Terminal } from '../terminal.ts';
-import type { paging, Values } from './options.ts';
+import type { paging } from './options.ts';
 
 export interface Page<Item> {
   items: Item[];

@@ -1,7 +1,7 @@
 import type { AdminTask, TaskSettlement } from '../../admin/admin-tasks.ts';
-import { UsageError } from '../check-options.ts';
+import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
-import { oneOf, pageOf, paging, parseDecimal, parseInteger, parseTime } from './options.ts';
+import { pageOf, paging, parseDecimal, parseInteger, parseTime } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<AdminTask> = {
@@ -20,17 +20,17 @@ const columns: Columns<AdminTask> = {
 const state = {
   argument: 'STATE',
   description: 'queued, in_progress, completed or failed',
-  parse: oneOf('queued', 'in_progress', 'completed', 'failed'),
+  choices: ['queued', 'in_progress', 'completed', 'failed'],
 } as const;
 const format = {
   argument: 'FORMAT',
   description: 'API format of the task, such as videos or music',
-  parse: oneOf('generic', 'videos', 'native', 'official', 'music', 'image'),
+  choices: ['generic', 'videos', 'native', 'official', 'music', 'image'],
 } as const;
 const outcome = {
   argument: 'OUTCOME',
   description: 'failed refunds the quota, completed charges --units',
-  parse: oneOf('failed', 'completed'),
+  choices: ['failed', 'completed'],
   required: true,
 } as const;
 

@@ -1,8 +1,8 @@
 import type { Group } from '../../admin/groups.ts';
 import type { User } from '../../admin/users.ts';
-import { UsageError } from '../check-options.ts';
+import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
-import { oneOf, pageOf, paging, parseInteger, toggle } from './options.ts';
+import { pageOf, paging, parseInteger, toggle } from './options.ts';
 import { type Columns, time } from './output.ts';
 
 const columns: Columns<User> = {
@@ -26,7 +26,7 @@ const groupColumns: Columns<Group> = {
   models: ({ models }) => models.join(','),
 };
 
-const role = { argument: 'ROLE', description: 'user or admin', parse: oneOf('user', 'admin') } as const;
+const role = { argument: 'ROLE', description: 'user or admin', choices: ['user', 'admin'] } as const;
 
 export const userCommands: Readonly<Record<string, AdminCommand>> = {
   'users list': command({

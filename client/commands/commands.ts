@@ -1,0 +1,210 @@
+import type { Unigate } from '../unigate.ts';
+import { showAsset, uploadAsset } from './assets.ts';
+import { defineCommand, type Invocation } from './command-line.ts';
+import { cloneVoice, deleteVoice, designVoice, listOwnVoices } from './custom-voices.ts';
+import { makeImage } from './image.ts';
+import { makeModel3d } from './model3d.ts';
+import { listModels } from './models.ts';
+import { makeMusic, writeLyrics } from './music.ts';
+import type { CommandHelp } from './program.ts';
+import { speak } from './speak.ts';
+import type { Terminal } from './terminal.ts';
+import { makeVideo } from './video.ts';
+import { listVoices } from './voices.ts';
+
+type Run = (
+  client: Unigate,
+  invocation: Invocation,
+  terminal: Terminal,
+  signal: AbortSignal,
+) => Promise<void>;
+
+const output = 'output file; - is standard output';
+const resume = 'wait for an existing task and download its file';
+const json = 'print JSON as in the contract';
+const prompt = {
+  argument: 'PROMPT',
+  argumentDescription: 'one prompt in quotes; - reads standard input',
+  isOptional: true,
+} as const;
+
+/** Descriptions of the groups of commands. */
+export const groups = { assets: 'register media for Seedance requests' } as const;
+
+/** The commands by name. The first word of a longer name is a group. */
+export const commands: Readonly<Record<string, CommandHelp & { run: Run }>> = {
+  speak: defineCommand({
+    argument: 'TEXT',
+    argumentDescription: 'one text in quotes; - reads standard input',
+    description: 'synthesize speech',
+    options: {
+      output,
+      voice: 'id of a voice of the model (required); unigate voices lists all voices',
+      model:
+        'default: alpha3-tts-flash, alpha3-tts-flash-realtime with --realtime, voxa-v3-flash with --duplex',
+      format: 'wav, mp3, pcm, opus or flac; default: from the file extension',
+      instructions: 'speaking style, for instruct models',
+      speed: '1 is normal',
+      'sample-rate': 'in Hz, for models with several sample rates',
+      stream: 'receive the audio while it is generated',
+      realtime: 'use a realtime socket, which accepts text while the audio plays',
+      duplex: 'use an inference socket in the same way',
+    },
+    examples: [
+      'speak "Good morning." --voice Aria -o morning.wav',
+      'speak - --voice voxanna --duplex -o story.mp3 < story.txt',
+    ],
+    run: speak,
+  }),
+  video: defineCommand({
+    ...prompt,
+    description: 'create a video',
+    options: {
+      output,
+      model: 'default: gamma3.0-video-prime',
+      seconds: 'duration in seconds; =-1 lets the model choose',
+      size: 'resolution, for example 720P',
+      ratio: 'aspect ratio, for example 16:9',
+      image: 'start image: a file or a URL',
+      'first-frame': 'image of the first frame: a file or a URL',
+      'last-frame': 'image of the last frame, with --first-frame',
+      'reference-image': 'reference for people, objects or style; repeatable',
+      video: 'reference video or, with eta models, a video to edit',
+      'no-audio': 'no soundtrack',
+      seed: 'seed of the model, a whole number',
+      param: 'additional model parameter; repeatable',
+      resume,
+    },
+    examples: [
+      'video "A paper boat sails down a rainy street." --seconds 5 --size 720P -o boat.mp4',
+      'video "The flower opens." --first-frame bud.png --last-frame bloom.png -o flower.mp4',
+      'video --resume task_0a1b2c3d4e5f60718293a4b5c6d7e8f9 -o boat.mp4',
+    ],
+    run: makeVideo,
+  }),
+  music: defineCommand({
+    ...prompt,
+    description: 'create a song',
+    options: {
+      output: '.mp3 or .wav file; - is standard output',
+      tags: 'styles, such as "folk, slow"',
+      title: 'title of the song',
+      lyrics: 'lyrics instead of a prompt; @FILE reads a file, - reads standard input',
+      instrumental: 'no vocals',
+      both: 'write both songs of the task, as FILE-1 and FILE-2',
+      param: 'additional request field; repeatable',
+      resume,
+    },
+    examples: [
+      'music "A slow song about the sea" -o song.mp3',
+      'music --lyrics @words.txt --tags "folk, slow" --both -o tide.mp3',
+    ],
+    run: makeMusic,
+  }),
+  lyrics: defineCommand({
+    ...prompt,
+    description: 'write lyrics',
+    options: { output: 'output file; default and -: standard output', resume },
+    examples: ['lyrics "A lullaby for a lighthouse" -o words.txt'],
+    run: writeLyrics,
+  }),
+  image: defineCommand({
+    ...prompt,
+    description: 'create a grid of four images, or one of them with --upscale',
+    options: {
+      output,
+      'reference-image': 'reference image, a file; repeatable',
+      upscale: 'upscale one of the four images, 1 to 4',
+      resume,
+    },
+    examples: ['image "a harbor at dusk" --upscale 2 -o harbor.png'],
+    run: makeImage,
+  }),
+  model3d: defineCommand({
+    ...prompt,
+    description: 'create a 3D model as GLB',
+    options: {
+      output,
+      model: 'default: theta-3d',
+      image: 'URL of an image, instead of a prompt',
+      param: 'additional model parameter; repeatable',
+      resume,
+    },
+    examples: ['model3d "A wooden rocking horse." -o horse.glb'],
+    run: makeModel3d,
+  }),
+  models: defineCommand({
+    description: 'list the models that the key may use',
+    options: { json },
+    examples: ['models', 'models --json'],
+    run: listModels,
+  }),
+  voices: defineCommand({
+    description: 'list the system voices',
+    options: { model: 'only voices of this model', json },
+    examples: ['voices --model voxa-v3-flash'],
+    run: listVoices,
+  }),
+  'voices clone': defineCommand({
+    argument: 'RECORDING',
+    argumentDescription: 'a file (WAV, MP3 or M4A) or a URL',
+    description: 'create a voice from a recording',
+    options: {
+      model:
+        'default: alpha3-tts-vc-2026-01-22, also for files; voxa and alpha-audio models clone only from URLs',
+      name: 'part of the voice id; default: from the file name',
+      language: 'default: en',
+      text: 'transcript of the recording',
+    },
+    examples: ['voices clone me.wav --name me'],
+    run: cloneVoice,
+  }),
+  'voices design': defineCommand({
+    argument: 'DESCRIPTION',
+    argumentDescription: 'one description in quotes',
+    description: 'create a voice from a description',
+    options: {
+      output: 'file for a preview; - is standard output',
+      model: 'default: alpha3-tts-vd-2026-01-26',
+      name: 'part of the voice id; default: voice',
+      language: 'default: en',
+      text: 'text of the preview',
+    },
+    examples: ['voices design "A calm low voice." --name guide -o preview.wav'],
+    run: designVoice,
+  }),
+  'voices list': defineCommand({
+    description: 'list your own voices',
+    options: { model: 'only voices of this model', json },
+    examples: ['voices list'],
+    run: listOwnVoices,
+  }),
+  'voices delete': defineCommand({
+    argument: 'VOICE',
+    argumentDescription: 'id of the voice',
+    description: 'delete one of your own voices',
+    options: {},
+    examples: ['voices delete "$VOICE"'],
+    run: deleteVoice,
+  }),
+  'assets upload': defineCommand({
+    argument: 'URL',
+    argumentDescription: 'http or https address of the file',
+    description: 'register media and print its asset:// address',
+    options: {
+      type: 'image, video or audio; default: from the extension of the URL',
+      name: 'name of the asset',
+      model: 'only zeta-delta-2-0-fast-260128, for its own assets',
+    },
+    examples: ['assets upload https://files.example/cat.png'],
+    run: uploadAsset,
+  }),
+  'assets show': defineCommand({
+    argument: 'ASSET',
+    argumentDescription: 'id of the asset',
+    description: 'show an asset and its status',
+    options: { model: 'only zeta-delta-2-0-fast-260128, for its own assets', json },
+    examples: ['assets show asset-20260301120000-k3v9q'],
+    run: showAsset,
+  }),
+};
