@@ -4,7 +4,7 @@ import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Failure } from '../lib/failure.ts';
 import { TimeLimitError, withinLimit } from '../lib/timers.ts';
 import { providerRequestId } from '../providers/headers.ts';
-import { EmptyResponseFailure } from '../providers/unusable.ts';
+import { EmptyResponseFailure } from '../providers/unusable-response.ts';
 import type { Metering, Usage } from '../quota/metering.ts';
 
 /** Usage of a call while its response is sent. */

@@ -1,6 +1,6 @@
 import type { Gateway } from '../http/gateway.ts';
 import { channelUnavailable, Failure } from '../lib/failure.ts';
-import { askForSession, type ToldSession } from '../providers/verification/sessions.ts';
+import { fetchSession, type SessionState } from '../providers/verification/sessions.ts';
 import type { VerificationEnd } from '../store/commands/verification-sessions.ts';
 import { findVerificationSession } from '../store/queries/verification-sessions.ts';
 import type { VerificationSessionsTable } from '../store/schema.ts';
@@ -73,7 +73,7 @@ async function pollSession(
   { channels, logger, timers }: Gateway,
   { session_id: session, channel: name, user_id: user }: VerificationSessionsTable,
   resultCode: number | undefined,
-): Promise<ToldSession> {
+): Promise<SessionState> {
   const channel = channels.named(name);
   if (channel === undefined) throw channelUnavailable('The provider of this session is not available.');
   // Not the client's signal, because other readers may wait for the same poll.
@@ -82,7 +82,7 @@ async function pollSession(
   const alarm = timers.alarm(pollTimeoutMs, () => timeout.abort(failure));
   const attempt = channel.health.startAttempt({ user, poll: true });
   try {
-    const state = await askForSession({ channel, user, signal: timeout.signal }, session, resultCode);
+    const state = await fetchSession({ channel, user, signal: timeout.signal }, session, resultCode);
     attempt.succeed();
     return state;
   } catch (error) {

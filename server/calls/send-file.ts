@@ -42,7 +42,7 @@ export async function sendFile<Op extends OperationId>(
   };
   const { body, mediaType, length, part } = await openResultFile(
     url,
-    { field, range, orWhole: reply.headersOnly, text },
+    { field, range, fallBackToWhole: reply.headersOnly, text },
     fileRequest,
   );
   const size = reply.headersOnly && part !== undefined ? part.of : length;

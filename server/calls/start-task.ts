@@ -4,7 +4,7 @@ import type { OperationRequest } from '../http/handler.ts';
 import { channelUnavailable, Failure } from '../lib/failure.ts';
 import { SentUrls } from '../media/sent-urls.ts';
 import { quoted } from '../models/catalogue.ts';
-import { hostsIn } from '../providers/provider-words.ts';
+import { hostsIn } from '../providers/provider-redactor.ts';
 import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';

@@ -6,57 +6,54 @@ import { type Timers, withinLimit } from '../lib/timers.ts';
 import { systemVoices } from '../models/catalogue.ts';
 import { matcher } from '../settings/model-patterns.ts';
 import { isJson } from './headers.ts';
+import { parseResponse } from './native/json-response.ts';
 import { speechPaths, toNative } from './native/speech-request.ts';
-import { parseAnswer } from './native/whole-answer.ts';
-import { ProviderWords } from './provider-words.ts';
-import { aboutOurAccount, betaFailure, errorIn, readUpTo } from './rejection.ts';
+import { ProviderRedactor } from './provider-redactor.ts';
+import { betaFailure, isAccountError, parseError, readUpTo } from './rejection.ts';
 
-/** Longest answer that is looked at: speech may come within it. */
+/** Longest response that is read. It may contain speech. */
 const maxBytes = 4 * 1024 * 1024;
-/** Longest problem of a provider's that is told. */
-const maxWords = 300;
-/** Nothing has this id. */
-const nothing = 'unigate-channel-test';
+const maxProblemLength = 300;
+const unknownId = 'unigate-channel-test';
 
-/** The cheapest call that shows whether address and key of a channel are good. */
-interface SmallCall extends Pick<UpstreamRequest, 'method' | 'path' | 'headers' | 'body'> {
+/** The cheapest call that tests the base URL and the key of a channel. */
+interface TestCall extends Pick<UpstreamRequest, 'method' | 'path' | 'headers' | 'body'> {
   kind: 'speech' | 'embeddings' | 'count_tokens' | 'query';
-  /** Public id; null where the call is for none. */
+  /** Public id. Null if the call uses no model. */
   model: string | null;
 }
 
-export interface ChannelVerdict {
+export interface ChannelTestResult {
   ok: boolean;
-  request: SmallCall['kind'];
+  request: TestCall['kind'];
   model: string | null;
-  /** Null: no answer came. */
+  /** Null without a response. */
   status: number | null;
-  /** Null: nothing failed, or the provider refused this very request. */
+  /** Null for a success, or if the provider rejected only this request. */
   failure: FailureKind | null;
-  /** A sentence without the provider's hosts and keys; empty where nothing went wrong. */
+  /** Redacted sentence. Empty for a success. */
   problem: string;
 }
 
-interface Patience {
+interface TestOptions {
   timers: Timers;
   limitMs: number;
-  /** Aborted when nobody waits any more. */
   signal: AbortSignal;
 }
 
 /**
- * Makes a small real call, and tells the channel's health how it ended.
+ * Makes a small real call and reports the outcome to the channel's health.
  *
- * @throws the reason of the signal when that is aborted
+ * @throws the signal's reason when it is aborted
  */
-export async function tryChannel(
+export async function runChannelTest(
   channel: Channel,
-  { timers, limitMs, signal }: Patience,
-): Promise<ChannelVerdict> {
-  const { kind, model, ...request } = smallCall(channel);
+  { timers, limitMs, signal }: TestOptions,
+): Promise<ChannelTestResult> {
+  const { kind, model, ...request } = testCallFor(channel);
   const poll = kind === 'query';
   const attempt = channel.health.startAttempt({ poll, ...(model !== null && { model }) });
-  const told = { request: kind, model };
+  const call = { request: kind, model };
   let status: number | null = null;
   try {
     const { headers, body } = await withinLimit(timers, limitMs, signal, async (limited) => {
@@ -64,46 +61,46 @@ export async function tryChannel(
       ({ status } = response);
       return { headers: response.headers, body: await readUpTo(response.body, maxBytes) };
     });
-    const words = new ProviderWords(channel, request.body);
-    const found = judge(kind, status ?? 0, isJson(headers) ? body : undefined, words);
-    if (found.failure === null) attempt.succeed();
-    else attempt.fail(found.failure);
-    return { ...told, status, ...found };
+    const redactor = new ProviderRedactor(channel, request.body);
+    const outcome = evaluate(kind, status ?? 0, isJson(headers) ? body : undefined, redactor);
+    if (outcome.failure === null) attempt.succeed();
+    else attempt.fail(outcome.failure);
+    return { ...call, status, ...outcome };
   } catch (error) {
     signal.throwIfAborted();
     const failure = failureKindOf(error);
     attempt.fail(failure);
-    return { ...told, status, ok: false, failure, problem: problemOf(failure, error) };
+    return { ...call, status, ok: false, failure, problem: problemOf(failure, error) };
   } finally {
     attempt.finish();
   }
 }
 
-/** `body`: undefined when it is no JSON. */
-function judge(
-  kind: SmallCall['kind'],
+/** `body` is undefined if it is not JSON. */
+function evaluate(
+  kind: TestCall['kind'],
   status: number,
   body: Buffer | undefined,
-  words: ProviderWords,
-): Pick<ChannelVerdict, 'ok' | 'failure' | 'problem'> {
-  const { code, type, message = '' } = errorIn(body ?? Buffer.alloc(0));
-  const refused = aboutOurAccount(code ?? type ?? '') ? 'key_refused' : undefined;
-  const fault = refused ?? failureKindOfStatus(status);
-  const said = words.text(message, maxWords);
-  const answered = `The provider answered with status ${status}${said === '' ? '.' : `: ${said}`}`;
-  if (fault !== undefined) return { ok: false, failure: fault, problem: answered };
+  redactor: ProviderRedactor,
+): Pick<ChannelTestResult, 'ok' | 'failure' | 'problem'> {
+  const { code, type, message = '' } = parseError(body ?? Buffer.alloc(0));
+  const accountFailure = isAccountError(code ?? type ?? '') ? 'key_refused' : undefined;
+  const failure = accountFailure ?? failureKindOfStatus(status);
+  const details = redactor.redact(message, maxProblemLength);
+  const problem = `The provider answered with status ${status}${details === '' ? '.' : `: ${details}`}`;
+  if (failure !== undefined) return { ok: false, failure, problem };
   if (kind === 'query' && (status === 404 || body !== undefined))
     return { ok: true, failure: null, problem: '' };
-  if (status >= 400) return { ok: false, failure: null, problem: answered };
-  const nonsense = { ok: false, failure: 'bad_answer' as const, problem: 'The answer makes no sense.' };
-  if (status !== 200 || body === undefined) return nonsense;
+  if (status >= 400) return { ok: false, failure: null, problem };
+  const invalid = { ok: false, failure: 'bad_answer' as const, problem: 'The response is not valid.' };
+  if (status !== 200 || body === undefined) return invalid;
   if (kind !== 'speech') return { ok: true, failure: null, problem: '' };
   try {
-    const refusal = betaFailure(parseAnswer({}, body).output, words);
-    if (refusal === undefined) return { ok: true, failure: null, problem: '' };
-    return { ok: false, failure: refusal.status >= 500 ? 'server_error' : null, problem: refusal.message };
+    const error = betaFailure(parseResponse({}, body).output, redactor);
+    if (error === undefined) return { ok: true, failure: null, problem: '' };
+    return { ok: false, failure: error.status >= 500 ? 'server_error' : null, problem: error.message };
   } catch {
-    return nonsense;
+    return invalid;
   }
 }
 
@@ -113,7 +110,7 @@ function problemOf(failure: FailureKind, error: unknown): string {
     case 'unreachable':
       return `No connection was made${code}.`;
     case 'timeout':
-      return 'No answer came in time.';
+      return 'The provider did not respond in time.';
     case 'busy':
       return 'No connection became free in time.';
     default:
@@ -121,45 +118,45 @@ function problemOf(failure: FailureKind, error: unknown): string {
   }
 }
 
-function smallCall(channel: Channel): SmallCall {
+function testCallFor(channel: Channel): TestCall {
   const { protocol } = channel.settings;
   switch (protocol) {
     case 'native':
-      return speech(channel) ?? query('/api/v1/tasks/');
+      return speechCall(channel) ?? queryCall('/api/v1/tasks/');
     case 'embeddings': {
       const model = textModel(channel, 'embeddings');
-      if (model === undefined) return query('/v1/models/');
+      if (model === undefined) return queryCall('/v1/models/');
       const body = { model: channel.upstreamModel(model), input: 'a' };
       return { kind: 'embeddings', model, method: 'POST', path: '/v1/embeddings', body };
     }
     case 'messages': {
       const model = textModel(channel, 'messages');
-      if (model === undefined) return query('/v1/models/');
+      if (model === undefined) return queryCall('/v1/models/');
       const body = { model: channel.upstreamModel(model), messages: [{ role: 'user', content: 'a' }] };
       const headers = { 'compat-version': '2023-06-01' };
       const path = '/v1/messages/count_tokens';
       return { kind: 'count_tokens', model, method: 'POST', path, headers, body };
     }
     case 'official':
-      return query('/api/v3/contents/generations/tasks/');
+      return queryCall('/api/v3/contents/generations/tasks/');
     case 'eta':
-      return query('/v1/videos/');
+      return queryCall('/v1/videos/');
     case 'sigma':
-      return query('/sigma/fetch/');
+      return queryCall('/sigma/fetch/');
     case 'imgjob':
-      return query('/imgjob/task/', '/fetch');
+      return queryCall('/imgjob/task/', '/fetch');
     case 'verification':
-      return query('/api/resource-channel/vendorx/visual-validate/sessions/');
+      return queryCall('/api/resource-channel/vendorx/visual-validate/sessions/');
   }
 }
 
-/** Asks for something that does not exist. */
-function query(before: string, after = ''): SmallCall {
-  return { kind: 'query', model: null, method: 'GET', path: `${before}${nothing}${after}` };
+/** Requests an object that does not exist. */
+function queryCall(before: string, after = ''): TestCall {
+  return { kind: 'query', model: null, method: 'GET', path: `${before}${unknownId}${after}` };
 }
 
-/** Two letters, by a model that speaks over HTTP with a voice that needs not be made first. */
-function speech(channel: Channel): SmallCall | undefined {
+/** Synthesizes two letters with a model that has an HTTP route and a system voice. */
+function speechCall(channel: Channel): TestCall | undefined {
   const serves = servedBy(channel);
   for (const model of models) {
     if (!model.protocols.includes('synthesizer') && !model.protocols.includes('multimodal')) continue;
@@ -189,7 +186,7 @@ function voiceOf({ settings: { voices } }: Channel, model: CatalogueModel): stri
     : system.find((id) => voices.includes(id));
 }
 
-/** The first model that the channel names by its whole id, or one of the catalogue that it serves by a pattern. */
+/** The first model that the channel lists by full id, or a catalogue model that matches a pattern. */
 function textModel(channel: Channel, protocol: 'embeddings' | 'messages'): string | undefined {
   const named = channel.settings.models.find(({ id }) => !id.includes('*'))?.id;
   const serves = servedBy(channel);

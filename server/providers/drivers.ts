@@ -7,7 +7,7 @@ import { nativeVideo } from './native/video-result.ts';
 import { officialDriver } from './official/tasks.ts';
 import { sigmaDriver } from './sigma/tasks.ts';
 
-/** The drivers by the protocol of the models they serve, which is the name that tasks keep. */
+/** Drivers by protocol. Tasks store this name. */
 export const drivers: ReadonlyMap<string, TaskDriver> = new Map([
   ['native_video', nativeDriver(nativeVideo)],
   ['native_3d', nativeDriver(nativeModel3d)],

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The media type of a body, without parameters; empty when there is none. */
+/** Media type of a body without parameters. Empty without the header. */
 export function mediaType({ 'content-type': contentType = '' }: IncomingHttpHeaders): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Whether a body can be JSON: it says so, or says nothing. */
+/** Whether the media type is JSON or missing. */
 export function isJson(headers: IncomingHttpHeaders): boolean {
   return /^(?:|application\/(?:[\w.-]+\+)?json)$/.test(mediaType(headers));
 }
 
-/** Whether a body says that it is text, be it of a program: no audio, picture or video. */
+/** Whether the media type is text, including JSON, XML and JavaScript. */
 export function isText(headers: IncomingHttpHeaders): boolean {
   return /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)$|^application\/javascript$/.test(
     mediaType(headers),

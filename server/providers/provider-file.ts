@@ -7,23 +7,21 @@ import type { HttpResponse } from '../outbound/send-request.ts';
 import { type Release, type SlotOptions, Slots } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** Who named the file, and for how long it is wanted. */
 export interface FileRequest {
-  /** Undefined: the configuration has it no more. */
+  /** Channel whose provider returned the URL. Undefined if it is no longer configured. */
   channel: Channel | undefined;
-  /** Who loads it. */
   user: number;
-  /** It is not fetched from a private network, whatever the channel permits. */
+  /** Never fetches from a private network, even if the channel allows it. */
   publicOnly?: boolean;
   headers?: Readonly<Record<string, string>>;
   logger: Logger;
   signal: AbortSignal;
 }
 
-/** Of one host and channel: a file is held as long as its reader takes, and no reader may hold up the others. */
+/** Slots for each host and channel. A slow reader keeps its slot, but cannot block other users. */
 const slotsPerHost: SlotOptions = { count: 256, waitMs: 10_000 };
 
-/** Connections for the files that providers name; they carry no key of ours. */
+/** Fetches files from URLs of providers, without the channel's key. */
 export class FileHosts {
   readonly #public: Agent;
   readonly #any: Agent;
@@ -37,40 +35,43 @@ export class FileHosts {
   }
 
   /**
-   * Opens a file at an address that a provider named. It must be a public one, whatever it redirects to, unless the
-   * operator permits private ones for the channel.
+   * Opens a file. The URL and its redirects must be public unless the channel allows private addresses.
    *
-   * @throws Failure 502 for an address that is not asked; 502 or 504 when it does not answer; 503 when too many of
-   *   the host's files are being loaded
+   * @throws Failure 502 for a URL that is not allowed, 502 or 504 when the host does not respond, 503 when no slot is free
    */
   async open(
     url: string,
     { channel, user, publicOnly = false, logger, ...request }: FileRequest,
   ): Promise<HttpResponse> {
     const allowPrivate = !publicOnly && (channel?.settings.privateFiles ?? false);
-    let leave: Release | undefined;
+    let release: Release | undefined;
     try {
-      leave = await this.#enter(channel, url, user, request.signal);
+      release = await this.#acquireSlot(channel, url, user, request.signal);
       const opened = await openUrl(allowPrivate ? this.#any : this.#public, url, request);
-      opened.body.onClose(leave);
+      opened.body.onClose(release);
       return opened;
     } catch (error) {
-      leave?.();
+      release?.();
       if (!(error instanceof UrlError || error instanceof PrivateAddressError))
         throw connectionFailure(error);
-      const hint = error instanceof PrivateAddressError ? '; private_files on the channel permits it' : '';
+      const hint = error instanceof PrivateAddressError ? '; `private_files` of the channel allows it' : '';
       logger.warn(
         { channel: channel?.name, reason: error.message },
         `a provider's file was not fetched${hint}`,
       );
-      throw new Failure(502, 'bad_response', 'The provider named a file that cannot be fetched.', {
-        cause: error,
-      });
+      throw new Failure(
+        502,
+        'bad_response',
+        'The provider returned the URL of a file that cannot be fetched.',
+        {
+          cause: error,
+        },
+      );
     }
   }
 
-  /** A slot of the host, redirects included. What goes by one channel never waits for another's. */
-  async #enter(
+  /** Acquires a slot of the host for the request and its redirects. */
+  async #acquireSlot(
     channel: Channel | undefined,
     url: string,
     user: number,
@@ -79,17 +80,17 @@ export class FileHosts {
     const host = `${channel?.name} ${URL.parse(url)?.origin}`;
     const slots = this.#hosts.get(host) ?? new Slots(this.#slots);
     this.#hosts.set(host, slots);
-    const tidy = () => {
+    const deleteIfIdle = () => {
       if (slots.isIdle) this.#hosts.delete(host);
     };
     try {
-      const leave = await slots.acquire(user, signal);
+      const release = await slots.acquire(user, signal);
       return () => {
-        leave();
-        tidy();
+        release();
+        deleteIfIdle();
       };
     } catch (error) {
-      tidy();
+      deleteIfIdle();
       throw error;
     }
   }

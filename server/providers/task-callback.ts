@@ -4,7 +4,7 @@ import { renderImageJob } from './imgjob/render-image-job.ts';
 import { renderOfficialTask } from './official/render-task.ts';
 import { renderMusicTask } from './sigma/render-music.ts';
 
-/** The body of a callback about a task, in the format that its receiver knows. */
+/** Renders the body of a task's callback in the format of the task. */
 export function renderCallback(task: TaskRecord, links: FileLinks): object {
   switch (task.format) {
     case 'music':
@@ -12,7 +12,7 @@ export function renderCallback(task: TaskRecord, links: FileLinks): object {
     case 'image':
       return renderImageJob(task, links);
     default:
-      // The generic formats have no callback of their own; those of the Seedance family come in the official one.
+      // The generic formats have no callback format. Only Seedance tasks have callbacks there.
       return renderOfficialTask(task, links);
   }
 }

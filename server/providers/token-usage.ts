@@ -1,7 +1,7 @@
 import type { Usage } from '../quota/metering.ts';
 import { field } from './json.ts';
 
-/** What a call used, under both common pairs of names. */
+/** Token counts under both common pairs of names. */
 export interface TokenCounters {
   prompt_tokens: number;
   completion_tokens: number;
@@ -24,10 +24,10 @@ export function usageOf(inputTokens: number, outputTokens: number): Usage {
   return { units: inputTokens + outputTokens, inputTokens, outputTokens };
 }
 
-/** No request uses more; a larger figure is the upstream's nonsense and must not become a bill. */
+/** A larger count is invalid and must not be charged. */
 const maxTokens = 1e9;
 
-/** The first of the names under which a provider reports a usable number of tokens. */
+/** Returns the first valid token count among the names. */
 export function tokensIn(report: unknown, ...names: readonly string[]): number | undefined {
   return names.map((name) => field(report, name)).find(isCount);
 }

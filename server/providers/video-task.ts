@@ -1,18 +1,18 @@
 import type { components } from '../../generated/http.ts';
 import type { FileLinks } from '../media/file-links.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { shownFiles } from './links-for.ts';
+import { publicFileUrls } from './client-links.ts';
 import type { VideoFacts, VideoResult } from './video.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];
 
-/** The generic task object: what create and poll tell of a task of any model. */
+/** Renders the generic task object, which create and poll return for every model. */
 export function renderVideoTask(task: TaskRecord, links: FileLinks): VideoTask {
   const { id, state, error } = task;
   const facts: VideoFacts = task.facts;
-  const result = shownResult(task, links);
+  const result = publicResult(task, links);
   const completed = state === 'completed';
-  const seconds = lengthOf(facts, result);
+  const seconds = secondsOf(facts, result);
   const size = facts.size ?? result.metadata?.resolution;
   return {
     id,
@@ -33,36 +33,36 @@ export function renderVideoTask(task: TaskRecord, links: FileLinks): VideoTask {
   };
 }
 
-/** What the driver keeps of the video; every driver of a video model keeps this. */
+/** The result that every driver of a video model stores. */
 export function videoResult({ result }: TaskRecord): VideoResult {
   return result ?? {};
 }
 
-/** The same with the addresses that a client is shown. An address under the operator's own host name stays. */
-export function shownResult(task: TaskRecord, links: FileLinks): VideoResult {
+/** The result with URLs for the client. A URL under the operator's own domain stays. */
+export function publicResult(task: TaskRecord, links: FileLinks): VideoResult {
   const { metadata, ...result } = videoResult(task);
   return {
     ...result,
-    ...(result.source_url === undefined && shownFiles(result, ['video_url'], task, links)),
+    ...(result.source_url === undefined && publicFileUrls(result, ['video_url'], task, links)),
     ...(metadata !== undefined && {
-      metadata: { ...metadata, ...shownFiles(metadata, ['url', 'last_frame_url'], task, links) },
+      metadata: { ...metadata, ...publicFileUrls(metadata, ['url', 'last_frame_url'], task, links) },
     }),
   };
 }
 
-/** As the client asked; where the model chose, as long as the video is. */
-function lengthOf({ seconds }: VideoFacts, { metadata }: VideoResult): string | undefined {
+/** The requested seconds, or the length of the video if the model chose it. */
+function secondsOf({ seconds }: VideoFacts, { metadata }: VideoResult): string | undefined {
   if (seconds !== undefined && seconds !== '-1') return seconds;
   return metadata?.duration === undefined ? seconds : String(metadata.duration);
 }
 
-function filesOf(id: string, { video_url: url, metadata }: VideoResult, address: string | undefined) {
+function filesOf(id: string, { video_url: url, metadata }: VideoResult, baseUrl: string | undefined) {
   if (url === undefined) return {};
   const frame = metadata?.last_frame_url;
   return {
     url,
     video_url: url,
-    ...(address === undefined ? {} : { content_url: `${address}/v1/videos/${id}/content` }),
+    ...(baseUrl === undefined ? {} : { content_url: `${baseUrl}/v1/videos/${id}/content` }),
     output: [
       { type: 'video' as const, url },
       ...(frame === undefined ? [] : [{ type: 'last_frame' as const, url: frame }]),
@@ -70,7 +70,7 @@ function filesOf(id: string, { video_url: url, metadata }: VideoResult, address:
   };
 }
 
-/** Whole seconds of epoch milliseconds. */
+/** Converts epoch milliseconds to whole seconds. */
 export function unixTime(ms: number): number {
   return Math.floor(ms / 1000);
 }

@@ -5,42 +5,41 @@ import { conflict } from '../models/media-rules.ts';
 type Schemas = components['schemas'];
 
 /**
- * What a driver keeps of an upstream's answer about a video, the same for every protocol, so that each format can
- * show each model. It holds no upstream id.
+ * Stored result of a video task, the same for every protocol, so that each format can render each model. It contains no
+ * upstream id.
  */
 export interface VideoResult {
-  /** Address of the video, where there is one. */
   video_url?: string;
-  /** Where the gateway fetches it itself, when clients are shown another address. */
+  /** URL that the gateway fetches, if clients get another one. */
   source_url?: string;
-  /** For the `metadata` of the generic task object. */
+  /** `metadata` of the generic task object. */
   metadata?: Schemas['VideoTaskMetadata'];
-  /** The upstream's own words, for the format that is like its protocol. */
+  /** The upstream's own fields, for the format of its protocol. */
   native?: Readonly<Record<string, unknown>>;
 }
 
-/** What the gateway remembers of a request for a video, the same for every protocol. */
+/** Stored properties of a video request, the same for every protocol. */
 export interface VideoFacts {
-  /** As the client gave them; the generic task object shows them. */
+  /** The client's values, for the generic task object. */
   seconds?: string;
   size?: string;
   prompt?: string;
 }
 
-/** A request of the generic routes: what `/v1/videos` takes is more than what `/v1/video/generations` does. */
+/** A request of the generic routes. `/v1/videos` accepts more fields than `/v1/video/generations`. */
 export type GenericVideoRequest = components['schemas']['CreateVideoRequest'];
 
-/** A request for a video in the words of an upstream's protocol. */
+/** A video request, translated to an upstream's protocol. */
 export interface TranslatedVideo {
-  /** The upstream's body; the driver puts the upstream's name of the model into it. */
+  /** The upstream's body. The driver adds the upstream's name of the model. */
   body: Readonly<Record<string, unknown>>;
   facts: VideoFacts & Readonly<Record<string, unknown>>;
-  /** Seconds of video that are reserved: the most that can come of it. */
+  /** Maximum seconds of video, which are reserved. */
   expectedUnits: number;
-  /** Milliseconds until the task fails if it is not final by then. */
+  /** Milliseconds until an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;
-  /** What the client calls each item of the body's `content`. */
+  /** The client's field for each item of the body's `content`. */
   fields?: readonly string[];
 }
 
@@ -51,9 +50,9 @@ export interface FieldValue<Value> {
 }
 
 /**
- * The first of several fields that mean the same; undefined when none is present.
+ * Returns the first of several equivalent fields. Undefined if none is present.
  *
- * @throws Failure 400 that names both fields when two of them disagree
+ * @throws Failure 400 that names both fields when two of them differ
  */
 export function agreedValue<Value extends string | number | boolean>(
   candidates: readonly FieldValue<Value | undefined>[],
@@ -66,7 +65,7 @@ export function agreedValue<Value extends string | number | boolean>(
   return first;
 }
 
-/** The fields of a generic request that mean the ratio. */
+/** Fields of a generic request that set the ratio. */
 export function ratioFields({
   aspect_ratio,
   metadata,
@@ -79,12 +78,12 @@ export function ratioFields({
 }
 
 /**
- * The seconds that a generic request asks for, and the field that holds them; undefined when it has none. Gamma, whose
- * `seconds` takes precedence, does not use it.
+ * Returns the requested seconds and their field. Undefined if the request has none. Not used for gamma, where `seconds`
+ * takes precedence.
  *
- * @throws Failure 400 when two fields disagree
+ * @throws Failure 400 when two fields differ
  */
-export function lengthAsked({
+export function requestedSeconds({
   seconds,
   duration,
 }: GenericVideoRequest): { field: 'seconds' | 'duration'; length: number } | undefined {

@@ -164,7 +164,7 @@ describe('image jobs', () => {
       }
       expect(await rig.query(id, key)).toMatchObject({
         status: 'FAILURE',
-        failReason: 'The provider knows the task no more.',
+        failReason: 'The provider no longer has the task.',
       });
       expect(await remainingQuota(rig.gateway, token)).toBe(10);
     });

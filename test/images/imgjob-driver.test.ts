@@ -76,9 +76,9 @@ describe('a job', () => {
   });
 
   const throttled = 'The provider takes no more requests now.';
-  const nonsense = 'The provider gave an answer that makes no sense.';
+  const nonsense = 'The provider returned an invalid response.';
   const noPrompt = 'prompt: the provider takes no prompt with';
-  const refused = 'The provider refused the request.';
+  const refused = 'The provider rejected the request.';
   const failed = 'The provider failed to handle the request.';
   test.each([
     [
@@ -86,7 +86,7 @@ describe('a job', () => {
       'rejected',
       404,
       'resource_not_found',
-      'taskId: the provider knows the job no more.',
+      'taskId: the provider no longer has the job.',
       undefined,
     ],
     [
@@ -194,7 +194,7 @@ describe('a poll', () => {
       expect(await poll({ status: 'SUCCESS', ...url })).toMatchObject({ state: 'completed' });
   });
 
-  const none = { code: 'image_generation_failed', message: 'The provider made no picture.' };
+  const none = { code: 'image_generation_failed', message: 'The provider made no image.' };
   test('without a job ends it after 20 such polls in a row, not after 19', async () => {
     let result: AcceptedTask['result'] = { submitted: { code: 21, properties: {} } };
     for (let polls = 1; polls < 20; polls += 1) {
@@ -202,7 +202,7 @@ describe('a poll', () => {
       expect(found).toEqual({ state: 'in_progress', result: { ...result, missedPolls: polls } });
       result = found.result ?? null;
     }
-    const error = { code: 'task_lost', message: 'The provider knows the task no more.' };
+    const error = { code: 'task_lost', message: 'The provider no longer has the task.' };
     expect(await poll('null', { result })).toEqual({ state: 'failed', error });
     // A job that is found in between counts from the beginning.
     const seen = await poll({ status: 'SUBMITTED' }, { result });

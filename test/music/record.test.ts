@@ -172,7 +172,7 @@ describe('the end of a task', () => {
       { status: 'FAILURE', fail_reason: 'node gpu.internal: UPSTREAM failed, key-of-near' },
       'node ***: UPSTREAM failed, ***',
     ],
-    ['our words when it gives none', { status: 'FAILURE', data: pair }, 'The provider made nothing of it.'],
+    ['our words when it gives none', { status: 'FAILURE', data: pair }, 'The provider made no result.'],
   ])('as a failure tells %s, and gives all back', async (_, told, reason) => {
     const { key, id: token } = await keyed();
     const id = await rig.submit({}, key);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askForTiming, askForWav } from '../../server/providers/sigma/clips.ts';
+import { fetchTiming, fetchWav } from '../../server/providers/sigma/clips.ts';
 import { sigmaLyrics, sigmaMusic } from '../../server/providers/sigma/music-request.ts';
 import { sigmaDriver } from '../../server/providers/sigma/tasks.ts';
 import type { AcceptedTask } from '../../server/tasks/driver.ts';
@@ -89,7 +89,7 @@ describe('the state of a task', () => {
     });
   });
 
-  const nothing = { code: 'music_generation_failed', message: 'The provider made nothing of it.' };
+  const nothing = { code: 'music_generation_failed', message: 'The provider made no result.' };
   test.each([
     ['FAILURE', pair],
     ['SUCCESS', []],
@@ -255,7 +255,7 @@ describe('a request', () => {
     expect(await toldBy(submit(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
   });
 
-  const refused = 'The provider refused the request.';
+  const refused = 'The provider rejected the request.';
   const failed = 'The provider failed to handle the request.';
   const throttled = 'The provider takes no more requests now.';
   test.each([
@@ -288,7 +288,7 @@ describe('a request', () => {
 });
 
 describe('about a song', () => {
-  const calls = [askForWav, askForTiming];
+  const calls = [fetchWav, fetchTiming];
 
   test.each([
     ['nothing', { body: '' }, 'unknown', 502, 'bad_response'],
@@ -317,8 +317,8 @@ describe('about a song', () => {
 
   test('that is not known any more, the client reads why', async () => {
     rig.answer = { status: 404, body: '' };
-    expect(await toldBy(askForWav(rig.to(), 'a'))).toMatchObject({
-      message: 'clip_id: the provider knows the song no more.',
+    expect(await toldBy(fetchWav(rig.to(), 'a'))).toMatchObject({
+      message: 'clip_id: the provider no longer has the song.',
     });
   });
 
@@ -331,25 +331,25 @@ describe('about a song', () => {
     [enveloped({ wav_file_url: wav }), wav],
   ])('has the WAV file of %j as %s', async (body, url) => {
     rig.answer = { body };
-    expect(await askForWav(rig.to(), 'a/b')).toBe(url);
+    expect(await fetchWav(rig.to(), 'a/b')).toBe(url);
     expect(rig.seen).toMatchObject([{ method: 'GET', path: '/sigma/act/wav/a%2Fb' }]);
   });
 
   test.each(['file:///etc/passwd', 'soon'])('has no WAV file at %s', async (wav_file_url) => {
     rig.answer = { body: { wav_file_url } };
-    expect(await toldBy(askForWav(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await toldBy(fetchWav(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
   test('has its times wrapped or bare', async () => {
     for (const body of [timing, enveloped(timing)]) {
       rig.answer = { body };
-      expect(await askForTiming(rig.to(), 'a/b')).toEqual(timing);
+      expect(await fetchTiming(rig.to(), 'a/b')).toEqual(timing);
     }
     expect(rig.seen[0]).toMatchObject({ method: 'GET', path: '/sigma/act/timing/a%2Fb' });
     rig.answer = { body: { waveform_data: [] } };
-    expect(await toldBy(askForTiming(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await toldBy(fetchTiming(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
     rig.answer = { body: { aligned_words: [] } };
-    expect(await askForTiming(rig.to(), 'a')).toEqual({ aligned_words: [], waveform_data: [] });
+    expect(await fetchTiming(rig.to(), 'a')).toEqual({ aligned_words: [], waveform_data: [] });
   });
 
   test('has times that bring nothing along that the contract does not have', async () => {
@@ -370,7 +370,7 @@ describe('about a song', () => {
       secret: 1,
     };
     rig.answer = { body: junk };
-    const reply = await askForTiming(rig.to(), 'a');
+    const reply = await fetchTiming(rig.to(), 'a');
     expect(reply).toEqual({
       aligned_words: [
         { word: 'The', start_s: 1.5, end_s: 0 },
@@ -380,7 +380,7 @@ describe('about a song', () => {
     });
     const [word] = timing.aligned_words;
     rig.answer = { body: { aligned_words: Array(10_001).fill(word), waveform_data: Array(100_001).fill(0) } };
-    const { aligned_words, waveform_data } = await askForTiming(rig.to(), 'a');
+    const { aligned_words, waveform_data } = await fetchTiming(rig.to(), 'a');
     expect([aligned_words.length, waveform_data.length]).toEqual([10_000, 100_000]);
   });
 });

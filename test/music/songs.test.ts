@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import { readLyrics, readSongs, type SongTask } from '../../server/providers/sigma/songs.ts';
 import { channelTo } from '../support/upstream.ts';
 import { audio, song } from './sigma-answers.ts';
@@ -12,9 +12,9 @@ const read = (reported: unknown, change: Partial<SongTask> = {}) =>
     id: 'task_1',
     mv: 'chirp-hawk',
     upstreamId: 'upstream-task-1',
-    ended: true,
+    isEnded: true,
     publicIds: {},
-    words: new ProviderWords(channel),
+    redactor: new ProviderRedactor(channel),
     ...change,
   }).map(({ song: told, clip }) => {
     expect([told.id, told.clip_id]).toEqual([clip.id, clip.id]);
@@ -67,9 +67,9 @@ test('its id is made of those of the task and of the provider, and stays', () =>
     id: 'task_1',
     mv: 'chirp-auk',
     upstreamId: 'upstream-task-1',
-    ended: false,
+    isEnded: false,
     publicIds: {},
-    words: new ProviderWords(channel),
+    redactor: new ProviderRedactor(channel),
   });
   expect(found.map(({ clip }) => clip)).toEqual([
     { id: 'c0390587-e97d-86ff-a634-e29ad105f857', upstreamId: 'only', upstreamTaskId: 'upstream-task-1' },
@@ -91,7 +91,7 @@ describe('its status', () => {
     ['SUCCESS', audio, 'streaming'],
     [undefined, '', 'queued'],
   ])('%s with audio %j is %s in a running task', (status, audio_url, told) => {
-    expect(read([song('a', { status, audio_url })], { ended: false })).toMatchObject([
+    expect(read([song('a', { status, audio_url })], { isEnded: false })).toMatchObject([
       { status: told, audio_url },
     ]);
   });

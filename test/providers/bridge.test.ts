@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { openSocketWithFailover } from '../../server/channels/socket.ts';
 import { findModel } from '../../server/models/catalogue.ts';
-import { type BridgedPiece, BridgedSpeech } from '../../server/providers/native/bridge.ts';
+import { type BridgedChunk, BridgedSpeech } from '../../server/providers/native/bridge.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { event } from '../realtime/inference-script.ts';
 import {
@@ -63,8 +63,8 @@ async function bridged(
 }
 
 async function allOf(speech: BridgedSpeech) {
-  const pieces: BridgedPiece[] = [];
-  for await (const piece of speech.pieces()) pieces.push(piece);
+  const pieces: BridgedChunk[] = [];
+  for await (const piece of speech.chunks()) pieces.push(piece);
   return pieces;
 }
 
@@ -171,8 +171,8 @@ describe('its usage', () => {
 });
 
 describe('one that fails', () => {
-  const brokenOff = ['bad_response', 'The provider broke the synthesis off.'];
-  const nonsense = ['bad_response', 'The provider sent a frame that makes no sense.'];
+  const brokenOff = ['bad_response', 'The provider closed the socket before the end of the synthesis.'];
+  const nonsense = ['bad_response', 'The provider sent an invalid frame.'];
   test.each<[string, (send: Send, connection: UpstreamConnection) => void, string[]]>([
     ['by a socket that is closed', (_, { socket }) => socket.close(1000), brokenOff],
     ['by what is no JSON', (_, { socket }) => socket.send('{'), nonsense],
@@ -208,6 +208,6 @@ describe('one that fails', () => {
 
 test('a reader that leaves ends the socket', async () => {
   const { speech } = await bridged((_, { socket }) => socket.send(audio));
-  for await (const _ of speech.pieces()) break;
+  for await (const _ of speech.chunks()) break;
   await vi.waitFor(() => expect(upstream.connections.at(-1)?.closeCode).toBe(1006));
 });

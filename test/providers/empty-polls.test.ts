@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { drivers } from '../../server/providers/drivers.ts';
-import { askForAsset } from '../../server/providers/official/assets.ts';
-import { askForSession } from '../../server/providers/verification/sessions.ts';
+import { fetchAsset } from '../../server/providers/official/assets.ts';
+import { fetchSession } from '../../server/providers/verification/sessions.ts';
 import { DriverError } from '../../server/tasks/driver.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
 import { thrownBy, useDriverRig } from '../support/driver-rig.ts';
@@ -37,6 +37,6 @@ describe.each(polled)('a task of $name, $upstreamId', ({ name, driver, upstreamI
 test.each(empty)('an asset and a verification session are asked about again after %s', async (_, answer) => {
   rig.answer = answer;
   const asset = { upstreamId: 'asset-1', model: null };
-  expect(await thrownBy(askForAsset(rig.to(), asset))).toMatchObject({ kind: 'unknown' });
-  expect(await thrownBy(askForSession(rig.to(), 'session-1', undefined))).toMatchObject({ kind: 'unknown' });
+  expect(await thrownBy(fetchAsset(rig.to(), asset))).toMatchObject({ kind: 'unknown' });
+  expect(await thrownBy(fetchSession(rig.to(), 'session-1', undefined))).toMatchObject({ kind: 'unknown' });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Unit } from '../../generated/catalogue.ts';
 import { Channel } from '../../server/channels/channel.ts';
-import { EventAudio } from '../../server/providers/native/audio.ts';
+import { EventAudioDecoder } from '../../server/providers/native/audio.ts';
 import { readEvents } from '../../server/providers/native/events.ts';
-import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import { inPieces } from '../support/in-pieces.ts';
 import { channelTo } from '../support/upstream.ts';
 
-const words = new ProviderWords(new Channel(channelTo('http://upstream.example'), Date.now));
+const words = new ProviderRedactor(new Channel(channelTo('http://upstream.example'), Date.now));
 const event = (data: object, type = 'result') => `id:1\nevent:${type}\ndata:${JSON.stringify(data)}\n\n`;
 const alpha = (said: string, more: object = {}, finish_reason = 'null') =>
   event({ output: { finish_reason, audio: { data: Buffer.from(said).toString('base64') } }, ...more });
@@ -17,7 +17,7 @@ const used = (characters: number) => ({ usage: { characters, input_tokens: 1, ou
 
 /** What comes out of a stream that comes in pieces, as text, and what was seen of it. */
 async function decoded(text: string, size = 1000, unit: Unit = 'characters') {
-  const audio = new EventAudio(unit, words);
+  const audio = new EventAudioDecoder(unit, words);
   const told: string[] = [];
   const error: unknown = await (async () => {
     for await (const piece of audio.decode(inPieces(text, size))) told.push(piece.toString());
@@ -49,8 +49,8 @@ describe.each([1, 7, 100, 65_536])('events in pieces of %i bytes', (size) => {
   });
 
   test.each([
-    ['that are cut', alpha('one') + alpha('', {}, 'stop').slice(0, -20), 'an event that makes no sense'],
-    ['without the last', alpha('one'), 'broke the answer off'],
+    ['that are cut', alpha('one') + alpha('', {}, 'stop').slice(0, -20), 'an invalid event'],
+    ['without the last', alpha('one'), 'before the end of the response'],
     ['that fail', alpha('one') + event({ code: 'InternalError' }, 'error'), 'failed to handle'],
   ])('%s break off after what came before', async (_, text, message) => {
     const failure = expect.objectContaining({ status: 502, message: expect.stringContaining(message) });

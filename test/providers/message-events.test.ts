@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { publicEvents } from '../../server/providers/messages/event-stream.ts';
-import { TokenTally } from '../../server/providers/messages/token-tally.ts';
-import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { TokenCounter } from '../../server/providers/messages/token-counter.ts';
+import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import { channelTo } from '../support/upstream.ts';
 
-const words = new ProviderWords({ settings: channelTo('http://127.0.0.1:1'), hosts: [] });
+const redactor = new ProviderRedactor({ settings: channelTo('http://127.0.0.1:1'), hosts: [] });
 
 const event = (data: { type: string; [name: string]: unknown }) =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -53,7 +53,7 @@ async function passed(...pieces: (string | Buffer)[]): Promise<{ out: string[]; 
   const finish = async () => {
     out.push('finished');
   };
-  const given = { model: 'iota-chat-1', tally: new TokenTally(99), words };
+  const given = { model: 'iota-chat-1', counter: new TokenCounter(99), redactor };
   try {
     for await (const bytes of publicEvents(body(), given, finish)) out.push(bytes.toString());
     return { out };

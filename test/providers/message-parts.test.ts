@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { reportedError } from '../../server/providers/messages/reported-error.ts';
-import { TokenTally } from '../../server/providers/messages/token-tally.ts';
+import { failureFromStreamError } from '../../server/providers/messages/stream-error.ts';
+import { TokenCounter } from '../../server/providers/messages/token-counter.ts';
 import { publicMessage, readMessage } from '../../server/providers/messages/whole-message.ts';
-import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import { channelTo } from '../support/upstream.ts';
 
 describe('the tokens of a message', () => {
   test('are the last figures, those of the cache with the input', () => {
-    const tally = new TokenTally(99);
+    const tally = new TokenCounter(99);
     tally.report({ input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 3 });
     tally.report({ output_tokens: 4, cache_read_input_tokens: 5 });
     const all = { units: 22, inputTokens: 18, outputTokens: 4 };
@@ -22,35 +22,35 @@ describe('the tokens of a message', () => {
   });
 
   test('are a guess where there is no figure: four bytes each, and the likely input', () => {
-    const tally = new TokenTally(7);
+    const tally = new TokenCounter(7);
     expect(tally.reported).toEqual({ units: 7, inputTokens: 7, outputTokens: 0 });
-    tally.wrote('äb');
-    tally.wrote('cd');
+    tally.addText('äb');
+    tally.addText('cd');
     expect(tally.reported).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
     expect(tally.delivered).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
   });
 
   test('in the middle are what was written, where that is more than the figure', () => {
-    const tally = new TokenTally(7);
+    const tally = new TokenCounter(7);
     tally.report({ output_tokens: 1 });
-    tally.wrote('x'.repeat(40));
+    tally.addText('x'.repeat(40));
     expect([tally.reported.outputTokens, tally.delivered.outputTokens]).toEqual([1, 10]);
     tally.report({ output_tokens: 12 });
     expect(tally.delivered.outputTokens).toBe(12);
   });
 
   test('are shown with all that the provider reports', () => {
-    const tally = new TokenTally(7);
-    expect(tally.public(undefined)).toMatchObject({ input_tokens: 7, output_tokens: 0 });
-    expect(tally.public(null)).toMatchObject({ total_tokens: 7 });
+    const tally = new TokenCounter(7);
+    expect(tally.publicUsage(undefined)).toMatchObject({ input_tokens: 7, output_tokens: 0 });
+    expect(tally.publicUsage(null)).toMatchObject({ total_tokens: 7 });
     const own = { cache_read_input_tokens: 3, completion_tokens: 2, prompt_tokens: 1, total_tokens: 3 };
-    expect(Object.keys(tally.publicAtStart(own)).toSorted()).toEqual([
+    expect(Object.keys(tally.publicUsageAtStart(own)).toSorted()).toEqual([
       'cache_read_input_tokens',
       'input_tokens',
       'output_tokens',
     ]);
-    tally.wrote('x'.repeat(8));
-    expect(tally.public('none')).toEqual({
+    tally.addText('x'.repeat(8));
+    expect(tally.publicUsage('none')).toEqual({
       prompt_tokens: 7,
       completion_tokens: 2,
       total_tokens: 9,
@@ -59,7 +59,7 @@ describe('the tokens of a message', () => {
     });
     const report = { input_tokens: 3, output_tokens: 4, cache_read_input_tokens: 5, service_tier: 'x' };
     tally.report(report);
-    expect(tally.public(report)).toMatchObject({ ...report, total_tokens: 7 });
+    expect(tally.publicUsage(report)).toMatchObject({ ...report, total_tokens: 7 });
   });
 });
 
@@ -70,7 +70,7 @@ describe('a whole message', () => {
 
   test('has the public name of the model and every field that clients count on', () => {
     const sent = { ...message, model: 'secret', extra: 1, usage: { input_tokens: 3, output_tokens: 4 } };
-    expect(publicMessage(bytes(sent), 'iota-chat-1', new TokenTally(9))).toEqual({
+    expect(publicMessage(bytes(sent), 'iota-chat-1', new TokenCounter(9))).toEqual({
       ...message,
       type: 'message',
       model: 'iota-chat-1',
@@ -86,14 +86,14 @@ describe('a whole message', () => {
       },
     });
     const ended = { ...message, stop_reason: 'end_turn', stop_sequence: '.' };
-    expect(publicMessage(bytes(ended), 'iota-chat-1', new TokenTally(9))).toMatchObject({
+    expect(publicMessage(bytes(ended), 'iota-chat-1', new TokenCounter(9))).toMatchObject({
       stop_reason: 'end_turn',
       stop_sequence: '.',
     });
   });
 
   test('without figures costs what was written: text, thoughts, and what tools are asked', () => {
-    const tally = new TokenTally(9);
+    const tally = new TokenCounter(9);
     const content = [
       { type: 'thinking', thinking: 'x'.repeat(4) },
       { type: 'text', text: 'x'.repeat(8) },
@@ -114,16 +114,16 @@ describe('a whole message', () => {
     null,
   ])('is none: %j', (value) => {
     expect(() => readMessage(value)).toThrow(unusable);
-    expect(() => publicMessage(bytes(value), 'iota-chat-1', new TokenTally(9))).toThrow(unusable);
+    expect(() => publicMessage(bytes(value), 'iota-chat-1', new TokenCounter(9))).toThrow(unusable);
   });
 
   test('is none without JSON', () => {
-    expect(() => publicMessage(Buffer.from('{'), 'iota-chat-1', new TokenTally(9))).toThrow(unusable);
+    expect(() => publicMessage(Buffer.from('{'), 'iota-chat-1', new TokenCounter(9))).toThrow(unusable);
   });
 });
 
 describe('an error in a stream', () => {
-  const words = new ProviderWords(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
+  const words = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
 
   test.each([
     ['overloaded_error', 503],
@@ -137,7 +137,7 @@ describe('an error in a stream', () => {
     ['api_error', 502],
     [undefined, 502],
   ])('of the class %s is told as %i', (type, status) => {
-    expect(reportedError({ error: { type, message: 'Words.' } }, words)).toMatchObject({
+    expect(failureFromStreamError({ error: { type, message: 'Words.' } }, words)).toMatchObject({
       status,
       ...(status === 400 && { code: 'bad_request', message: 'Words.' }),
     });
@@ -145,9 +145,9 @@ describe('an error in a stream', () => {
 
   test('has only words that a client may read', () => {
     const told = (message?: string) =>
-      reportedError({ error: { type: 'invalid_request_error', message } }, words).message;
+      failureFromStreamError({ error: { type: 'invalid_request_error', message } }, words).message;
     expect(told('see 10.0.0.7')).toBe('see ***');
-    expect(told()).toBe('The provider refused the request.');
-    expect(reportedError(null, words)).toMatchObject({ status: 502 });
+    expect(told()).toBe('The provider rejected the request.');
+    expect(failureFromStreamError(null, words)).toMatchObject({ status: 502 });
   });
 });

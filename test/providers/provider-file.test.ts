@@ -19,7 +19,7 @@ const by = (privateFiles: boolean, more: object = {}) => {
 const unusable = {
   status: 502,
   code: 'bad_response',
-  message: 'The provider named a file that cannot be fetched.',
+  message: 'The provider returned the URL of a file that cannot be fetched.',
 };
 
 test('a private address is asked only where the operator permits it, and anybody may have the file', async () => {
@@ -31,7 +31,7 @@ test('a private address is asked only where the operator permits it, and anybody
   expect(warned).not.toHaveBeenCalled();
   for (const request of [by(false), by(true, { publicOnly: true }), by(true, { channel: undefined })])
     await expect(hosts.open(upstream.url, request)).rejects.toMatchObject(unusable);
-  const hint = "a provider's file was not fetched; private_files on the channel permits it";
+  const hint = "a provider's file was not fetched; `private_files` of the channel allows it";
   expect(warned.mock.calls.map(([facts, words]) => [facts, words])).toEqual(
     ['own', 'own', undefined].map((channel) => [
       { channel, reason: '127.0.0.1 is not a public address' },

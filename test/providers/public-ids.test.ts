@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { Failure } from '../../server/lib/failure.ts';
-import { failureWithPublicIds, publicIdsIn, reportedError } from '../../server/providers/public-ids.ts';
+import { failureWithPublicIds, publicIdsIn, taskErrorFrom } from '../../server/providers/public-ids.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
 import { channelTo } from '../support/upstream.ts';
 
@@ -9,7 +9,7 @@ const channel = new Channel(channelTo('https://api.vendor.example'), Date.now);
 const failed = { code: 'task_lost', message: 'It failed.' } as const;
 const facts = { public_ids: { 'up-1': 'song-a', 'up-12': 'song-b', other: 7 }, sent_hosts: ['sent.example'] };
 const told = (error: unknown) =>
-  reportedError(acceptedTask({ id: 'task_1', upstreamId: 'up-123', facts }), channel, error, failed);
+  taskErrorFrom(acceptedTask({ id: 'task_1', upstreamId: 'up-123', facts }), channel, error, failed);
 
 test.each([
   [{}, failed],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { openResultFile, type WantedPart } from '../../server/providers/result-file.ts';
+import { openResultFile, type RequestedPart } from '../../server/providers/result-file.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
@@ -23,7 +23,7 @@ beforeEach(() => {
   upstream.seen.length = 0;
 });
 
-const open = async (wanted: Partial<WantedPart> = {}) => {
+const open = async (wanted: Partial<RequestedPart> = {}) => {
   const request = { channel, user: 1, logger: createLogger('silent'), signal: AbortSignal.timeout(60_000) };
   const { body, ...file } = await openResultFile(
     `${upstream.url}/a.mp4`,
@@ -109,10 +109,12 @@ describe('a part', () => {
 
   test('that the file does not have may be all of it', async () => {
     answers = [{ status: 416 }, { status: 200, headers: { 'content-type': 'text/vtt' }, body: 'WEBVTT' }];
-    expect(await open({ range: 'bytes=9-', orWhole: true, text: true })).toMatchObject({ body: 'WEBVTT' });
+    expect(await open({ range: 'bytes=9-', fallBackToWhole: true, text: true })).toMatchObject({
+      body: 'WEBVTT',
+    });
     expect(asked()).toEqual(['bytes=9-', undefined]);
     answers = [{ status: 416 }];
-    await expect(open({ orWhole: true })).rejects.toMatchObject({ status: 502 });
+    await expect(open({ fallBackToWhole: true })).rejects.toMatchObject({ status: 502 });
   });
 });
 
@@ -139,7 +141,7 @@ describe('no file', () => {
     await expect(open({ text })).rejects.toMatchObject({
       status: 502,
       code: 'bad_response_status_code',
-      message: 'The provider did not hand out the file.',
+      message: 'The provider did not serve the file.',
     });
   });
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   countedActions,
   createdVoice,
-  lacksVoice,
+  isVoiceNotFound,
   listItem,
   timeOfChange,
   voiceStatus,
-  withOwnFacts,
+  withStoredFacts,
 } from '../../server/providers/native/voices.ts';
 import type { VoicesTable } from '../../server/store/schema.ts';
 
@@ -80,17 +80,19 @@ describe('an answer about a voice', () => {
       gmt_modified: 'x',
       resource_link: 'https://oss.example/7',
     };
-    expect(withOwnFacts({ request_id: 'r', output }, voice)).toEqual({
+    expect(withStoredFacts({ request_id: 'r', output }, voice)).toEqual({
       request_id: 'r',
       output: { status: 'OK', ...times, resource_link: recording },
     });
   });
 
   test('has no address that it had not, nor one that nobody knows', () => {
-    expect(withOwnFacts({ output: {} }, voice)).toEqual({ output: times });
+    expect(withStoredFacts({ output: {} }, voice)).toEqual({ output: times });
     const output = { resource_link: 'https://oss.example/7' };
-    expect(withOwnFacts({ output }, { ...voice, facts: '{}' })).toEqual({ output: { ...output, ...times } });
-    expect(withOwnFacts({ output: [] }, voice)).toBeUndefined();
+    expect(withStoredFacts({ output }, { ...voice, facts: '{}' })).toEqual({
+      output: { ...output, ...times },
+    });
+    expect(withStoredFacts({ output: [] }, voice)).toBeUndefined();
   });
 });
 
@@ -104,7 +106,7 @@ test.each([
   [undefined, false],
 ])('a refusal with %s says that there is no such voice: %s', (code, lacks) => {
   const rejection = { status: 400, body: Buffer.alloc(0), code, message: undefined, retryAfter: undefined };
-  expect(lacksVoice(rejection)).toBe(lacks);
+  expect(isVoiceNotFound(rejection)).toBe(lacks);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { systemTimers } from '../../server/lib/timers.ts';
-import { tryChannel } from '../../server/providers/channel-test.ts';
+import { runChannelTest } from '../../server/providers/channel-test.ts';
 import type { ChannelSettings } from '../../server/settings/settings.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
@@ -54,14 +54,14 @@ describe('what is asked', () => {
   ])('of a %s channel for %j is %s %s', async (protocol, ids, method, path) => {
     const models = ids.flatMap(named);
     const { channel, upstream } = await channelThat(says(404, {}), { protocol, models });
-    await tryChannel(channel, patience);
+    await runChannelTest(channel, patience);
     expect(upstream.seen.map((one) => [one.method, one.path])).toEqual([[method, path]]);
   });
 
   test('is for a voice that the channel has, by the names of its provider', async () => {
     const models = [{ id: 'alpha3-tts-flash', upstream: 'vendor-tts' }];
     const { channel, upstream } = await channelThat(says(200, { output: {} }), { models, voices: ['Bruno'] });
-    expect(await tryChannel(channel, patience)).toMatchObject({ ok: true, model: 'alpha3-tts-flash' });
+    expect(await runChannelTest(channel, patience)).toMatchObject({ ok: true, model: 'alpha3-tts-flash' });
     expect(upstream.seen[0]?.body).toMatchObject({
       model: 'vendor-tts',
       input: { text: 'Hi', voice: 'Bruno' },
@@ -74,10 +74,10 @@ describe('what is asked', () => {
   ])('of %s is one letter, for a model of the catalogue where none is named', async (...asked) => {
     const [protocol, request, model, body, version] = asked;
     const { channel, upstream } = await channelThat(says(200, {}), { protocol });
-    expect(await tryChannel(channel, patience)).toMatchObject({ ok: true, request, model });
+    expect(await runChannelTest(channel, patience)).toMatchObject({ ok: true, request, model });
     const models = [{ id: 'own', upstream: 'theirs' }];
     const other = await channelThat(says(200, {}), { protocol, models });
-    expect(await tryChannel(other.channel, patience)).toMatchObject({ ok: true, model: 'own' });
+    expect(await runChannelTest(other.channel, patience)).toMatchObject({ ok: true, model: 'own' });
     const seen = [...upstream.seen, ...other.upstream.seen];
     expect(seen.map((one) => [one.body, one.headers['compat-version']])).toEqual([
       [{ model, ...body }, version],
@@ -107,7 +107,7 @@ describe('what is told', () => {
   ])('of %i %j', async (status, body, change, verdict) => {
     const type = typeof body === 'string' ? 'text/html' : undefined;
     const { channel } = await channelThat(says(status, body, type), change);
-    expect(await tryChannel(channel, patience)).toMatchObject({ status, ...verdict });
+    expect(await runChannelTest(channel, patience)).toMatchObject({ status, ...verdict });
   });
 
   const verdict = (status_code: number) => ({
@@ -116,20 +116,24 @@ describe('what is told', () => {
   const failed = 'The provider failed to handle the request.';
   test.each<[unknown, object]>([
     [{ output: {} }, good],
-    [{}, { ok: false, failure: 'bad_answer', problem: 'The answer makes no sense.' }],
+    [{}, { ok: false, failure: 'bad_answer', problem: 'The response is not valid.' }],
     [verdict(0), good],
     [verdict(2013), { ok: false, failure: null, problem: 'odd text' }],
     [verdict(1002), { ok: false, failure: null }],
     [verdict(1000), { ok: false, failure: 'server_error', problem: failed }],
   ])('of speech that is answered with %j', async (body, told) => {
     const { channel } = await channelThat(says(200, body), { models: named('beta/speech-02-hd') });
-    expect(await tryChannel(channel, patience)).toMatchObject({ request: 'speech', status: 200, ...told });
+    expect(await runChannelTest(channel, patience)).toMatchObject({
+      request: 'speech',
+      status: 200,
+      ...told,
+    });
   });
 
   test('holds none of the provider’s hosts and keys', async () => {
     const message = 'upstream-key is not known at https://accounts.vendor.example/keys, ask 10.2.3.4';
     const { channel } = await channelThat(says(400, { message }), embeddings);
-    const { problem } = await tryChannel(channel, patience);
+    const { problem } = await runChannelTest(channel, patience);
     expect(problem).toMatch(/^The provider answered with status 400: .*is not known/);
     expect(problem).not.toMatch(/upstream-key|vendor|10\.2/);
   });
@@ -137,12 +141,12 @@ describe('what is told', () => {
   test('of a provider that never answers is that it was late, and the channel hears it', async () => {
     const timers = new ManualTimers();
     const { channel, upstream } = await channelThat(() => timers.advance(15_000), embeddings);
-    const verdict = await tryChannel(channel, { ...patience, timers });
+    const verdict = await runChannelTest(channel, { ...patience, timers });
     expect(verdict).toMatchObject({
       ok: false,
       status: null,
       failure: 'timeout',
-      problem: 'No answer came in time.',
+      problem: 'The provider did not respond in time.',
     });
     expect([channel.health.figures.failures.timeout, upstream.seen.length]).toEqual([1, 1]);
   });
@@ -150,13 +154,13 @@ describe('what is told', () => {
   test('is nothing to a client that has left, and nothing of the channel', async () => {
     const leaving = new AbortController();
     const { channel } = await channelThat(() => leaving.abort(new Error('gone')), embeddings);
-    await expect(tryChannel(channel, { ...patience, signal: leaving.signal })).rejects.toThrow('gone');
+    await expect(runChannelTest(channel, { ...patience, signal: leaving.signal })).rejects.toThrow('gone');
     expect(channel.health.figures.lastFailure).toBeUndefined();
   });
 
   test('of a connection that breaks is its code', async () => {
     const { channel } = await channelThat((response) => void response.socket?.destroy(), embeddings);
-    expect(await tryChannel(channel, patience)).toMatchObject({
+    expect(await runChannelTest(channel, patience)).toMatchObject({
       failure: 'broken_off',
       problem: expect.stringMatching(/^The connection broke off \([A-Z_]+\)\.$/),
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { voicesIn } from '../../server/providers/native/voice-places.ts';
+import { voicesIn } from '../../server/providers/native/voice-fields.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { makeStranger, putAt, saveVoice, voicePlaces } from '../support/named-voices.ts';

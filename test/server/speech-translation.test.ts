@@ -68,7 +68,7 @@ test('alpha has no speed, the others take 0.5 to 2', () => {
   for (const id of ['voxa-v2', 'beta/speech-02-hd']) {
     for (const speed of [0.49, 2.01])
       expect(() => toNative(model(id), { ...plain, speed })).toThrow(
-        'speed: must be from 0.5 to 2 for this model.',
+        'speed: must be between 0.5 and 2 for this model.',
       );
     for (const speed of [0.5, 2])
       expect(JSON.stringify(toNative(model(id), { ...plain, speed }).body)).toMatch(`":${speed}`);
@@ -216,7 +216,7 @@ test.each(Object.entries(forms))(
         expect(() => speak({ [name]: undefined })).not.toThrow();
         if (understood[id]?.includes(name) === true) continue;
         expect(() => speak({ [name]: 'x' })).toThrow(
-          `extra_body.input.${name}: ${id} has no such option; it has ${takes}.`,
+          `extra_body.input.${name}: is not an option of ${id}, which has ${takes}.`,
         );
       }
     }
@@ -233,7 +233,7 @@ test('alpha speaks at one rate, and beta only speaks', () => {
     );
   const extraInput = { action: 'voice_clone' };
   expect(() => toNative(model('beta/speech-02-hd'), { ...plain, extraInput })).toThrow(
-    'extra_body.input.action: on this route beta/speech-02-hd only speaks; clone a voice on its native route.',
+    'extra_body.input.action: is not allowed on this route. Clone a voice on the native route of beta/speech-02-hd.',
   );
   expect(toNative(model('voxa-v2'), { ...plain, extraInput: { brand_new: 5 } }).body.input.brand_new).toBe(5);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askForSession, startSession } from '../../server/providers/verification/sessions.ts';
+import { fetchSession, startSession } from '../../server/providers/verification/sessions.ts';
 import { toldBy, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({ protocol: 'verification' });
@@ -57,7 +57,7 @@ describe('a session that is started', () => {
 });
 
 describe('a session that is asked about', () => {
-  const ask = (resultCode?: number, id = 's1') => askForSession(rig.to(), id, resultCode);
+  const ask = (resultCode?: number, id = 's1') => fetchSession(rig.to(), id, resultCode);
 
   test('is asked for with the result that the client was brought', async () => {
     says({ status: 'pending' });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askForAsset, uploadMedia } from '../../server/providers/official/assets.ts';
+import { fetchAsset, uploadMedia } from '../../server/providers/official/assets.ts';
 import { toldBy, useDriverRig } from '../support/driver-rig.ts';
 
 const model = 'zeta-delta-2-0-fast-260128';
@@ -47,8 +47,8 @@ describe('an upload', () => {
 
   test.each([
     [{ code: 1001, message: `${url} is too wide for 10.0.0.7` }, '1001', `${url} is too wide for ***`],
-    [{ code: 'TooWide' }, 'TooWide', 'The provider refused the request.'],
-    [{ code: 'x'.repeat(2_001) }, 'x'.repeat(2_000), 'The provider refused the request.'],
+    [{ code: 'TooWide' }, 'TooWide', 'The provider rejected the request.'],
+    [{ code: 'x'.repeat(2_001) }, 'x'.repeat(2_000), 'The provider rejected the request.'],
   ])('is refused by %j', async (envelope, code, message) => {
     says({ Id: 'asset-1' }, envelope);
     expect(await toldBy(upload())).toMatchObject({ kind: 'rejected', status: 400, code, message });
@@ -57,7 +57,7 @@ describe('an upload', () => {
 
 describe('an asset', () => {
   const asked = (id = 'asset-1', of: string | null = null) =>
-    askForAsset(rig.to(), { upstreamId: id, model: of });
+    fetchAsset(rig.to(), { upstreamId: id, model: of });
   const times = { CreateTime: '2020-01-01T00:00:00Z', UpdateTime: '2020-01-01T00:00:07Z' };
   const none = { code: 'AssetFailed', message: 'The provider gave no reason.' };
 

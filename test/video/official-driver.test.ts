@@ -107,7 +107,7 @@ describe('a cancellation', () => {
       kind: 'rejected',
       status: 400,
       code: 'UnsupportedOperation',
-      message: 'The task is done already.',
+      message: 'The task has already ended.',
     });
     expect(calls()).toEqual([['GET', `${path}/c%2F1`]]);
   });

@@ -386,7 +386,7 @@ describe('the bounds', () => {
     [
       'frames and seconds',
       { seconds: '5', metadata: { frames: 120 } },
-      'metadata.frames: cannot be combined with seconds; give one of them.',
+      'metadata.frames: cannot be combined with seconds. Send one of them.',
     ],
   ])('refuse %s as a conflict', (_, change, message) => {
     expect(refusal(() => generic(change))).toEqual({ status: 400, code: conflict, message });
@@ -504,7 +504,7 @@ describe('a task type of 2.5', () => {
       'nothing',
       { omni_reference_task_type: 'edit' },
       [text(), image()],
-      'omni_reference_task_type: edit needs a source video.',
+      'omni_reference_task_type: edit requires a source video.',
     ],
     [
       'a ratio',
@@ -516,7 +516,7 @@ describe('a task type of 2.5', () => {
       'nothing',
       { omni_reference_task_type: 'extend' },
       [text()],
-      'omni_reference_task_type: extend needs a source video.',
+      'omni_reference_task_type: extend requires a source video.',
     ],
     ['a first frame and a ratio', { omni_reference_task_type: 'reference', ratio: '1:1' }, first, ofFirst],
     [

@@ -3,7 +3,7 @@ import { type Caller, viewerOf } from '../../keys/caller.ts';
 import { Failure, invalid } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import type { PublicIds } from '../../providers/public-ids.ts';
-import { separateIds, songsOf } from '../../providers/sigma/music.ts';
+import { songsOf, splitIds } from '../../providers/sigma/music.ts';
 import { type ClipRecord, findClips } from '../../store/queries/clips.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { differentProviders } from './references.ts';
@@ -131,6 +131,6 @@ function resolveTask({ id, field }: Reference, { tasks }: ReferencedItems): Reso
   const { channel, state, upstreamId } = task;
   if (upstreamId === null)
     throw invalid(field, `task ${quoted(id)} is ${state} and was not accepted by a provider.`);
-  const [first = ''] = separateIds(upstreamId);
+  const [first = ''] = splitIds(upstreamId);
   return { channel, upstreamId: first, upstreamTaskId: first, taskId: id, publicIds: { [first]: id } };
 }

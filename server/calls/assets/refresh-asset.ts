@@ -1,5 +1,5 @@
 import type { Gateway } from '../../http/gateway.ts';
-import { type AssetStatus, askForAsset } from '../../providers/official/assets.ts';
+import { type AssetStatus, fetchAsset } from '../../providers/official/assets.ts';
 import type { AssetEnd } from '../../store/commands/assets.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
@@ -70,7 +70,7 @@ async function fetchStatus(
   try {
     // Not the client's signal, because other readers may wait for the same poll.
     const upstream = { channel, user, signal: AbortSignal.timeout(timeoutMs) };
-    const reported = await askForAsset(upstream, { upstreamId, model });
+    const reported = await fetchAsset(upstream, { upstreamId, model });
     attempt.succeed();
     return reported.status === 'Failed'
       ? { ...reported, message: reported.message.replaceAll(upstreamId, id) }

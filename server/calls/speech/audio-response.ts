@@ -3,13 +3,18 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { ForwardHooks, OperationRequest, Reply } from '../../http/handler.ts';
 import type { Failure } from '../../lib/failure.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
-import { AudioPassage, EventAudio, openAudio } from '../../providers/native/audio.ts';
+import { AudioInspector, EventAudioDecoder, openAudio } from '../../providers/native/audio.ts';
 import { audioType, contentTypes, headLength } from '../../providers/native/audio-file.ts';
+import {
+  audioSource,
+  evaluateSpeech,
+  parseResponse,
+  readLimited,
+} from '../../providers/native/json-response.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
-import { audioSource, judge, parseAnswer, readWhole } from '../../providers/native/whole-answer.ts';
-import { wordsOf } from '../../providers/provider-words.ts';
+import { redactorFor } from '../../providers/provider-redactor.ts';
 import { readRejection, rejectionFailure } from '../../providers/rejection.ts';
-import { EmptyResponseFailure } from '../../providers/unusable.ts';
+import { EmptyResponseFailure } from '../../providers/unusable-response.ts';
 import type { Usage } from '../../quota/metering.ts';
 import type { CallMeter, CallOutput, CallResponder } from '../metered-call.ts';
 import { requireEvents } from './native-response.ts';
@@ -26,11 +31,11 @@ export function respondWithFile(
 ): CallResponder {
   return async (channelResponse, { signal, settle }) => {
     const { response, channel } = channelResponse;
-    const words = wordsOf(channelResponse);
-    if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
-    const answer = parseAnswer(response.headers, await readWhole(response, maxResponseBytes));
-    const { usage, refusal } = judge(answer, model.unit, words);
-    if (refusal !== undefined) throw refusal;
+    const redactor = redactorFor(channelResponse);
+    if (response.status !== 200) throw rejectionFailure(await readRejection(response, redactor));
+    const answer = parseResponse(response.headers, await readLimited(response, maxResponseBytes));
+    const { usage, rejection } = evaluateSpeech(answer, model.unit, redactor);
+    if (rejection !== undefined) throw rejection;
     const source = audioSource(answer);
     if (source === undefined) throw noAudio();
     if ('bytes' in source) {
@@ -59,10 +64,10 @@ export function respondWithAudio(
 ): CallResponder {
   return async (channelResponse, { settle }) => {
     const { response } = channelResponse;
-    const words = wordsOf(channelResponse);
-    if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
+    const redactor = redactorFor(channelResponse);
+    if (response.status !== 200) throw rejectionFailure(await readRejection(response, redactor));
     await requireEvents(response);
-    const meter = new EventAudio(model.unit, words);
+    const meter = new EventAudioDecoder(model.unit, redactor);
     async function* decoded(): AsyncGenerator<Buffer> {
       yield* meter.decode(response.body);
       if (meter.delivered) await settle(meter);
@@ -97,9 +102,9 @@ export function noAudio(): Failure {
 
 class PassageMeter implements CallMeter {
   readonly usage: Usage | undefined;
-  readonly #passage: AudioPassage;
+  readonly #passage: AudioInspector;
 
-  constructor(usage: Usage | undefined, passage: AudioPassage) {
+  constructor(usage: Usage | undefined, passage: AudioInspector) {
     this.usage = usage;
     this.#passage = passage;
   }
@@ -117,12 +122,12 @@ function forwardAudio(
   usage: Usage | undefined,
   settle: (meter: CallMeter) => Promise<void>,
 ): CallOutput {
-  const passage = new AudioPassage(format, headers);
+  const passage = new AudioInspector(format, headers);
   const meter = new PassageMeter(usage, passage);
   let last: readonly Buffer[] = [];
   const hooks: ForwardHooks = {
     transform(chunk) {
-      const { parts, last: lastByte } = passage.take(chunk);
+      const { parts, last: lastByte } = passage.write(chunk);
       if (lastByte !== undefined) last = [lastByte];
       return parts;
     },

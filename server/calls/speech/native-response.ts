@@ -6,10 +6,15 @@ import type { JsonLinks } from '../../media/json-links.ts';
 import type { ChunkSource } from '../../outbound/response-body.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
 import { mediaType } from '../../providers/headers.ts';
-import { passRejection } from '../../providers/native/answer-rejection.ts';
-import { type AnswerWatch, EventWatch } from '../../providers/native/answer-watch.ts';
-import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../../providers/native/whole-answer.ts';
-import { wordsOf } from '../../providers/provider-words.ts';
+import { forwardRejection } from '../../providers/native/forward-rejection.ts';
+import {
+  evaluateSpeech,
+  JsonMonitor,
+  type NativeResponse,
+  parseResponse,
+} from '../../providers/native/json-response.ts';
+import { EventMonitor, type ResponseMonitor } from '../../providers/native/response-monitor.ts';
+import { redactorFor } from '../../providers/provider-redactor.ts';
 import type { CallMeter, CallOutput, CallResponder } from '../metered-call.ts';
 import { linkResponse, responseLinks } from './response-links.ts';
 
@@ -41,8 +46,8 @@ export function respondNatively(
   return async (channelResponse, { metering, ...call }) => {
     const { response, channel } = channelResponse;
     if (response.status !== 200)
-      return { meter: emptyMeter, send: () => passRejection(channelResponse, reply, metering) };
-    const words = wordsOf(channelResponse);
+      return { meter: emptyMeter, send: () => forwardRejection(channelResponse, reply, metering) };
+    const redactor = redactorFor(channelResponse);
     const settle = async (meter: CallMeter) => {
       if (meter.failure === undefined) await storeVoice?.(channel.name);
       await call.settle(meter);
@@ -50,21 +55,29 @@ export function respondNatively(
     if (events) {
       await requireEvents(response);
       const links = responseLinks(request, channel);
-      return forward(reply, eventStream, response.body, new EventWatch(model.unit, words), links, settle);
+      return forward(
+        reply,
+        eventStream,
+        response.body,
+        new EventMonitor(model.unit, redactor),
+        links,
+        settle,
+      );
     }
-    const check = (body: NativeAnswer) => judge(body, model.unit, words, storeVoice !== undefined);
+    const check = (body: NativeResponse) =>
+      evaluateSpeech(body, model.unit, redactor, storeVoice !== undefined);
     const whole = await response.body.readAll(storeVoice === undefined ? maxCheckedBytes : maxCloningBytes);
     if (whole === undefined) {
       const links = responseLinks(request, channel);
-      return forward(reply, json, response.body, new JsonWatch(response.headers, check), links, settle);
+      return forward(reply, json, response.body, new JsonMonitor(response.headers, check), links, settle);
     }
-    const { usage, refusal: failure } = check(parseAnswer(response.headers, whole));
+    const { usage, rejection: failure } = check(parseResponse(response.headers, whole));
     return {
       // Settled before anything is sent.
       meter: emptyMeter,
       async send() {
         await settle({ usage, failure, delivered: true });
-        const sent = failure === undefined ? whole : words.json(whole);
+        const sent = failure === undefined ? whole : redactor.redactJson(whole);
         reply.bytes(200, json, linkResponse(sent, request, channel));
       },
     };
@@ -82,14 +95,14 @@ function forward(
   reply: Reply<OperationId>,
   contentType: string,
   body: ChunkSource,
-  meter: AnswerWatch,
+  meter: ResponseMonitor,
   links: JsonLinks | undefined,
   settle: (meter: CallMeter) => Promise<void>,
 ): CallOutput {
   const linked = (parts: readonly Buffer[]) =>
     links === undefined ? parts : parts.flatMap((part) => links.take(part));
   const hooks = {
-    transform: (chunk: Buffer) => linked(meter.take(chunk)),
+    transform: (chunk: Buffer) => linked(meter.write(chunk)),
     async end() {
       const rest = meter.end();
       await settle(meter);

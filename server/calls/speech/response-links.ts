@@ -3,7 +3,7 @@ import type { Channel } from '../../channels/channel.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { JsonLinks } from '../../media/json-links.ts';
 import { SentUrls } from '../../media/sent-urls.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 
 /** Fields with URLs of files that the provider made. A URL in another field may be the client's own. */
 const generatedFields: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { OpenedSocket } from '../../channels/socket.ts';
 import type { Reply } from '../../http/handler.ts';
 import { contentTypes } from '../../providers/native/audio-file.ts';
-import { type BridgedPiece, BridgedSpeech } from '../../providers/native/bridge.ts';
+import { type BridgedChunk, BridgedSpeech } from '../../providers/native/bridge.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
 import type { CallResponder } from '../metered-call.ts';
 import { noAudio, streamFromFirst } from './audio-response.ts';
@@ -26,14 +26,14 @@ export function respondFromSocket(
       if (!meter.delivered) throw noAudio();
       await call.settle(meter);
     };
-    const body = events ? asEvents(meter, settle) : asAudio(meter.pieces(), settle);
+    const body = events ? asEvents(meter, settle) : asAudio(meter.chunks(), settle);
     const contentType = events ? 'text/event-stream; charset=utf-8' : contentTypes[format];
     return { meter, send: () => streamFromFirst(reply, contentType, body) };
   };
 }
 
 async function* asAudio(
-  chunks: AsyncGenerator<BridgedPiece>,
+  chunks: AsyncGenerator<BridgedChunk>,
   settle: () => Promise<void>,
 ): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) if ('audio' in chunk) yield chunk.audio;
@@ -54,7 +54,7 @@ async function* asEvents(speech: BridgedSpeech, settle: () => Promise<void>): As
     event({ finish_reason: 'null', ...output, audio: { data: audio.toString('base64'), ...facts } });
   const noAudioBytes = Buffer.alloc(0);
   let announced: object | undefined;
-  for await (const chunk of speech.pieces()) {
+  for await (const chunk of speech.chunks()) {
     if ('audio' in chunk) {
       yield running(announced ?? {}, chunk.audio);
       announced = undefined;

@@ -3,9 +3,9 @@ import { connectionFailure, requestWithFailover } from '../../channels/failover.
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import { findModel } from '../../models/catalogue.ts';
-import { passRejection } from '../../providers/native/answer-rejection.ts';
+import { forwardRejection } from '../../providers/native/forward-rejection.ts';
+import { parseResponse, readLimited } from '../../providers/native/json-response.ts';
 import { countedActions, customizationPath } from '../../providers/native/voices.ts';
-import { parseAnswer, readWhole } from '../../providers/native/whole-answer.ts';
 import type { Rejection } from '../../providers/rejection.ts';
 import { Metering } from '../../quota/metering.ts';
 import { linkResponse, type ResponseUrls } from './response-links.ts';
@@ -72,7 +72,7 @@ async function send(
     const { response, channel } = channelResponse;
     channelName = channel.name;
     if (response.status !== 200) {
-      await passRejection(channelResponse, reply, metering, async (rejection) => {
+      await forwardRejection(channelResponse, reply, metering, async (rejection) => {
         const replacement = await replaceRejection?.(rejection);
         if (replacement === undefined) return false;
         await settle(0);
@@ -81,8 +81,8 @@ async function send(
       });
       return;
     }
-    const whole = await readWhole(response, maxResponseBytes);
-    const answer = parseAnswer(response.headers, whole);
+    const whole = await readLimited(response, maxResponseBytes);
+    const answer = parseResponse(response.headers, whole);
     const replacement = await recordOutcome(answer, channel);
     await settle(countedActions(answer));
     const sent = replacement === undefined ? whole : JSON.stringify(replacement);

@@ -1,6 +1,6 @@
 import type { Gateway } from '../../http/gateway.ts';
+import { parseResponse, readLimited } from '../../providers/native/json-response.ts';
 import { customizationPath, timeOfChange, voiceStatus } from '../../providers/native/voices.ts';
-import { parseAnswer, readWhole } from '../../providers/native/whole-answer.ts';
 import { findVoice } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
@@ -41,9 +41,9 @@ async function pollStatus(gateway: Gateway, voice: VoicesTable, signal: AbortSig
   try {
     const request = { method: 'POST', path: customizationPath, body, user, poll: true, signal } as const;
     const response = await channel.request(request);
-    const whole = await readWhole(response, maxResponseBytes);
+    const whole = await readLimited(response, maxResponseBytes);
     if (response.status !== 200) return voice;
-    return await recordStatus(gateway, voice, parseAnswer(response.headers, whole));
+    return await recordStatus(gateway, voice, parseResponse(response.headers, whole));
   } catch (error) {
     gateway.logger.debug({ channel: channel.name, err: error }, 'could not poll a voice');
     return voice;

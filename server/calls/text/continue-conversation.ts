@@ -5,12 +5,12 @@ import { Failure } from '../../lib/failure.ts';
 import { messageTokens } from '../../models/text-tokens.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
 import { isJson, mediaType } from '../../providers/headers.ts';
-import { publicEvents, written } from '../../providers/messages/event-stream.ts';
-import { TokenTally } from '../../providers/messages/token-tally.ts';
+import { formatEvent, publicEvents } from '../../providers/messages/event-stream.ts';
+import { TokenCounter } from '../../providers/messages/token-counter.ts';
 import { publicMessage } from '../../providers/messages/whole-message.ts';
-import { wordsOf } from '../../providers/provider-words.ts';
+import { redactorFor } from '../../providers/provider-redactor.ts';
 import { readUpTo } from '../../providers/rejection.ts';
-import { unusableResponse } from '../../providers/unusable.ts';
+import { unusableResponse } from '../../providers/unusable-response.ts';
 import { Metering, type Usage } from '../../quota/metering.ts';
 import { type CallMeter, type CallResponder, runMeteredCall } from '../metered-call.ts';
 import { requestMessage } from './message-request.ts';
@@ -37,17 +37,21 @@ export async function continueConversation(request: Request, reply: Reply<'creat
     likely,
     startedAt,
   });
-  const tally = new TokenTally(likely.inputTokens);
+  const counter = new TokenCounter(likely.inputTokens);
   const send = (signal: AbortSignal) => requestMessage(request, model, '/v1/messages', signal);
   const respond =
     body.stream === true
-      ? respondWithEvents(reply, model.id, tally, requestId)
-      : respondWithMessage(reply, model.id, tally);
+      ? respondWithEvents(reply, model.id, counter, requestId)
+      : respondWithMessage(reply, model.id, counter);
   await runMeteredCall(request, reply, metering, send, respond);
 }
 
 /** Responds with the whole message after the settlement. */
-function respondWithMessage(reply: Reply<'createMessage'>, model: string, tally: TokenTally): CallResponder {
+function respondWithMessage(
+  reply: Reply<'createMessage'>,
+  model: string,
+  counter: TokenCounter,
+): CallResponder {
   return async (channelResponse, { settle }) => {
     const { response } = channelResponse;
     if (response.status !== 200) throw await rejectionFailureOf(channelResponse, model);
@@ -55,11 +59,11 @@ function respondWithMessage(reply: Reply<'createMessage'>, model: string, tally:
       await response.body.dump();
       throw unusableResponse();
     }
-    const message = publicMessage(await readUpTo(response.body, maxMessageBytes), model, tally);
+    const message = publicMessage(await readUpTo(response.body, maxMessageBytes), model, counter);
     return {
       meter: { usage: undefined, delivered: false },
       async send() {
-        await settle({ usage: tally.reported, delivered: true });
+        await settle({ usage: counter.reported, delivered: true });
         reply.bytes(200, json, JSON.stringify(message));
       },
     };
@@ -68,18 +72,18 @@ function respondWithMessage(reply: Reply<'createMessage'>, model: string, tally:
 
 class MessageMeter implements CallMeter {
   readonly delivered = true;
-  readonly #tally: TokenTally;
+  readonly #counter: TokenCounter;
 
-  constructor(tally: TokenTally) {
-    this.#tally = tally;
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
   }
 
   get usage(): Usage {
-    return this.#tally.reported;
+    return this.#counter.reported;
   }
 
   get deliveredUsage(): Usage {
-    return this.#tally.delivered;
+    return this.#counter.delivered;
   }
 }
 
@@ -87,7 +91,7 @@ class MessageMeter implements CallMeter {
 function respondWithEvents(
   reply: Reply<'createMessage'>,
   model: string,
-  tally: TokenTally,
+  counter: TokenCounter,
   requestId: string,
 ): CallResponder {
   return async (channelResponse, { signal, settle }) => {
@@ -97,8 +101,8 @@ function respondWithEvents(
       await body.dump();
       throw unusableResponse();
     }
-    const meter = new MessageMeter(tally);
-    const message = { model, tally, words: wordsOf(channelResponse) };
+    const meter = new MessageMeter(counter);
+    const message = { model, counter, redactor: redactorFor(channelResponse) };
     const events = readFully(body, (chunks) => publicEvents(chunks, message, () => settle(meter)));
     // A failure before the first event becomes an error response.
     const first = await events.next();
@@ -116,7 +120,7 @@ function respondWithEvents(
           delivered: meter.delivered,
           failure,
         });
-        yield written('error', failureBody(failure, requestId, 'messages') as object);
+        yield formatEvent('error', failureBody(failure, requestId, 'messages') as object);
       }
     }
     return { meter, send: () => reply.stream(200, 'text/event-stream; charset=utf-8', withFailureEvent()) };

@@ -5,7 +5,7 @@ import { withinLimit } from '../../lib/timers.ts';
 import { isJson } from '../../providers/headers.ts';
 import { readUpTo } from '../../providers/rejection.ts';
 import { tokensIn } from '../../providers/token-usage.ts';
-import { unusableResponse } from '../../providers/unusable.ts';
+import { unusableResponse } from '../../providers/unusable-response.ts';
 import { requestMessage } from './message-request.ts';
 import { rejectionFailureOf } from './rejection-failure.ts';
 import { findTextModel } from './text-model.ts';

@@ -1,10 +1,10 @@
 import { requestWithFailover } from '../../channels/failover.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { embeddingTexts, embeddingTokens } from '../../models/text-tokens.ts';
-import { type EmbeddingsAsked, publicEmbeddings } from '../../providers/embeddings/answer.ts';
+import { type ExpectedEmbeddings, publicEmbeddings } from '../../providers/embeddings/response.ts';
 import { isJson } from '../../providers/headers.ts';
 import { joinBody, readHead } from '../../providers/native/split-body.ts';
-import { unusableResponse } from '../../providers/unusable.ts';
+import { unusableResponse } from '../../providers/unusable-response.ts';
 import { Metering, type Usage } from '../../quota/metering.ts';
 import { type CallResponder, runMeteredCall } from '../metered-call.ts';
 import { rejectionFailureOf } from './rejection-failure.ts';
@@ -53,7 +53,7 @@ export async function embed(
   await runMeteredCall(request, reply, metering, send, respondWithVectors(reply, expected));
 }
 
-function respondWithVectors(reply: Reply<'createEmbedding'>, expected: EmbeddingsAsked): CallResponder {
+function respondWithVectors(reply: Reply<'createEmbedding'>, expected: ExpectedEmbeddings): CallResponder {
   return async (channelResponse, { settle }) => {
     const { response } = channelResponse;
     if (response.status !== 200) throw await rejectionFailureOf(channelResponse, expected.model);

@@ -1,6 +1,6 @@
 import type { Handler, RequestBody } from '../../http/handler.ts';
 import { invalid } from '../../lib/failure.ts';
-import { completedByHand } from '../../providers/completed-by-hand.ts';
+import { manualResult } from '../../providers/manual-completion.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import type { ManualEnd } from '../../tasks/transitions.ts';
 import { changeBy } from './admin-change.ts';
@@ -39,5 +39,5 @@ function endOf(task: TaskRecord, body: Settlement): ManualEnd {
     throw invalid('outcome', 'no provider is known to have the task, so it can only be failed.');
   if (units > task.expectedUnits)
     throw invalid('units', `must be at most ${task.expectedUnits}, which is reserved for the task.`);
-  return { outcome: 'completed', units, result: completedByHand(task, url) };
+  return { outcome: 'completed', units, result: manualResult(task, url) };
 }

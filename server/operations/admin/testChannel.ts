@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { tryChannel } from '../../providers/channel-test.ts';
+import { runChannelTest } from '../../providers/channel-test.ts';
 import { changeBy } from './admin-change.ts';
 import { channelNamed } from './channel-view.ts';
 
@@ -16,10 +16,10 @@ export const testChannel: Handler<'testChannel'> = async ({ gateway, caller, pat
     details: {},
   });
   const from = timers.monotonic();
-  const verdict = await tryChannel(channel, { timers, limitMs, signal });
+  const result = await runChannelTest(channel, { timers, limitMs, signal });
   reply.json(200, {
     success: true,
     message: '',
-    data: { ...verdict, duration_ms: timers.monotonic() - from },
+    data: { ...result, duration_ms: timers.monotonic() - from },
   });
 };

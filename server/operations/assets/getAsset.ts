@@ -5,7 +5,7 @@ import { viewerOf } from '../../keys/caller.ts';
 import { Failure } from '../../lib/failure.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import { quoted } from '../../models/catalogue.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
 

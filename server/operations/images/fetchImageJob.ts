@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderImageJob } from '../../providers/imgjob/render-image-job.ts';
-import { linksFor } from '../../providers/links-for.ts';
 import { readImageJob } from './image-jobs.ts';
 
 /** An image job as it is now. */

@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderImageJob } from '../../providers/imgjob/render-image-job.ts';
-import { linksFor } from '../../providers/links-for.ts';
 
 /** The caller's image jobs among some ids. */
 export const listImageJobs: Handler<'listImageJobs'> = async (request, reply) => {

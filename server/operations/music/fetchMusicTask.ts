@@ -1,6 +1,6 @@
 import { readTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderMusicTask } from '../../providers/sigma/render-music.ts';
 
 /** A music or lyrics task, in whichever format it was asked for. */

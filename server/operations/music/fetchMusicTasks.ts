@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderMusicTask } from '../../providers/sigma/render-music.ts';
 
 /** Those of the named tasks that are the caller's. */

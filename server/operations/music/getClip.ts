@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { linksFor } from '../../providers/links-for.ts';
-import { shownSongs } from '../../providers/sigma/render-music.ts';
+import { linksFor } from '../../providers/client-links.ts';
+import { publicSongs } from '../../providers/sigma/render-music.ts';
 import { findClips } from '../../store/queries/clips.ts';
 import { unknownSong } from './own-song.ts';
 
@@ -13,7 +13,7 @@ export const getClip: Handler<'getClip'> = async (request, reply) => {
   const clips = await findClips(gateway.store.read, { ids: asked, ...viewer });
   const ids = [...new Set(clips.map(({ taskId }) => taskId))];
   const tasks = await gateway.tasks.readAll({ ids, ...viewer, format: 'music' });
-  const songs = tasks.flatMap((task) => shownSongs(task, linksFor(request)));
+  const songs = tasks.flatMap((task) => publicSongs(task, linksFor(request)));
   const byId = new Map(songs.map((song) => [song.id, song]));
   const found = asked.flatMap((id) => byId.get(id) ?? []);
   if (found.length === 0) throw unknownSong(path.clip_id);

@@ -1,9 +1,9 @@
 import type { Handler } from '../../http/handler.ts';
-import { askForTiming } from '../../providers/sigma/clips.ts';
+import { fetchTiming } from '../../providers/sigma/clips.ts';
 import { askAboutSong } from './own-song.ts';
 
 /** When the words of a song are sung. */
 export const getClipTiming: Handler<'getClipTiming'> = async (request, reply) => {
-  const { told } = await askAboutSong(request, askForTiming);
+  const { told } = await askAboutSong(request, fetchTiming);
   reply.json(200, told);
 };

@@ -11,7 +11,7 @@ import {
   type SpeechInput,
   toNative,
 } from '../../providers/native/speech-request.ts';
-import { voicesIn } from '../../providers/native/voice-places.ts';
+import { voicesIn } from '../../providers/native/voice-fields.ts';
 
 const fields = {
   text: 'input',

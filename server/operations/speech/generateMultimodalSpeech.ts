@@ -4,7 +4,7 @@ import { modelFor, type SpeechJob, speak } from '../../calls/speech/speak.ts';
 import type { Handler, OperationRequest, Reply } from '../../http/handler.ts';
 import { invalid } from '../../lib/failure.ts';
 import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
-import { voicesIn } from '../../providers/native/voice-places.ts';
+import { voicesIn } from '../../providers/native/voice-fields.ts';
 import { findVoice } from '../../store/queries/voices.ts';
 import { persist } from '../../store/store.ts';
 

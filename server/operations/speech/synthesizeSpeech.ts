@@ -2,7 +2,7 @@ import { respondNatively } from '../../calls/speech/native-response.ts';
 import { modelFor, type SpeechJob, speak } from '../../calls/speech/speak.ts';
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
-import { voicesIn } from '../../providers/native/voice-places.ts';
+import { voicesIn } from '../../providers/native/voice-fields.ts';
 
 /** The voxa and alpha-audio models on their own route; body, events and refusals are the provider's. */
 export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, reply) => {

@@ -67,7 +67,7 @@ async function start(
       result_code: null,
       created_at: now,
       updated_at: now,
-      expires_at: now + made.lifeMs,
+      expires_at: now + made.lifetimeMs,
     };
     if (!(await persist(gateway.store, 'saveVerificationSession', session)))
       throw new Failure(502, 'bad_response', 'The provider gave out the id of a session that exists.');

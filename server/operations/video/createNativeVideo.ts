@@ -1,6 +1,6 @@
 import { startTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { passRefusal } from '../../providers/native/answer-rejection.ts';
+import { forwardTaskRejection } from '../../providers/native/forward-rejection.ts';
 import { submittedTask } from '../../providers/native/render-task.ts';
 import { gammaFromNative } from '../../providers/native/video-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
@@ -14,6 +14,6 @@ export const createNativeVideo: Handler<'createNativeVideo'> = async (request, r
     const task = await startTask(request, 'createNativeVideo', plan);
     reply.json(200, submittedTask(task, requestId));
   } catch (error) {
-    passRefusal(error, reply);
+    forwardTaskRejection(error, reply);
   }
 };

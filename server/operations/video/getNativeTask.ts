@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderNativeTask } from '../../providers/native/render-task.ts';
 
 /** So long after its end a task is known, in milliseconds. */

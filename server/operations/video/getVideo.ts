@@ -1,6 +1,6 @@
 import { readTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderVideoTask } from '../../providers/video-task.ts';
 
 /** A task of `createVideo`, whatever its model, as the generic object. */

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderOfficialTask } from '../../providers/official/render-task.ts';
 import type { TaskFilter } from '../../store/queries/tasks.ts';
 import { taskCanceled, taskExpired } from '../../tasks/driver.ts';

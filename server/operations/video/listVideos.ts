@@ -2,7 +2,7 @@ import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { invalid } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
-import { linksFor } from '../../providers/links-for.ts';
+import { linksFor } from '../../providers/client-links.ts';
 import { renderVideoTask } from '../../providers/video-task.ts';
 
 const defaultLimit = 20;

@@ -7,14 +7,14 @@ import type { Handler, Reply } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { Failure } from '../../lib/failure.ts';
 import { findModel, quoted, targetModel, type VoiceService } from '../../models/catalogue.ts';
-import { voicesIn } from '../../providers/native/voice-places.ts';
+import { voicesIn } from '../../providers/native/voice-fields.ts';
 import {
   createdVoice,
   factsIn,
-  lacksVoice,
+  isVoiceNotFound,
   listItem,
   type VoiceFacts,
-  withOwnFacts,
+  withStoredFacts,
 } from '../../providers/native/voices.ts';
 import { findVoices, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
@@ -135,7 +135,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
         },
         // What the client wants to be gone is gone.
         async replaceRejection(rejection) {
-          if (!lacksVoice(rejection)) return undefined;
+          if (!isVoiceNotFound(rejection)) return undefined;
           await forget();
           const output = service === 'voice-enrollment' ? {} : { voice: voiceId };
           return { request_id: randomUUID(), output, usage: { count: 0 } };
@@ -154,7 +154,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     default:
       return callVoiceService(request, reply, {
         ...call,
-        recordOutcome: async (answer) => withOwnFacts(answer, await recordStatus(gateway, voice, answer)),
+        recordOutcome: async (answer) => withStoredFacts(answer, await recordStatus(gateway, voice, answer)),
       });
   }
 }

@@ -1,4 +1,4 @@
-import { unusableResponse } from '../unusable.ts';
+import { unusableResponse } from '../unusable-response.ts';
 
 const [quote, comma, backslash] = [0x22, 0x2c, 0x5c];
 const [bracket, closingBracket, brace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];

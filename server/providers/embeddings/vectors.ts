@@ -1,21 +1,21 @@
 import { field } from '../json.ts';
-import { unusableResponse } from '../unusable.ts';
+import { unusableResponse } from '../unusable-response.ts';
 
 export type Encoding = 'float' | 'base64';
 
 /**
- * One vector as clients get it, from the object that a provider sent for it.
+ * Translates a provider's vector to a public one.
  *
- * @throws Failure 502 when it is no vector, or not that of the input whose turn it is
+ * @throws Failure 502 when it is not a vector, or not that of the next input
  */
 export function publicVector(item: Buffer, index: number, encoding: Encoding): string {
-  const sent = parsed(item);
+  const sent = parseItem(item);
   if ((field(sent, 'index') ?? index) !== index) throw unusableResponse();
-  const embedding = encoded(field(sent, 'embedding'), encoding);
+  const embedding = encode(field(sent, 'embedding'), encoding);
   return JSON.stringify({ object: 'embedding', index, embedding });
 }
 
-function parsed(item: Buffer): unknown {
+function parseItem(item: Buffer): unknown {
   try {
     return JSON.parse(item.toString('utf8'));
   } catch {
@@ -23,30 +23,30 @@ function parsed(item: Buffer): unknown {
   }
 }
 
-/** A vector in the encoding asked for, whichever it came in. */
-function encoded(embedding: unknown, encoding: Encoding): readonly number[] | string {
+/** Converts a vector to the requested encoding. */
+function encode(embedding: unknown, encoding: Encoding): readonly number[] | string {
   if (typeof embedding === 'string') {
     const bytes = /[^\w+/=-]/.test(embedding) ? Buffer.alloc(0) : Buffer.from(embedding, 'base64');
     if (bytes.length === 0 || bytes.length % 4 !== 0) throw unusableResponse();
-    return encoding === 'base64' ? embedding : unpacked(bytes);
+    return encoding === 'base64' ? embedding : unpack(bytes);
   }
   if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(isNumber))
     throw unusableResponse();
-  return encoding === 'float' ? embedding : packed(embedding);
+  return encoding === 'float' ? embedding : pack(embedding);
 }
 
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** Base64 of little-endian 32-bit floats. */
-function packed(numbers: readonly number[]): string {
+/** Encodes little-endian 32-bit floats in Base64. */
+function pack(numbers: readonly number[]): string {
   const bytes = Buffer.alloc(numbers.length * 4);
   for (const [index, number] of numbers.entries()) bytes.writeFloatLE(number, index * 4);
   return bytes.toString('base64');
 }
 
-function unpacked(bytes: Buffer): number[] {
+function unpack(bytes: Buffer): number[] {
   const numbers = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
   if (!numbers.every(Number.isFinite)) throw unusableResponse();
   return numbers;

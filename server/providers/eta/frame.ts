@@ -12,36 +12,35 @@ export interface Frame {
   aspect_ratio?: Ratio;
 }
 
-/** How far a size in pixels may be from what it is taken for: 1024x1792 is a 9:16 of 1080 lines to public clients. */
+/** Relative tolerances of a size in pixels: public clients use 1024x1792 for 9:16 at 1080 lines. */
 const linesTolerance = 0.1;
 const ratioTolerance = 0.04;
 
 /**
- * Resolution and aspect ratio of a request, from eta's own fields, a ratio in `metadata`, or a size that means them.
- * Neither is set when the request does not name it.
+ * Reads the resolution and aspect ratio from eta's own fields, a ratio in `metadata`, or a size.
  *
- * @throws Failure 400 for a value the provider does not have, and for fields that disagree
+ * @throws Failure 400 for a value that the provider does not support, and for fields that differ
  */
 export function etaFrame(request: GenericVideoRequest): Frame {
   const { size, resolution } = request;
-  const meant = size === undefined ? {} : frameOf(size);
-  const resolutionAsked = agreedValue([
-    { field: 'size', value: meant.resolution },
+  const fromSize = size === undefined ? {} : frameOf(size);
+  const requestedResolution = agreedValue([
+    { field: 'size', value: fromSize.resolution },
     {
       field: 'resolution',
       value: resolution === undefined ? undefined : resolutionOf('resolution', resolution),
     },
   ]);
-  const ratioAsked = agreedValue([
-    { field: 'size', value: meant.aspect_ratio },
+  const requestedRatio = agreedValue([
+    { field: 'size', value: fromSize.aspect_ratio },
     ...ratioFields(request).map(({ field, value }) => ({
       field,
       value: value === undefined ? undefined : ratioOf(field, value),
     })),
   ]);
   return {
-    ...(resolutionAsked !== undefined && { resolution: resolutionAsked.value }),
-    ...(ratioAsked !== undefined && { aspect_ratio: ratioAsked.value }),
+    ...(requestedResolution !== undefined && { resolution: requestedResolution.value }),
+    ...(requestedRatio !== undefined && { aspect_ratio: requestedRatio.value }),
   };
 }
 
@@ -50,12 +49,12 @@ function frameOf(size: string): Frame {
   if (width === undefined || height === undefined) return { resolution: resolutionOf('size', size) };
   const lines = Math.min(Number(width), Number(height));
   const shape = Number(width) / Number(height);
-  const resolution = resolutions.find((one) => near(lines, Number.parseInt(one, 10), linesTolerance));
-  const aspect_ratio = ratios.find((one) => near(shape, shapeOf(one), ratioTolerance));
+  const resolution = resolutions.find((one) => isNear(lines, Number.parseInt(one, 10), linesTolerance));
+  const aspect_ratio = ratios.find((one) => isNear(shape, shapeOf(one), ratioTolerance));
   if (resolution !== undefined && aspect_ratio !== undefined) return { resolution, aspect_ratio };
   throw invalid(
     'size',
-    `${size} is none the model makes; it must have about 480, 720 or 1080 lines and a ratio of ${ratios.join(', ')}.`,
+    `must have about 480, 720 or 1080 lines and a ratio of ${ratios.join(', ')}, but is ${size}.`,
   );
 }
 
@@ -76,6 +75,6 @@ function shapeOf(ratio: Ratio): number {
   return (width ?? 1) / (height ?? 1);
 }
 
-function near(value: number, wanted: number, tolerance: number): boolean {
+function isNear(value: number, wanted: number, tolerance: number): boolean {
   return Math.abs(value - wanted) <= wanted * tolerance;
 }

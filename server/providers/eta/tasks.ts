@@ -6,45 +6,45 @@ import {
   taskExpired,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { askForTask, badAnswer, pollForTask } from '../ask-for-task.ts';
 import { field, idField, numberField, textField } from '../json.ts';
-import { reportedError } from '../public-ids.ts';
+import { taskErrorFrom } from '../public-ids.ts';
+import { invalidResponse, pollTask, requestTask } from '../task-request.ts';
 import type { VideoResult } from '../video.ts';
 
 const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
 const moderated: TaskError = { code: 'content_moderated', message: 'The video was held back by moderation.' };
 
-/** Video tasks in the eta protocol: generations and edits, and one poll for both. */
+/** Video tasks in the eta protocol: generations and edits with a common poll. */
 export const etaDriver: TaskDriver = {
   async submit(task, request, upstream) {
     const action = field(request, 'video') === undefined ? 'generations' : 'edits';
     const model = upstream.channel.upstreamModel(task.model);
-    const answer = await askForTask(upstream, {
+    const answer = await requestTask(upstream, {
       method: 'POST',
       path: `/v1/videos/${action}`,
       body: { ...request, model },
     });
     const upstreamId = idField(answer, 'request_id');
-    // Errors have such an id, too.
+    // Errors also have a request id.
     const failed = field(answer, 'error') ?? field(answer, 'code');
-    if (upstreamId === undefined || failed !== undefined) throw badAnswer();
+    if (upstreamId === undefined || failed !== undefined) throw invalidResponse();
     return { upstreamId };
   },
 
   poll(task, upstream) {
     const path = `/v1/videos/${encodeURIComponent(task.upstreamId)}`;
-    return pollForTask(upstream, path, (answer) => snapshot(task, answer, upstream));
+    return pollTask(upstream, path, (answer) => snapshot(task, answer, upstream));
   },
 };
 
-/** What an answer says. An answer of 202 is empty, and a finished task may come without a status. */
+/** Reads a poll response. A 202 is empty, and a finished task may have no status. */
 function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
   const status = field(answer, 'status');
   const video = field(answer, 'video');
   const url = textField(video, 'url');
   if (status === 'expired') return { state: 'failed', error: taskExpired };
   if (status === 'failed')
-    return { state: 'failed', error: reportedError(task, channel, field(answer, 'error'), failed) };
+    return { state: 'failed', error: taskErrorFrom(task, channel, field(answer, 'error'), failed) };
   if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
     const seconds = positive(numberField(video, 'duration'));
     const result = resultOf(task, url, seconds, channel.settings.customDomains ?? []);
@@ -53,11 +53,11 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   if (field(video, 'respect_moderation') === false) return { state: 'failed', error: moderated };
   if (status === 'done') return { state: 'failed', error: failed };
   const progress = numberField(answer, 'progress') ?? 0;
-  const begun = progress > 0 || task.state === 'in_progress';
-  return { state: begun ? 'in_progress' : 'queued', progress };
+  const isStarted = progress > 0 || task.state === 'in_progress';
+  return { state: isStarted ? 'in_progress' : 'queued', progress };
 }
 
-/** The video's address under the host name that the client asked for, where the operator vouches for that name. */
+/** Uses the client's custom domain in the video's URL if the operator allows that domain. */
 function resultOf(
   { facts }: AcceptedTask,
   url: string,
@@ -68,10 +68,10 @@ function resultOf(
   const domain = textField(facts, 'custom_domain')?.toLowerCase();
   if (domain === undefined || !domains.some((one) => one.toLowerCase() === domain))
     return { video_url: url, ...metadata };
-  const shown = new URL(url);
-  shown.host = domain;
-  shown.port = '';
-  return { video_url: shown.href, source_url: url, ...metadata };
+  const publicUrl = new URL(url);
+  publicUrl.host = domain;
+  publicUrl.port = '';
+  return { video_url: publicUrl.href, source_url: url, ...metadata };
 }
 
 function positive(number: number | undefined): number | undefined {

@@ -1,85 +1,85 @@
 import { invalid } from '../../lib/failure.ts';
 import { conflict, etaSecondsWords, familySeconds, requireAddress } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video.ts';
+import { type GenericVideoRequest, requestedSeconds, type TranslatedVideo } from '../video.ts';
 import { etaFrame } from './frame.ts';
 
 const maxPromptLength = 4096;
 const maxReferences = 7;
 const defaultSeconds = 8;
-/** A source may last 8.7 seconds, and its edit lasts as long. */
+/** An edit has the length of its source, at most 8.7 seconds. */
 const maxEditSeconds = 9;
 
 /**
- * The eta upstream's body for a generic request. A length is sent only where the provider heeds it: an edit keeps
- * that of its video.
+ * Translates a generic request to the eta protocol. An edit has no duration, because it has the length of its source.
  *
- * @throws Failure 400 naming the field; `invalid_media_combination` for media that exclude each other
+ * @throws Failure 400 that names the field, `invalid_media_combination` for media that exclude each other
  */
 export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const { custom_domain, size } = request;
   const prompt = readPrompt(request.prompt);
   const media = readMedia(model, request);
-  const editing = 'video' in media;
-  const seconds = readSeconds(request, editing);
+  const isEdit = 'video' in media;
+  const seconds = readSeconds(request, isEdit);
   const frame = etaFrame(request);
   if (frame.resolution === '1080p' && (!isNewer(model) || 'reference_images' in media)) {
-    const named = request.resolution === undefined ? 'size' : 'resolution';
-    throw invalid(named, '1080p is made by the 1.5 model only, and not with reference_images; use 720p.');
+    const field = request.resolution === undefined ? 'size' : 'resolution';
+    throw invalid(field, 'must not be 1080p, except for the 1.5 model without reference_images.');
   }
   return {
-    body: { prompt, ...media, ...(seconds === undefined || editing ? {} : { duration: seconds }), ...frame },
+    body: { prompt, ...media, ...(seconds === undefined || isEdit ? {} : { duration: seconds }), ...frame },
     facts: {
       prompt,
-      ...(seconds === undefined || editing ? {} : { seconds: String(seconds) }),
+      ...(seconds === undefined || isEdit ? {} : { seconds: String(seconds) }),
       ...(size === undefined ? frame.resolution && { size: frame.resolution } : { size }),
       ...(custom_domain === undefined ? {} : { custom_domain }),
     },
-    expectedUnits: editing ? maxEditSeconds : (seconds ?? defaultSeconds),
+    expectedUnits: isEdit ? maxEditSeconds : (seconds ?? defaultSeconds),
   };
 }
 
-/** Only the newer model makes 1080p, and it edits nothing. */
+/** Only the newer model supports 1080p. It does not support edits. */
 function isNewer({ id }: TaskModel): boolean {
   return /-1\.5(-|$)/.test(id);
 }
 
 function readPrompt(prompt: string | undefined): string {
   if (prompt === undefined || prompt.trim() === '') throw invalid('prompt', 'is required.');
-  // Code points, as the contract counts; none takes more than two units.
+  // The contract counts code points, each of at most two UTF-16 units.
   if (prompt.length <= 2 * maxPromptLength && Array.from(prompt).length <= maxPromptLength) return prompt;
   throw invalid('prompt', `must have at most ${maxPromptLength} characters.`);
 }
 
-/** The one kind of media a request may hold, in the upstream's words; nothing when it holds none. */
+/** Translates the media of a request, which may have only one kind. */
 function readMedia(model: TaskModel, request: GenericVideoRequest) {
   const { video } = request;
   const images = startImages(request);
   const references = request.reference_images ?? [];
   const [image] = images;
   if (images.length > 1)
-    throw conflict('images', 'at most 1 start image is taken; send several as reference_images.');
+    throw conflict('images', 'at most 1 start image is allowed. Send several as reference_images.');
   if (references.length > maxReferences)
-    throw invalid('reference_images', `at most ${maxReferences} are taken.`);
+    throw invalid('reference_images', `must have at most ${maxReferences} items.`);
   if (image !== undefined && references.length > 0)
     throw conflict(image.field, 'cannot be combined with reference_images.');
   if (video !== undefined) {
-    if (isNewer(model)) throw conflict('video', `${model.id} edits no videos; use the model without 1.5.`);
+    if (isNewer(model))
+      throw conflict('video', `is not supported by ${model.id}. Use the model without 1.5.`);
     const other = image?.field ?? (references.length > 0 ? 'reference_images' : undefined);
     if (other !== undefined) throw conflict('video', `cannot be combined with ${other}.`);
     requireAddress(video.url, 'video.url', ['web']);
     return { video: { url: video.url } };
   }
-  if (image !== undefined) return { image: { url: pictureUrl(image.url, image.field) } };
+  if (image !== undefined) return { image: { url: checkedImageUrl(image.url, image.field) } };
   if (references.length === 0) return {};
   return {
     reference_images: references.map(({ url }, index) => ({
-      url: pictureUrl(url, `reference_images.${index}.url`),
+      url: checkedImageUrl(url, `reference_images.${index}.url`),
     })),
   };
 }
 
-/** Every start image with the name of its field. */
+/** All start images with their fields. */
 function startImages({ image, images = [], input_reference }: GenericVideoRequest) {
   return [
     ...(image === undefined ? [] : [{ field: 'image', url: image }]),
@@ -90,17 +90,17 @@ function startImages({ image, images = [], input_reference }: GenericVideoReques
   ];
 }
 
-function pictureUrl(url: string, field: string): string {
+function checkedImageUrl(url: string, field: string): string {
   requireAddress(url, field, ['web', 'image']);
   return url;
 }
 
-/** Undefined: not given, or -1 for an edit. */
-function readSeconds(request: GenericVideoRequest, editing: boolean): number | undefined {
-  const asked = lengthAsked(request);
-  if (asked === undefined || (editing && asked.length === -1)) return undefined;
-  const { field, length } = asked;
+/** Undefined without a length, or with -1 for an edit. */
+function readSeconds(request: GenericVideoRequest, isEdit: boolean): number | undefined {
+  const requested = requestedSeconds(request);
+  if (requested === undefined || (isEdit && requested.length === -1)) return undefined;
+  const { field, length } = requested;
   const [shortest, longest] = familySeconds.eta;
   if (Number.isInteger(length) && length >= shortest && length <= longest) return length;
-  throw invalid(field, etaSecondsWords(editing));
+  throw invalid(field, etaSecondsWords(isEdit));
 }

@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/http.ts';
-import { field, numberField, objectField, picked, textField, webAddress } from '../json.ts';
-import type { ProviderWords } from '../provider-words.ts';
+import { field, numberField, objectField, pickDefined, textField, urlField } from '../json.ts';
+import type { ProviderRedactor } from '../provider-redactor.ts';
 
 type Schemas = components['schemas'];
 type ImageJob = Schemas['ImageJob'];
 
-/** What the gateway remembers of a request for an image job. */
+/** Stored properties of an image job's request. */
 export interface ImageFacts {
-  /** What the job does, in the protocol's word; the provider's own wins as soon as it is known. */
+  /** The protocol's name of the action, until the provider reports its own. */
   action: string;
   prompt?: string;
   /** The button that started it. */
@@ -16,49 +16,51 @@ export interface ImageFacts {
   state?: string;
 }
 
-/** What the driver keeps of the provider's answers about a job. It holds no upstream id. */
+/** Stored result of an image job. It contains no upstream id. */
 export interface ImageResult {
-  /** How the provider took the job, when that was not simply code 1. */
+  /** The provider's response to the submission, if its code is not 1. */
   submitted?: { code: 21 | 22; properties: Schemas['ImageSubmitReply']['properties'] };
-  /** It waits for the modal call. */
+  /** The job waits for the modal call. */
   waiting?: true;
-  /** Polls in a row that were answered without a job. */
+  /** Consecutive polls without a job in the response. */
   missedPolls?: number;
   image_url?: string;
   video_url?: string;
   buttons?: ImageJob['buttons'];
-  /** The provider's words about the job, as the query shows them. */
+  /** Texts of the provider that the query shows. */
   shown?: Partial<Pick<ImageJob, 'action' | 'prompt' | 'promptEn' | 'description' | 'properties'>>;
 }
 
-/** Characters of a text that are kept: as many as the longest prompt has. */
+/** Length of the longest prompt. */
 const maxTextLength = 20_000;
-/** More than any job shows. */
+/** More than any job has. */
 const maxButtons = 100;
 const maxCustomIdLength = 512;
 const maxWordLength = 200;
 
 /**
- * What a provider reports of a job, as far as clients may see it: nothing of a type that the contract does not have, and
- * no address of the provider's in a prompt, where some put those of the pictures they were given.
+ * Reads the fields of a provider's job that clients may see: only types of the contract, with redacted texts. Some
+ * providers put URLs of input images into the prompt.
  */
-export function readJob(answer: unknown, words: ProviderWords): ImageResult {
+export function readJob(answer: unknown, redactor: ProviderRedactor): ImageResult {
   const text = (from: unknown, name: string, max: number) => {
     const found = textField(from, name);
-    return found === undefined ? undefined : words.text(found, max);
+    return found === undefined ? undefined : redactor.redact(found, max);
   };
-  const imageUrl = webAddress(answer, 'imageUrl');
-  const videoUrl = webAddress(answer, 'videoUrl');
+  const imageUrl = urlField(answer, 'imageUrl');
+  const videoUrl = urlField(answer, 'videoUrl');
   const properties = objectField(answer, 'properties');
   return {
     ...(imageUrl !== undefined && { image_url: imageUrl }),
     ...(videoUrl !== undefined && { video_url: videoUrl }),
     buttons: buttonsOf(field(answer, 'buttons')),
     shown: {
-      ...picked(['action'], (name) => text(answer, name, maxWordLength)),
-      ...picked(['prompt', 'promptEn', 'description'], (name) => text(answer, name, maxTextLength)),
+      ...pickDefined(['action'], (name) => text(answer, name, maxWordLength)),
+      ...pickDefined(['prompt', 'promptEn', 'description'], (name) => text(answer, name, maxTextLength)),
       ...(properties && {
-        properties: picked(['finalPrompt', 'finalZhPrompt'], (name) => text(properties, name, maxTextLength)),
+        properties: pickDefined(['finalPrompt', 'finalZhPrompt'], (name) =>
+          text(properties, name, maxTextLength),
+        ),
       }),
     },
   };
@@ -82,7 +84,7 @@ function buttonsOf(reported: unknown): ImageJob['buttons'] {
   });
 }
 
-/** By the part of a `customId` that tells what its button does. */
+/** Actions by a part of the button's `customId`. */
 const actions: readonly [mark: RegExp, action: string][] = [
   [/::upsample/, 'UPSCALE'],
   [/::(?:high_|low_)?variation/, 'VARIATION'],
@@ -92,7 +94,7 @@ const actions: readonly [mark: RegExp, action: string][] = [
   [/::Inpaint/, 'INPAINT'],
 ];
 
-/** What a button does, as long as the provider has not said it. */
+/** Derives the action of a button, until the provider reports it. */
 export function actionOf(customId: string): string {
   return actions.find(([mark]) => mark.test(customId))?.[1] ?? 'ACTION';
 }

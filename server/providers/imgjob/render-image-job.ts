@@ -1,19 +1,19 @@
 import type { components } from '../../../generated/http.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { shownFiles } from '../links-for.ts';
+import { publicFileUrls } from '../client-links.ts';
 import type { ImageFacts, ImageResult } from './image-job.ts';
 
 type Schemas = components['schemas'];
 
-/** An image job as queries and callbacks show it. */
+/** Renders an image job for queries and callbacks. */
 export function renderImageJob(task: TaskRecord, links: FileLinks): Schemas['ImageJob'] {
   const facts = imageFacts(task);
   const result = imageResult(task);
   const { buttons = [], shown } = result;
-  const files = shownFiles(result, ['image_url', 'video_url'], task, links);
+  const files = publicFileUrls(result, ['image_url', 'video_url'], task, links);
   const status = statusOf(task);
-  const done = status === 'SUCCESS';
+  const isCompleted = status === 'SUCCESS';
   return {
     id: task.id,
     action: facts.action,
@@ -28,16 +28,16 @@ export function renderImageJob(task: TaskRecord, links: FileLinks): Schemas['Ima
     finishTime: task.completedAt ?? 0,
     progress: `${task.progress}%`,
     status,
-    // While it is drawn, a provider may show what there is of it.
+    // A provider may show a preview of an unfinished image.
     imageUrl: files.image_url ?? null,
-    ...(done && files.video_url !== undefined && { videoUrl: files.video_url }),
+    ...(isCompleted && files.video_url !== undefined && { videoUrl: files.video_url }),
     failReason: task.error?.message ?? null,
-    buttons: done ? buttons : [],
+    buttons: isCompleted ? buttons : [],
     properties: shown?.properties ?? {},
   };
 }
 
-/** What the submit calls answer about a job, when it was made and when the same request is repeated. */
+/** Renders the response of a submit call, also for a repeated request. */
 export function renderSubmitted(task: TaskRecord): Schemas['ImageSubmitReply'] {
   const { submitted } = imageResult(task);
   const { code, properties } = submitted ?? { code: 1 as const, properties: {} };
@@ -50,7 +50,6 @@ const descriptions = {
   22: 'In queue',
 } as const satisfies Record<Schemas['ImageSubmitReply']['code'], string>;
 
-/** What the gateway remembers of the request: every image job has it. */
 export function imageFacts({ facts }: TaskRecord): ImageFacts {
   return { action: '', ...facts };
 }

@@ -7,18 +7,18 @@ import {
   taskCanceled,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField, numberField, objectField, percentField, textField } from '../json.ts';
-import { ProviderWords } from '../provider-words.ts';
-import { reportedError } from '../public-ids.ts';
-import { providerFailure, throttled } from '../rejection.ts';
+import { ProviderRedactor } from '../provider-redactor.ts';
+import { taskErrorFrom } from '../public-ids.ts';
+import { providerFailure, throttledFailure } from '../rejection.ts';
+import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';
 import { type ImageResult, readJob } from './image-job.ts';
 
-/** Answers without a job, one after the other, after which the job counts as lost: about five minutes of polls. */
+/** Consecutive responses without a job after which the job is lost: about five minutes of polls. */
 const maxMissedPolls = 20;
-const failed: TaskError = { code: 'image_generation_failed', message: 'The provider made no picture.' };
+const failed: TaskError = { code: 'image_generation_failed', message: 'The provider made no image.' };
 
-/** Image jobs in the imgjob protocol, whose answers have status 200 and a code. */
+/** Image jobs in the imgjob protocol, whose responses have status 200 and a code. */
 export const imgjobDriver: TaskDriver = {
   async submit({ facts }, request, upstream) {
     const call = facts.custom_id === undefined ? 'imagine' : 'action';
@@ -37,11 +37,11 @@ export const imgjobDriver: TaskDriver = {
 
   poll(task, upstream) {
     const path = `/imgjob/task/${encodeURIComponent(task.upstreamId)}/fetch`;
-    return pollForTask(upstream, path, (answer) => snapshot(task, answer, upstream));
+    return pollTask(upstream, path, (answer) => snapshot(task, answer, upstream));
   },
 };
 
-interface Taken {
+interface AcceptedJob {
   upstreamId: string;
   code: 1 | 21 | 22;
   properties: NonNullable<ImageResult['submitted']>['properties'];
@@ -51,70 +51,73 @@ async function submit(
   call: 'imagine' | 'action' | 'modal',
   body: object,
   upstream: Upstream,
-): Promise<Taken> {
-  const answer = await askForTask(upstream, { method: 'POST', path: `/imgjob/submit/${call}`, body });
+): Promise<AcceptedJob> {
+  const answer = await requestTask(upstream, { method: 'POST', path: `/imgjob/submit/${call}`, body });
   const code = numberField(answer, 'code');
   const upstreamId = idField(answer, 'result');
-  if (code !== 1 && code !== 21 && code !== 22) throw refusal(code, answer, body, upstream);
-  if (upstreamId === undefined) throw badAnswer();
+  if (code !== 1 && code !== 21 && code !== 22) throw errorForCode(code, answer, body, upstream);
+  if (upstreamId === undefined) throw invalidResponse();
   const properties = objectField(answer, 'properties');
-  const words = new ProviderWords(upstream.channel, body);
+  const redactor = new ProviderRedactor(upstream.channel, body);
   const finalPrompt = textField(properties, 'finalPrompt');
   const remix = field(properties, 'remix');
-  const ahead = numberField(properties, 'numberOfQueues');
-  const queued = code === 22 && ahead !== undefined && Number.isSafeInteger(ahead) && ahead >= 0;
+  const position = numberField(properties, 'numberOfQueues');
+  const hasPosition =
+    code === 22 && position !== undefined && Number.isSafeInteger(position) && position >= 0;
   return {
     upstreamId,
     code,
     properties: {
-      ...(code === 21 && finalPrompt !== undefined && { finalPrompt: words.text(finalPrompt, 20_000) }),
+      ...(code === 21 && finalPrompt !== undefined && { finalPrompt: redactor.redact(finalPrompt, 20_000) }),
       ...(code === 21 && typeof remix === 'boolean' && { remix }),
-      ...(queued && { numberOfQueues: ahead }),
+      ...(hasPosition && { numberOfQueues: position }),
     },
   };
 }
 
-/** What a code that takes no job means for the client. */
-function refusal(
+/** Builds the error for a code that rejects a job. */
+function errorForCode(
   code: number | undefined,
   answer: unknown,
   body: object,
   { channel }: Upstream,
 ): DriverError {
-  const words = new ProviderWords(channel, body);
+  const redactor = new ProviderRedactor(channel, body);
   switch (code) {
     case 3:
       return new DriverError(
         'rejected',
-        new Failure(404, 'resource_not_found', 'taskId: the provider knows the job no more.'),
+        new Failure(404, 'resource_not_found', 'taskId: the provider no longer has the job.'),
       );
     case 4: {
-      const said = textField(answer, 'description') ?? 'The provider refused the request.';
-      return new DriverError('rejected', new ProviderFailure(400, 'bad_request', words.text(said, 2_000)));
+      const message = textField(answer, 'description') ?? 'The provider rejected the request.';
+      const failure = new ProviderFailure(400, 'bad_request', redactor.redact(message, 2_000));
+      return new DriverError('rejected', failure);
     }
     case 9:
       return new DriverError('unknown', providerFailure(502), { fault: 'server_error' });
     case 23:
     case 30:
-      return new DriverError('retryable', throttled(), { fault: 'throttled' });
+      return new DriverError('retryable', throttledFailure(), { fault: 'throttled' });
     case 24: {
       const word = textField(field(answer, 'properties'), 'bannedWord');
-      const which = word === undefined ? 'with one of its words' : `with the word ${quotedWord(words, word)}`;
+      const which =
+        word === undefined ? 'with one of its words' : `with the word ${redactedWord(redactor, word)}`;
       const message = `prompt: the provider takes no prompt ${which}.`;
       return new DriverError('rejected', new Failure(400, 'banned_word', message));
     }
     default:
-      return badAnswer();
+      return invalidResponse();
   }
 }
 
-function quotedWord(words: ProviderWords, word: string): string {
-  return JSON.stringify(words.text(word, 80));
+function redactedWord(redactor: ProviderRedactor, word: string): string {
+  return JSON.stringify(redactor.redact(word, 80));
 }
 
 /**
- * An answer without a job. Some providers answer so when they do not know the job, others when they are briefly out of
- * order, so the job fails only after several such answers in a row.
+ * Reads a response without a job. Some providers send it for an unknown job, others during a short outage. The job fails
+ * only after several in a row.
  */
 function withoutJob(task: AcceptedTask): Snapshot {
   const result: ImageResult = task.result ?? {};
@@ -123,7 +126,7 @@ function withoutJob(task: AcceptedTask): Snapshot {
   return { ...unchanged(task), result: { ...result, missedPolls } };
 }
 
-/** For an answer that reports no known state. */
+/** Keeps the state after a response with an unknown state. */
 function unchanged({ state }: AcceptedTask): { state: 'queued' | 'in_progress' } {
   return { state: state === 'in_progress' ? 'in_progress' : 'queued' };
 }
@@ -132,7 +135,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   if (answer === undefined || answer === null) return withoutJob(task);
   const { submitted }: ImageResult = task.result ?? {};
   const { sent_hosts, prompt } = task.facts;
-  const job = readJob(answer, new ProviderWords(channel, [sent_hosts, prompt]));
+  const job = readJob(answer, new ProviderRedactor(channel, [sent_hosts, prompt]));
   const status = field(answer, 'status');
   const result = {
     ...job,
@@ -152,7 +155,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
       return { state: 'completed', result };
     case 'FAILURE': {
       const reason = { message: field(answer, 'failReason') };
-      return { state: 'failed', error: reportedError(task, channel, reason, failed), result };
+      return { state: 'failed', error: taskErrorFrom(task, channel, reason, failed), result };
     }
     case 'CANCEL':
       return { state: 'failed', error: taskCanceled, result };

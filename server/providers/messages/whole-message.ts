@@ -1,23 +1,23 @@
 import { field, textField } from '../json.ts';
-import { unusableResponse } from '../unusable.ts';
-import type { TokenTally } from './token-tally.ts';
+import { unusableResponse } from '../unusable-response.ts';
+import type { TokenCounter } from './token-counter.ts';
 
 /**
- * The public message, from a provider's.
+ * Translates a provider's message to a public one.
  *
- * @throws Failure 502 when it is none
+ * @throws Failure 502 when it is not a message
  */
-export function publicMessage(bytes: Buffer, model: string, tally: TokenTally): object {
-  const message = readMessage(parsed(bytes));
+export function publicMessage(bytes: Buffer, model: string, counter: TokenCounter): object {
+  const message = readMessage(parseJson(bytes));
   for (const block of message.content) {
-    for (const name of ['text', 'thinking']) tally.wrote(textField(block, name) ?? '');
+    for (const name of ['text', 'thinking']) counter.addText(textField(block, name) ?? '');
     const input = field(block, 'input');
-    if (input !== undefined) tally.wrote(JSON.stringify(input));
+    if (input !== undefined) counter.addText(JSON.stringify(input));
   }
-  return finished(message, model, tally);
+  return toPublicMessage(message, model, counter);
 }
 
-/** A provider's message. @throws Failure 502 when it is none */
+/** Checks a provider's message. @throws Failure 502 when it is not one */
 export function readMessage(value: unknown): Readonly<Record<string, unknown>> & { content: unknown[] } {
   const content = field(value, 'content');
   const id = textField(value, 'id');
@@ -26,24 +26,24 @@ export function readMessage(value: unknown): Readonly<Record<string, unknown>> &
   return { ...(value as object), content };
 }
 
-/** The message under the model's public id, with all the fields that clients count on. */
-export function finished(
+/** Sets the model's public id and the fields that clients require. */
+export function toPublicMessage(
   message: Readonly<Record<string, unknown>>,
   model: string,
-  tally: TokenTally,
+  counter: TokenCounter,
 ): object {
-  tally.report(message.usage);
+  counter.report(message.usage);
   return {
     ...message,
     type: 'message',
     model,
     stop_reason: message.stop_reason ?? null,
     stop_sequence: message.stop_sequence ?? null,
-    usage: tally.public(message.usage),
+    usage: counter.publicUsage(message.usage),
   };
 }
 
-function parsed(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

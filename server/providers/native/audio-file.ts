@@ -11,7 +11,7 @@ export const contentTypes: Readonly<Record<AudioFormat, string>> = {
   flac: 'audio/flac',
 };
 
-/** So many bytes tell what a file is. */
+/** Number of bytes that identify a file type. */
 export const headLength = 12;
 
 const signatures: readonly [text: string, type: string][] = [
@@ -20,11 +20,11 @@ const signatures: readonly [text: string, type: string][] = [
   ['OggS', contentTypes.opus],
   ['fLaC', contentTypes.flac],
 ];
-const packed = /^application\/(?:x-)?(?:gzip|zip|bzip2|compress|br|zstd)/;
+const compressedTypes = /^application\/(?:x-)?(?:gzip|zip|bzip2|compress|br|zstd)/;
 
 /**
- * The media type of audio that was asked for in a format, by its first bytes; undefined when they are no audio. Raw
- * PCM can begin with anything, so what has no signature is believed unless its type or its bytes say something else.
+ * Media type of audio by its first bytes. Undefined when it is not audio. Raw PCM has no signature, so unknown bytes have
+ * the requested format unless the media type or the bytes contradict it.
  */
 export function audioType(
   format: AudioFormat,
@@ -34,16 +34,16 @@ export function audioType(
   if (!['', 'identity'].includes(headers['content-encoding'] ?? '')) return undefined;
   const [, type] = signatures.find(([text]) => head.toString('latin1', 0, text.length) === text) ?? [];
   if (type !== undefined) return type;
-  const other = isText(headers) || packed.test(mediaType(headers)) || isPacked(head) || isWritten(head);
+  const other =
+    isText(headers) || compressedTypes.test(mediaType(headers)) || isCompressed(head) || isPlainText(head);
   return other ? undefined : contentTypes[format];
 }
 
-/** Gzip or zip. */
-function isPacked(head: Buffer): boolean {
+function isCompressed(head: Buffer): boolean {
   return (head[0] === 0x1f && head[1] === 0x8b) || head.toString('latin1', 0, 2) === 'PK';
 }
 
-/** Nothing but characters: the beginning of a page, of JSON or of a sentence. */
-function isWritten(head: Buffer): boolean {
+/** Whether the bytes are printable ASCII, such as a web page or JSON. */
+function isPlainText(head: Buffer): boolean {
   return /^[\t\r\n -~]*$/.test(head.toString('latin1'));
 }

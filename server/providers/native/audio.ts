@@ -5,10 +5,10 @@ import type { HttpResponse } from '../../outbound/send-request.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
-import type { ProviderWords } from '../provider-words.ts';
+import type { ProviderRedactor } from '../provider-redactor.ts';
 import { audioType, headLength } from './audio-file.ts';
 import { readEvents } from './events.ts';
-import { brokenOff, readSpeechEvent } from './speech-event.ts';
+import { incompleteStream, readSpeechEvent } from './speech-event.ts';
 import type { AudioFormat } from './speech-request.ts';
 import { readUsage } from './usage.ts';
 
@@ -19,24 +19,24 @@ const hosts = new FileHosts({
 });
 
 /**
- * Opens the audio file that an upstream named.
+ * Opens an upstream's audio file.
  *
- * @throws Failure 502 or 504 when it cannot be had.
+ * @throws Failure 502 or 504 when it cannot be fetched.
  */
 export async function openAudio(url: string, request: FileRequest): Promise<HttpResponse> {
   const opened = await hosts.open(url, request);
   if (opened.status === 200) return opened;
   await opened.body.dump();
-  throw new Failure(502, 'bad_response', 'The provider made audio that could not be fetched.');
+  throw new Failure(502, 'bad_response', 'The provider returned the URL of audio that cannot be fetched.');
 }
 
-/** Looks at an audio file while it passes: at its beginning, and for its last byte, which tells a client that it has all. */
-export class AudioPassage {
+/** Inspects an audio file while it is forwarded: detects its type, and holds back its last byte. */
+export class AudioInspector {
   readonly #format: AudioFormat;
   readonly #headers: IncomingHttpHeaders;
-  /** Bytes that have not come yet; undefined: nobody says how many. */
-  #missing: number | undefined;
-  /** The beginning, as long as it is too short to tell. */
+  /** Bytes to come. Undefined if the length is unknown. */
+  #remaining: number | undefined;
+  /** The beginning, while it is too short to detect the type. */
   #head: Buffer | undefined = Buffer.alloc(0);
   #mediaType: string | undefined;
 
@@ -44,84 +44,84 @@ export class AudioPassage {
     this.#format = format;
     this.#headers = headers;
     const length = headers['content-length'];
-    this.#missing = length === undefined ? undefined : Number(length);
+    this.#remaining = length === undefined ? undefined : Number(length);
   }
 
-  /** Undefined until enough of it has come; after that it passes. */
+  /** Undefined until enough bytes have arrived. */
   get mediaType(): string | undefined {
     return this.#mediaType;
   }
 
-  /** What may go on; the last byte of a file of known length does not. @throws Failure 502 when it is no audio. */
-  take(piece: Buffer): { parts: readonly Buffer[]; last?: Buffer } {
-    const bytes = this.#head === undefined ? piece : Buffer.concat([this.#head, piece]);
-    if (this.#missing !== undefined) this.#missing -= piece.length;
-    if (this.#head !== undefined && bytes.length < headLength && this.#missing !== 0) {
+  /** Returns the bytes to send, without the last one of a known length. @throws Failure 502 when it is not audio. */
+  write(chunk: Buffer): { parts: readonly Buffer[]; last?: Buffer } {
+    const bytes = this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]);
+    if (this.#remaining !== undefined) this.#remaining -= chunk.length;
+    if (this.#head !== undefined && bytes.length < headLength && this.#remaining !== 0) {
       this.#head = bytes;
       return { parts: [] };
     }
-    this.#judge(bytes);
-    if (this.#missing !== 0) return { parts: [bytes] };
+    this.#detectType(bytes);
+    if (this.#remaining !== 0) return { parts: [bytes] };
     return { parts: [bytes.subarray(0, -1)], last: Buffer.from(bytes.subarray(-1)) };
   }
 
-  /** What is left where nobody said how long it is. @throws Failure 502 when it is no audio. */
+  /** Returns the remaining bytes. @throws Failure 502 when it is not audio. */
   end(): readonly Buffer[] {
     const rest = this.#head;
     if (rest === undefined) return [];
-    this.#judge(rest);
+    this.#detectType(rest);
     return [rest];
   }
 
-  #judge(beginning: Buffer): void {
+  #detectType(beginning: Buffer): void {
     if (this.#head === undefined) return;
     this.#head = undefined;
     this.#mediaType = audioType(this.#format, beginning.subarray(0, headLength), this.#headers);
     if (this.#mediaType === undefined)
-      throw new Failure(502, 'bad_response', 'The provider made a file that is no audio.');
+      throw new Failure(502, 'bad_response', 'The provider returned a file that is not audio.');
   }
 }
 
-/** Decodes the audio out of native events, one piece an event, and remembers the usage they report. */
-export class EventAudio {
+/** Decodes the audio of native events, one chunk per event, and stores the reported usage. */
+export class EventAudioDecoder {
   readonly #unit: Unit;
-  readonly #words: ProviderWords;
+  readonly #redactor: ProviderRedactor;
   #usage: Usage | undefined;
   #delivered = false;
 
-  constructor(unit: Unit, words: ProviderWords) {
+  constructor(unit: Unit, redactor: ProviderRedactor) {
     this.#unit = unit;
-    this.#words = words;
+    this.#redactor = redactor;
   }
 
   get usage(): Usage | undefined {
     return this.#usage;
   }
 
-  /** Whether any audio has been handed out. */
+  /** Whether any audio was decoded. */
   get delivered(): boolean {
     return this.#delivered;
   }
 
-  /** @throws Failure when an event says that the synthesis failed, or makes no sense, or the last one is missing. */
+  /** @throws Failure for a failed synthesis, an invalid event or a missing last event */
   async *decode(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let ended = false;
+    let isEnded = false;
     for await (const event of readEvents(body)) {
-      const { output, usage, last, failure } = readSpeechEvent(event, this.#words);
+      const { output, usage, isLast, failure } = readSpeechEvent(event, this.#redactor);
       if (failure !== undefined) throw failure;
       this.#usage = readUsage(this.#unit, usage) ?? this.#usage;
-      ended ||= last;
-      const piece = decodePiece(output);
-      // The last event may repeat all of it.
-      if (piece.length === 0 || (last && this.#delivered)) continue;
+      isEnded ||= isLast;
+      const chunk = decodeAudio(output);
+      // The last event may repeat the whole audio.
+      if (chunk.length === 0 || (isLast && this.#delivered)) continue;
       this.#delivered = true;
-      yield piece;
+      yield chunk;
     }
-    if (!ended) throw brokenOff();
+    if (!isEnded) throw incompleteStream();
   }
 }
 
-function decodePiece(output: unknown): Buffer {
+function decodeAudio(output: unknown): Buffer {
   const base64 = field(field(output, 'audio'), 'data');
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
   const hexadecimal = field(field(output, 'data'), 'audio');

@@ -8,22 +8,22 @@ import { sumUsage } from '../../models/usage.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
 import { field, objectField, textField } from '../json.ts';
-import { ProviderWords } from '../provider-words.ts';
-import { reportedFailure } from '../rejection.ts';
+import { ProviderRedactor } from '../provider-redactor.ts';
+import { failureFromCode } from '../rejection.ts';
 import type { NativeSpeechRequest } from './speech-request.ts';
 import { readUsage } from './usage.ts';
 
-/** What comes over a bridged synthesis: a sentence event of the duplex protocol, or audio. */
-export type BridgedPiece = { output: Record<string, unknown> } | { audio: Buffer };
+/** Output of a bridged synthesis: a sentence event of the duplex protocol, or audio. */
+export type BridgedChunk = { output: Record<string, unknown> } | { audio: Buffer };
 
-/** One synthesis over the duplex socket, for a model that has no HTTP route. */
+/** One synthesis over the duplex socket, for a model without an HTTP route. */
 export class BridgedSpeech {
   readonly #socket: WebSocket;
   readonly #attempt: OpenedSocket['attempt'];
   readonly #model: string;
   readonly #unit: Unit;
   readonly #request: NativeSpeechRequest['body'];
-  readonly #words: ProviderWords;
+  readonly #redactor: ProviderRedactor;
   readonly #text: SpokenText;
   #usage: Usage | undefined;
   #delivered = false;
@@ -39,12 +39,12 @@ export class BridgedSpeech {
     this.#model = channel.upstreamModel(id);
     this.#unit = unit;
     this.#request = request;
-    this.#words = new ProviderWords(channel, request);
+    this.#redactor = new ProviderRedactor(channel, request);
     const { enable_ssml: ssml, ...pace } = request.input;
     this.#text = new SpokenText(unit, { ssml: ssml === true, pace });
   }
 
-  /** The largest figure that the provider reported, from the start of the task. */
+  /** The provider's latest report. Reports are cumulative. */
   get usage(): Usage | undefined {
     return this.#usage;
   }
@@ -53,17 +53,17 @@ export class BridgedSpeech {
     return this.#delivered;
   }
 
-  /** That figure, and what was handed out beyond it: a sentence is reported when it has been spoken. */
+  /** The reported usage plus the output since then. The provider reports a sentence only at its end. */
   get deliveredUsage(): Usage {
     return sumUsage(this.#usage, this.#text.unreported);
   }
 
   /**
-   * Speaks the text, and hands out what comes, no faster than it is taken.
+   * Synthesizes the text with backpressure.
    *
-   * @throws Failure when the task fails, or the socket ends before it.
+   * @throws Failure when the task fails, or the socket closes before its end.
    */
-  async *pieces(): AsyncGenerator<BridgedPiece> {
+  async *chunks(): AsyncGenerator<BridgedChunk> {
     const frames = createWebSocketStream(this.#socket, { readableObjectMode: true });
     const taskId = randomUUID();
     const send = (action: string, payload: object) =>
@@ -104,12 +104,16 @@ export class BridgedSpeech {
           if (output.type === 'sentence-begin') this.#text.announce(textField(output, 'original_text'));
           yield { output };
         } else if (event === 'task-failed') {
-          throw reportedFailure(field(header, 'error_code'), field(header, 'error_message'), this.#words);
+          throw failureFromCode(field(header, 'error_code'), field(header, 'error_message'), this.#redactor);
         } else if (event === 'task-finished') {
           return;
         }
       }
-      throw new Failure(502, 'bad_response', 'The provider broke the synthesis off.');
+      throw new Failure(
+        502,
+        'bad_response',
+        'The provider closed the socket before the end of the synthesis.',
+      );
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'bad_response') this.#attempt.fail('broken_off');
       throw error;
@@ -126,7 +130,7 @@ export class BridgedSpeech {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -134,12 +138,11 @@ function parsed(text: string): unknown {
   }
 }
 
-/** @throws Failure 502 for what is no frame of the protocol */
+/** @throws Failure 502 for an invalid frame */
 function parseFrame(text: string): { event: string; header: unknown; payload: unknown } {
-  const frame = parsed(text);
+  const frame = parseJson(text);
   const header = field(frame, 'header');
   const event = textField(header, 'event');
-  if (event === undefined)
-    throw new Failure(502, 'bad_response', 'The provider sent a frame that makes no sense.');
+  if (event === undefined) throw new Failure(502, 'bad_response', 'The provider sent an invalid frame.');
   return { event, header, payload: field(frame, 'payload') };
 }

@@ -2,68 +2,70 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const colon = 0x3a;
 
-/** Finds where the events of a stream end, whichever of the three line ends it uses and wherever it is cut. */
+/** Finds the ends of events in a stream with any of the three line ends, cut anywhere. */
 export class EventSplitter {
-  /** Nothing of the current line has come. */
-  #blank = true;
-  /** The current event has had comments at most. */
-  #comments = true;
-  /** The last piece ended in a carriage return, whose line feed may follow. */
+  /** No byte of the current line has arrived. */
+  #isLineEmpty = true;
+  /** The current event has no fields yet. */
+  #hasOnlyComments = true;
+  /** The last chunk ended with a carriage return, so a line feed may follow. */
   #afterReturn = false;
 
-  /** The piece at hand, and where the next line feed and carriage return in it stand; -1: there is none. */
-  #piece: Buffer | undefined;
-  #feed = -1;
-  #back = -1;
+  /** The current chunk, and the next line feed and carriage return in it. -1 if there is none. */
+  #chunk: Buffer | undefined;
+  #nextLineFeed = -1;
+  #nextReturn = -1;
 
-  /** Whether the next byte begins something new: all that came before has ended. */
-  get fresh(): boolean {
-    return this.#blank && this.#comments && !this.#afterReturn;
+  /** Whether the next byte starts a new event. */
+  get isBetweenEvents(): boolean {
+    return this.#isLineEmpty && this.#hasOnlyComments && !this.#afterReturn;
   }
 
-  /** The indices after the ends of all events in a piece. */
-  ends(piece: Buffer): number[] {
+  /** Returns the index after each event that ends in a chunk. */
+  ends(chunk: Buffer): number[] {
     const ends: number[] = [];
-    for (let end = this.next(piece, 0); end >= 0; end = this.next(piece, end)) ends.push(end);
+    for (let end = this.next(chunk, 0); end >= 0; end = this.next(chunk, end)) ends.push(end);
     return ends;
   }
 
   /**
-   * The index after the end of the first event in a piece behind `from`, which never goes back; -1: it goes on in the
-   * next piece. A comment outside of an event ends with its line: nothing that follows belongs to it.
+   * Returns the index after the next event that ends in a chunk, or -1. `from` must not decrease. A comment outside of an
+   * event ends with its line.
    */
-  next(piece: Buffer, from: number): number {
+  next(chunk: Buffer, from: number): number {
     let at = from;
-    if (piece !== this.#piece) {
-      this.#piece = piece;
-      this.#feed = piece.indexOf(lineFeed, from);
-      this.#back = piece.indexOf(carriageReturn, from);
-      if (this.#afterReturn && piece[at] === lineFeed) at += 1;
-      if (piece.length > 0) this.#afterReturn = false;
+    if (chunk !== this.#chunk) {
+      this.#chunk = chunk;
+      this.#nextLineFeed = chunk.indexOf(lineFeed, from);
+      this.#nextReturn = chunk.indexOf(carriageReturn, from);
+      if (this.#afterReturn && chunk[at] === lineFeed) at += 1;
+      if (chunk.length > 0) this.#afterReturn = false;
     }
-    while (at < piece.length) {
-      const end = this.#lineEnd(piece, at);
-      if (this.#blank && end !== at) {
-        this.#blank = false;
-        this.#comments &&= piece[at] === colon;
+    while (at < chunk.length) {
+      const end = this.#lineEnd(chunk, at);
+      if (this.#isLineEmpty && end !== at) {
+        this.#isLineEmpty = false;
+        this.#hasOnlyComments &&= chunk[at] === colon;
       }
       if (end < 0) return -1;
       at = end + 1;
-      if (end === this.#back && at === piece.length) this.#afterReturn = true;
-      else if (end === this.#back && piece[at] === lineFeed) at += 1;
-      const over = this.#blank || this.#comments;
-      this.#blank = true;
-      if (!over) continue;
-      this.#comments = true;
+      if (end === this.#nextReturn && at === chunk.length) this.#afterReturn = true;
+      else if (end === this.#nextReturn && chunk[at] === lineFeed) at += 1;
+      const isEnd = this.#isLineEmpty || this.#hasOnlyComments;
+      this.#isLineEmpty = true;
+      if (!isEnd) continue;
+      this.#hasOnlyComments = true;
       return at;
     }
     return -1;
   }
 
-  /** Each kind is looked for again only when it has been passed: a stream may have but one of them. */
-  #lineEnd(piece: Buffer, at: number): number {
-    if (this.#feed >= 0 && this.#feed < at) this.#feed = piece.indexOf(lineFeed, at);
-    if (this.#back >= 0 && this.#back < at) this.#back = piece.indexOf(carriageReturn, at);
-    return this.#back < 0 || (this.#feed >= 0 && this.#feed < this.#back) ? this.#feed : this.#back;
+  /** Searches again only for the kind that was passed, because a stream may use only one kind. */
+  #lineEnd(chunk: Buffer, at: number): number {
+    if (this.#nextLineFeed >= 0 && this.#nextLineFeed < at) this.#nextLineFeed = chunk.indexOf(lineFeed, at);
+    if (this.#nextReturn >= 0 && this.#nextReturn < at) this.#nextReturn = chunk.indexOf(carriageReturn, at);
+    return this.#nextReturn < 0 || (this.#nextLineFeed >= 0 && this.#nextLineFeed < this.#nextReturn)
+      ? this.#nextLineFeed
+      : this.#nextReturn;
   }
 }

@@ -9,10 +9,10 @@ export interface NativeEvent {
   data: string;
 }
 
-/** Longest event that is accepted, in bytes: minutes of audio. */
+/** Longest event: minutes of audio. */
 const maxEventBytes = 32 * 1024 * 1024;
 
-/** Reads the fields of events. Lines without a blank after the colon and comments are fine. */
+/** Parses server-sent events. */
 export class EventParser {
   #event: NativeEvent | undefined;
   readonly #parser = createParser({
@@ -21,17 +21,17 @@ export class EventParser {
     },
   });
 
-  /** The event that stands in the lines of one; undefined when they hold none. */
+  /** Parses the lines of one event. Undefined if they contain only comments. */
   parse(lines: string): NativeEvent | undefined {
     this.#event = undefined;
-    // Whatever is left of a line's end is whole with this, and so is an event without a blank line at the very end.
+    // Completes a cut line end, and an event without a final blank line.
     this.#parser.feed(`${lines}\n\n`);
     return this.#event;
   }
 }
 
 /**
- * Reads a native event stream piece by piece.
+ * Reads a native event stream.
  *
  * @throws Failure 502 for an event that is too long
  */
@@ -46,16 +46,16 @@ export async function* readEvents(body: AsyncIterable<Buffer>): AsyncGenerator<N
     size = 0;
     return event;
   };
-  for await (const piece of body) {
+  for await (const chunk of body) {
     let from = 0;
-    for (const end of splitter.ends(piece)) {
-      parts.push(piece.subarray(from, end));
+    for (const end of splitter.ends(chunk)) {
+      parts.push(chunk.subarray(from, end));
       from = end;
       const event = parse();
       if (event !== undefined) yield event;
     }
-    parts.push(piece.subarray(from));
-    size += piece.length - from;
+    parts.push(chunk.subarray(from));
+    size += chunk.length - from;
     if (size > maxEventBytes)
       throw new Failure(502, 'bad_response', 'The provider sent an event that is too long.');
   }

@@ -11,15 +11,14 @@ const ratios: readonly Ratio[] = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16
 const maxSeed = 2_147_483_647;
 
 /**
- * The native parameters of a generic request, except for the duration: those of `metadata.parameters`, and the fields
- * outside that have a native counterpart.
+ * Translates the parameters of a generic request except the duration: `metadata.parameters` and equivalent other fields.
  *
- * @throws Failure 400 that names the field, for a value that the models do not have and for fields that disagree
+ * @throws Failure 400 that names the field, for a value that the models do not support and for fields that differ
  */
 export function genericParameters(request: GenericVideoRequest): GammaParameters {
   const { size, resolution, metadata = {} } = request;
   const native = metadata.parameters ?? {};
-  const asked = {
+  const values = {
     resolution: agreedValue([
       { field: 'size', value: size === undefined ? undefined : resolutionOf('size', size) },
       {
@@ -45,20 +44,20 @@ export function genericParameters(request: GenericVideoRequest): GammaParameters
       { field: 'metadata.parameters.audio', value: native.audio },
     ]),
   };
-  const present = Object.entries(asked).flatMap(([name, one]) =>
+  const present = Object.entries(values).flatMap(([name, one]) =>
     one === undefined ? [] : [[name, one.value]],
   );
   return { ...native, ...Object.fromEntries(present) };
 }
 
-/** The resolution in the provider's letter case. @throws Failure 400 when the models do not have it */
+/** Converts to the provider's case. @throws Failure 400 when the models do not support the resolution */
 function resolutionOf(field: string, text: string): Resolution {
   const found = resolutions.find((one) => one === text.toUpperCase());
   if (found === undefined) throw invalid(field, `must be one of ${resolutions.join(', ')}.`);
   return found;
 }
 
-/** @throws Failure 400 when the models do not have the ratio */
+/** @throws Failure 400 when the models do not support the ratio */
 function knownRatio({ field, value }: FieldValue<string | undefined>): FieldValue<Ratio | undefined> {
   if (value === undefined) return { field, value };
   const found = ratios.find((one) => one === value);
@@ -69,5 +68,5 @@ function knownRatio({ field, value }: FieldValue<string | undefined>): FieldValu
 /** @throws Failure 400 when the seed is out of range */
 function validSeed(seed: number | undefined): number | undefined {
   if (seed === undefined || (seed >= 0 && seed <= maxSeed)) return seed;
-  throw invalid('metadata.seed', `must be 0 to ${maxSeed} for this model.`);
+  throw invalid('metadata.seed', `must be between 0 and ${maxSeed} for this model.`);
 }

@@ -2,19 +2,19 @@ import type { components } from '../../../generated/http.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { taskCanceled } from '../../tasks/driver.ts';
-import { shownFiles } from '../links-for.ts';
+import { publicFileUrls } from '../client-links.ts';
 import type { VideoFacts, VideoResult } from '../video.ts';
 import type { NativeRecord } from './tasks.ts';
 
 type Schemas = components['schemas'];
 type NativeOutput = NonNullable<NativeRecord['output']>;
 
-/** What the create calls of native tasks answer. */
+/** Renders the response of a native create call. */
 export function submittedTask({ id }: TaskRecord, requestId: string): Schemas['NativeTaskSubmittedReply'] {
   return { output: { task_id: id, task_status: 'PENDING' }, request_id: requestId };
 }
 
-/** A task as the native poll shows it. */
+/** Renders a task for the native poll. */
 export function renderNativeTask(
   task: TaskRecord,
   requestId: string,
@@ -32,19 +32,19 @@ export function renderNativeTask(
 function outputOf(task: TaskRecord, reported: NativeOutput, links: FileLinks): Schemas['NativeTaskOutput'] {
   const { id: task_id, state, error } = task;
   const { createdAt, startedAt, completedAt, updatedAt } = task;
-  const begun = {
+  const common = {
     task_id,
     submit_time: nativeTime(createdAt),
     ...(startedAt === null ? {} : { scheduled_time: nativeTime(startedAt) }),
   };
-  const ended = { ...begun, end_time: nativeTime(completedAt ?? updatedAt) };
+  const ended = { ...common, end_time: nativeTime(completedAt ?? updatedAt) };
   switch (state) {
     case 'queued':
-      return { ...begun, task_status: 'PENDING' };
+      return { ...common, task_status: 'PENDING' };
     case 'in_progress':
-      return { ...begun, task_status: 'RUNNING' };
+      return { ...common, task_status: 'RUNNING' };
     case 'completed':
-      return { ...ended, ...madeOf(task, reported, links), task_status: 'SUCCEEDED' };
+      return { ...ended, ...resultOf(task, reported, links), task_status: 'SUCCEEDED' };
     case 'failed':
       return error?.code === taskCanceled.code
         ? { ...ended, task_status: 'CANCELED' }
@@ -54,19 +54,19 @@ function outputOf(task: TaskRecord, reported: NativeOutput, links: FileLinks): S
 
 const modelFiles = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
 
-function madeOf(task: TaskRecord, output: NativeOutput, links: FileLinks) {
+function resultOf(task: TaskRecord, output: NativeOutput, links: FileLinks) {
   const { orig_prompt, actual_prompt, results } = output;
   const { prompt }: VideoFacts = task.facts;
-  const asked = orig_prompt ?? prompt;
+  const originalPrompt = orig_prompt ?? prompt;
   return {
-    ...(asked === undefined ? {} : { orig_prompt: asked }),
+    ...(originalPrompt === undefined ? {} : { orig_prompt: originalPrompt }),
     ...(actual_prompt === undefined ? {} : { actual_prompt }),
-    ...shownFiles(output, ['video_url'], task, links),
-    ...(results === undefined ? {} : { results: shownFiles(results, modelFiles, task, links) }),
+    ...publicFileUrls(output, ['video_url'], task, links),
+    ...(results === undefined ? {} : { results: publicFileUrls(results, modelFiles, task, links) }),
   };
 }
 
-/** `YYYY-MM-DD HH:MM:SS.mmm` in UTC, of epoch milliseconds. */
+/** Formats epoch milliseconds as `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
 function nativeTime(time: number): string {
   return new Date(time).toISOString().replace('T', ' ').replace('Z', '');
 }

@@ -1,10 +1,10 @@
 import { invalid } from '../../lib/failure.ts';
 
-/** Which form of native input a model takes. */
+/** Form of a model's native input. */
 type InputForm = 'synthesizer' | 'alpha' | 'beta';
 
-/** The options of each form, with what is usual where that is one value. */
-const known: Readonly<Record<InputForm, Readonly<Record<string, unknown>>>> = {
+/** Options of each form with their default, if it is a single value. */
+const optionsByForm: Readonly<Record<InputForm, Readonly<Record<string, unknown>>>> = {
   synthesizer: {
     format: undefined,
     sample_rate: undefined,
@@ -38,19 +38,19 @@ const known: Readonly<Record<InputForm, Readonly<Record<string, unknown>>>> = {
     aigc_watermark: false,
   },
 };
-/** What the standard request translates beside a form's own options. */
-const translated: Readonly<Record<InputForm, Readonly<Record<string, unknown>>>> = {
+/** Options that the standard request translates for each form. */
+const standardOptions: Readonly<Record<InputForm, Readonly<Record<string, unknown>>>> = {
   synthesizer: {},
   alpha: { format: undefined },
   beta: { sample_rate: undefined },
 };
-/** The only rate of alpha models, in Hz. */
+/** The only sample rate of alpha models, in Hz. */
 const alphaRate = 24_000;
 
 /**
- * Native options are the provider's to judge, but one that only other models have would change nothing, silently.
+ * Rejects options that only other models have, because the provider would ignore them. The provider checks all others.
  *
- * @throws Failure 400 naming the option, unless its value asks for what is usual anyway
+ * @throws Failure 400 that names the option, unless it has its default value
  */
 export function checkNativeOptions(
   modelId: string,
@@ -60,19 +60,19 @@ export function checkNativeOptions(
   if (form === 'beta' && input.action !== undefined) {
     throw invalid(
       'extra_body.input.action',
-      `on this route ${modelId} only speaks; clone a voice on its native route.`,
+      `is not allowed on this route. Clone a voice on the native route of ${modelId}.`,
     );
   }
   for (const [name, value] of Object.entries(input)) {
     if (value === null || value === undefined) continue;
-    if (Object.hasOwn(known[form], name) || Object.hasOwn(translated[form], name)) continue;
-    const foreign = Object.values(known).find((options) => Object.hasOwn(options, name));
+    if (Object.hasOwn(optionsByForm[form], name) || Object.hasOwn(standardOptions[form], name)) continue;
+    const foreign = Object.values(optionsByForm).find((options) => Object.hasOwn(options, name));
     if (foreign === undefined || value === foreign[name]) continue;
     if (form === 'alpha' && name === 'sample_rate') {
       if (value === alphaRate) continue;
-      throw invalid(`extra_body.input.${name}`, `${modelId} speaks at ${alphaRate} Hz only.`);
+      throw invalid(`extra_body.input.${name}`, `must be ${alphaRate} for ${modelId}.`);
     }
-    const own = Object.keys(known[form]).filter((option) => option !== 'action');
-    throw invalid(`extra_body.input.${name}`, `${modelId} has no such option; it has ${own.join(', ')}.`);
+    const own = Object.keys(optionsByForm[form]).filter((option) => option !== 'action');
+    throw invalid(`extra_body.input.${name}`, `is not an option of ${modelId}, which has ${own.join(', ')}.`);
   }
 }

@@ -4,38 +4,38 @@ import { checkNativeOptions } from './speech-options.ts';
 
 export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';
 
-/** What a client asks of the standard speech route, in its own words. */
+/** A request of the standard speech route. */
 export interface SpeechInput {
   text: string;
   voice: string;
   format: AudioFormat | undefined;
   speed: number | undefined;
   instructions: string | undefined;
-  /** `audio`: bytes as they come; `events`: native events unchanged. */
+  /** `audio` streams bytes, `events` streams native events unchanged. */
   streaming: 'no' | 'audio' | 'events';
   /** `extra_body.input` and `extra_body.parameters`. */
   extraInput: Readonly<Record<string, unknown>>;
   extraParameters: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A native request, and the form of the audio it will bring. */
+/** A native request, and the format of its audio. */
 export interface NativeSpeechRequest {
-  /** `inference`: over the duplex socket, because the model has no HTTP route. */
+  /** `inference` uses the duplex socket, because the model has no HTTP route. */
   route: 'synthesizer' | 'multimodal' | 'inference';
   body: { model: string; input: Record<string, unknown>; parameters?: Record<string, unknown> };
   format: AudioFormat;
 }
 
-/** The native paths of speech over HTTP. */
+/** Native paths of speech over HTTP. */
 export const speechPaths = {
   synthesizer: '/api/v1/services/audio/tts/SpeechSynthesizer',
   multimodal: '/api/v1/services/aigc/multimodal-generation/generation',
 } as const;
 
 /**
- * Translates the standard request to the model's native one. The client's own fields win over `extra_body`.
+ * Translates the standard request to the model's native one. Standard fields override `extra_body`.
  *
- * @throws Failure 400 when the model has no way to do what is asked.
+ * @throws Failure 400 when the model does not support an option.
  */
 export function toNative(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest {
   if (model.protocols.includes('synthesizer')) return toSynthesizer('synthesizer', model, input);
@@ -71,7 +71,7 @@ function toSynthesizer(
 function toAlpha(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest {
   checkNativeOptions(model.id, 'alpha', input.extraInput);
   if (input.speed !== undefined && input.speed !== 1) {
-    throw invalid('speed', `${model.id} has no speed; leave it out or send 1.`);
+    throw invalid('speed', `must be 1 or omitted for ${model.id}.`);
   }
   const only = input.streaming === 'no' ? 'wav' : 'pcm';
   const format = chooseFormat(model, input, 'format', input.extraInput.format, [only], only);
@@ -92,10 +92,10 @@ function toBeta(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest 
   const format = chooseFormat(model, input, 'audio_setting.format', audio.format, formats, 'mp3');
   const delivery =
     input.streaming === 'no'
-      ? // The audio as a file behind a URL can be passed on piece by piece; hexadecimal in JSON cannot.
+      ? // A file behind a URL can be streamed. Hexadecimal audio in JSON cannot.
         { output_format: 'url' }
       : input.streaming === 'audio'
-        ? // Otherwise the last event repeats the whole audio, and the client would hear it twice.
+        ? // By default the last event repeats the whole audio.
           { stream_options: { ...asObject(extra.stream_options), exclude_aggregated_audio: true } }
         : {};
   return request('multimodal', model, input, format, {
@@ -132,17 +132,17 @@ function chooseFormat(
   possible: readonly AudioFormat[],
   otherwise: AudioFormat,
 ): AudioFormat {
-  const asked = input.format ?? extra ?? otherwise;
-  const format = possible.find((one) => one === asked);
+  const requested = input.format ?? extra ?? otherwise;
+  const format = possible.find((one) => one === requested);
   if (format !== undefined) return format;
   const manner = input.streaming === 'no' ? 'without streaming' : 'while streaming';
   const field = input.format === undefined ? `extra_body.input.${name}` : 'response_format';
-  throw invalid(field, `${model.id} gives ${possible.join(', ')} ${manner}.`);
+  throw invalid(field, `must be one of ${possible.join(', ')} for ${model.id} ${manner}.`);
 }
 
 function requireNativeSpeed(speed: number | undefined): void {
   if (speed === undefined || (speed >= 0.5 && speed <= 2)) return;
-  throw invalid('speed', 'must be from 0.5 to 2 for this model.');
+  throw invalid('speed', 'must be between 0.5 and 2 for this model.');
 }
 
 function asObject(value: unknown): Record<string, unknown> {

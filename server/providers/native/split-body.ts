@@ -1,10 +1,10 @@
 export interface SplitBody {
   head: Buffer;
-  /** What comes after the head; undefined when the head is all. */
+  /** The body after the head. Undefined if the head is the whole body. */
   rest: AsyncIterator<Buffer> | undefined;
 }
 
-/** Reads at least `length` bytes of a body, or all of it when it has no more. */
+/** Reads at least `length` bytes of a body, or all of a shorter one. */
 export async function readHead(body: AsyncIterator<Buffer>, length: number): Promise<SplitBody> {
   const chunks: Buffer[] = [];
   for (let size = 0; size < length; ) {
@@ -16,7 +16,7 @@ export async function readHead(body: AsyncIterator<Buffer>, length: number): Pro
   return { head: Buffer.concat(chunks), rest: body };
 }
 
-/** The whole body again, in order. Stopping early lets the upstream go. */
+/** Yields the whole body. Aborts the upstream when the loop ends early. */
 export async function* joinBody({ head, rest }: SplitBody): AsyncGenerator<Buffer> {
   try {
     yield head;

@@ -8,22 +8,22 @@ import {
   taskCanceled,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { idField, objectField } from '../json.ts';
-import { reportedError } from '../public-ids.ts';
+import { taskErrorFrom } from '../public-ids.ts';
+import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';
 
 type Output = Readonly<Record<string, unknown>>;
 
-/** What one kind of native task makes: its path, and what a finished one brings. */
-export interface NativeWork {
+/** A kind of native task: its path and its result. */
+export interface NativeTaskKind {
   path: string;
-  /** Undefined: the answer has no result. */
-  finished(output: Output, answer: unknown): Omit<Finished, 'state'> | undefined;
+  /** Reads a readResult task's result. Undefined without one. */
+  readResult(output: Output, answer: unknown): Omit<Finished, 'state'> | undefined;
 }
 
 type Finished = Extract<Snapshot, { state: 'completed' }>;
 
-/** What is kept of a native answer for the native poll: `native` of a `VideoResult`, without ids. */
+/** `native` of a `VideoResult`: stored fields for the native poll, without ids. */
 export interface NativeRecord {
   output?: {
     orig_prompt?: string;
@@ -35,27 +35,27 @@ export interface NativeRecord {
 }
 
 /** The protocol reports no progress. */
-const halfway = 50;
-const asynchronous = { 'X-Native-Async': 'enable' };
+const assumedProgress = 50;
+const asyncHeaders = { 'X-Native-Async': 'enable' };
 const failed: TaskError = { code: 'InternalError', message: 'The provider could not finish the task.' };
 
-/** Tasks in the native protocol, which differ in how they are made and what they bring; the polls are one. */
-export function nativeDriver({ path, finished }: NativeWork): TaskDriver {
+/** Creates the driver for a kind of task in the native protocol. All kinds have a common poll. */
+export function nativeDriver({ path, readResult }: NativeTaskKind): TaskDriver {
   return {
     async submit(task, request, upstream): Promise<Submission> {
       const body = { model: upstream.channel.upstreamModel(task.model), ...request };
-      const answer = await askForTask(upstream, { method: 'POST', path, headers: asynchronous, body });
+      const answer = await requestTask(upstream, { method: 'POST', path, headers: asyncHeaders, body });
       const upstreamId = idField(objectField(answer, 'output'), 'task_id');
-      if (upstreamId === undefined) throw badAnswer();
+      if (upstreamId === undefined) throw invalidResponse();
       return { upstreamId };
     },
 
     poll(task, upstream) {
-      return pollForTask(upstream, taskPath(task), (answer) => snapshot(task, answer, upstream, finished));
+      return pollTask(upstream, taskPath(task), (answer) => snapshot(task, answer, upstream, readResult));
     },
 
     async cancel(task, upstream) {
-      await askForTask(upstream, { method: 'POST', path: `${taskPath(task)}/cancel` });
+      await requestTask(upstream, { method: 'POST', path: `${taskPath(task)}/cancel` });
     },
   };
 }
@@ -64,28 +64,28 @@ function snapshot(
   task: AcceptedTask,
   answer: unknown,
   { channel }: Upstream,
-  finished: NativeWork['finished'],
+  readResult: NativeTaskKind['readResult'],
 ): Snapshot {
   const output = objectField(answer, 'output');
-  if (output === undefined) throw badAnswer();
+  if (output === undefined) throw invalidResponse();
   switch (output.task_status) {
     case 'PENDING':
     case 'SUSPENDED':
       return { state: 'queued' };
     case 'RUNNING':
-      return { state: 'in_progress', progress: halfway };
+      return { state: 'in_progress', progress: assumedProgress };
     case 'SUCCEEDED': {
-      const done = finished(output, answer);
-      return done === undefined ? { state: 'failed', error: failed } : { state: 'completed', ...done };
+      const result = readResult(output, answer);
+      return result === undefined ? { state: 'failed', error: failed } : { state: 'completed', ...result };
     }
     case 'FAILED':
-      return { state: 'failed', error: reportedError(task, channel, output, failed) };
+      return { state: 'failed', error: taskErrorFrom(task, channel, output, failed) };
     case 'CANCELED':
       return { state: 'failed', error: taskCanceled };
     case 'UNKNOWN':
       return { state: 'failed', error: taskLost };
     default:
-      // A state that nobody knows is not the end.
+      // An unknown state is not final.
       return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
   }
 }

@@ -3,7 +3,7 @@ import type { Usage } from '../../quota/metering.ts';
 
 /**
  * Reads a native `usage` object in the model's unit: characters, or input and output tokens.
- * Undefined when it reports nothing usable in that unit.
+ * Undefined without a valid count in that unit.
  */
 export function readUsage(unit: Unit, report: unknown): Usage | undefined {
   if (typeof report !== 'object' || report === null) return undefined;
@@ -14,7 +14,7 @@ export function readUsage(unit: Unit, report: unknown): Usage | undefined {
   return { units, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
 }
 
-/** No request uses more; a larger figure is the upstream's nonsense and must not become a bill. */
+/** A larger count is invalid and must not be charged. */
 const maxUnits = 1e9;
 
 function count(report: object, name: string): number | undefined {

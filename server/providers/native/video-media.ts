@@ -5,10 +5,10 @@ import type { GenericVideoRequest } from '../video.ts';
 
 export type GammaMedia = components['schemas']['GammaMedia'];
 
-/** One native medium and the field of the client's request that it comes from. */
+/** A native media item and the client's field that it comes from. */
 export interface MediaSource {
   media: GammaMedia;
-  /** Where its URL stands, for example `images.1`. */
+  /** Field of its URL, for example `images.1`. */
   field: string;
 }
 
@@ -19,9 +19,9 @@ const megabyte = 1024 * 1024;
 const maxImageMb = 20;
 
 /**
- * Checks what the contract's patterns do not say about the URLs of native media.
+ * Checks the URLs of native media beyond the patterns of the contract.
  *
- * @throws Failure 400 that names the field and what it may be
+ * @throws Failure 400 that names the field and the allowed kinds
  */
 export function checkMedia(sources: readonly MediaSource[]): void {
   for (const { media, field } of sources) {
@@ -37,7 +37,7 @@ function kindsOf(type: GammaMedia['type']): readonly AddressKind[] {
 }
 
 /**
- * The media of a native list, named as they stand there. `path` leads to the list.
+ * Names the media of a native list by their position. `path` is the path of the list.
  *
  * @throws Failure 400 for too many of one type, and for types that exclude each other
  */
@@ -61,9 +61,9 @@ const maxFrames = 2;
 const maxReferenceImages = 10;
 
 /**
- * The native media that the generic media fields stand for: frames, or references, but never both.
+ * Translates the generic media fields to native media: frames or references, but not both.
  *
- * @throws Failure 400 for fields that exclude each other, and for more items than the native protocol takes
+ * @throws Failure 400 for fields that exclude each other, and for more items than the native protocol accepts
  */
 export function shortcutMedia(request: GenericVideoRequest): MediaSource[] {
   const frames = frameSources(request);
@@ -73,7 +73,7 @@ export function shortcutMedia(request: GenericVideoRequest): MediaSource[] {
   if (frame !== undefined && reference !== undefined)
     throw conflict(
       nameOf(reference),
-      `cannot be combined with ${nameOf(frame)}: a video has first and last frames or references, not both.`,
+      `cannot be combined with ${nameOf(frame)}: a video has either frames or references.`,
     );
   return [...frames, ...references];
 }
@@ -111,7 +111,7 @@ function referenceSources({ reference_images: images = [], video }: GenericVideo
   return sources;
 }
 
-/** The field that the client gave, without what is inside it. */
+/** The client's top-level field. */
 function nameOf({ field }: MediaSource): string {
   return field.split('.', 1)[0] ?? field;
 }

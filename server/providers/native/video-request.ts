@@ -12,13 +12,13 @@ import {
   shortcutMedia,
 } from './video-media.ts';
 
-/** The provider cuts longer prompts, so no more of one is remembered. */
+/** The provider cuts longer prompts. */
 const maxPromptLength = 20_000;
 
 /**
  * Translates a generic request to the native video protocol.
  *
- * @throws Failure 400 that names the field; `invalid_media_combination` for fields that exclude each other
+ * @throws Failure 400 that names the field, `invalid_media_combination` for fields that exclude each other
  */
 export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const { prompt, size, resolution, metadata } = request;
@@ -44,7 +44,7 @@ export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest
 }
 
 /**
- * A native request, which goes upstream as it came.
+ * Translates a native request, which is sent unchanged.
  *
  * @throws Failure 400 that names the field
  */
@@ -62,16 +62,19 @@ export function gammaFromNative({
   };
 }
 
-/** The native media of a generic request, under either of their names. */
+/** The native media of a generic request, in either field. */
 function nativeMedia(metadata: GenericVideoRequest['metadata'] = {}): readonly GammaMedia[] {
   const dotted = metadata['input.media'] ?? [];
   const nested = metadata.input?.media ?? [];
   if (dotted.length > 0 && nested.length > 0)
-    throw conflict('metadata.input.media', 'is given twice, as input.media and as media in input; give one.');
+    throw conflict(
+      'metadata.input.media',
+      'is set twice, as input.media and as media in input. Send one of them.',
+    );
   return dotted.length > 0 ? dotted : nested;
 }
 
-/** The duration, and the field that holds it: `seconds` takes precedence over `duration`, both over the native one. */
+/** The duration and its field: `seconds` overrides `duration`, and both override the native one. */
 function durationOf({ seconds, duration, metadata }: GenericVideoRequest): {
   field: string;
   duration: number | undefined;
@@ -89,32 +92,32 @@ function factsOf(
   return {
     ...(duration === undefined ? {} : { seconds: String(duration) }),
     ...(size === undefined ? {} : { size }),
-    ...(prompt ? { prompt: cut(prompt) } : {}),
+    ...(prompt ? { prompt: truncated(prompt) } : {}),
   };
 }
 
-/** Cuts between characters; the longest one takes two units. */
-function cut(prompt: string): string {
+/** Cuts between code points, each of at most two UTF-16 units. */
+function truncated(prompt: string): string {
   if (prompt.length <= maxPromptLength) return prompt;
   return Array.from(prompt.slice(0, 2 * maxPromptLength))
     .slice(0, maxPromptLength)
     .join('');
 }
 
-/** Native parameters as they are sent: the known ones, and others as they came. */
+/** Native parameters including unknown ones. */
 type GammaParameters = components['schemas']['GammaParameters'] & Record<string, unknown>;
 
 const standardSeconds = 5;
-/** The longest is that of input video and output together. */
+/** The maximum applies to input video and output together. */
 const [shortestSeconds, longestSeconds] = familySeconds.gamma;
-/** A reference video has at least so many seconds. */
+/** Minimum seconds of a reference video. */
 const minReferenceSeconds = 1;
 
 /**
- * The most seconds of video that can come of a request: its duration, the provider's default where it has none,
- * and for -1 all that the input leaves. `field` names the duration.
+ * Maximum seconds of output: the duration, the provider's default, or for -1 the rest of the limit after the input.
+ * `field` is the client's field of the duration.
  *
- * @throws Failure 400 when the duration is out of range, or cannot fit the limit together with the input
+ * @throws Failure 400 when the duration is out of range, or exceeds the limit together with the input
  */
 function maxSeconds(
   { duration = standardSeconds }: GammaParameters,
@@ -127,11 +130,11 @@ function maxSeconds(
   )
     throw invalid(field, secondsWords(familySeconds.gamma));
   const clips = sources.filter(({ media }) => media.type === 'reference_video').length;
-  const left = longestSeconds - clips * minReferenceSeconds;
-  if (duration > left)
+  const available = longestSeconds - clips * minReferenceSeconds;
+  if (duration > available)
     throw invalid(
       field,
-      `must be at most ${left} here: input video and output last at most ${longestSeconds} seconds together.`,
+      `must be at most ${available} here: input video and output last at most ${longestSeconds} seconds together.`,
     );
-  return duration === -1 ? left : duration;
+  return duration === -1 ? available : duration;
 }

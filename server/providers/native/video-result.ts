@@ -1,16 +1,16 @@
 import type { components } from '../../../generated/http.ts';
-import { numberField, objectField, textField, webAddress } from '../json.ts';
+import { numberField, objectField, textField, urlField } from '../json.ts';
 import type { VideoResult } from '../video.ts';
-import type { NativeWork } from './tasks.ts';
+import type { NativeTaskKind } from './tasks.ts';
 
 type GammaUsage = components['schemas']['GammaUsage'];
 
-/** Tasks of the native video route. */
-export const nativeVideo: NativeWork = {
+/** Results of the native video route. */
+export const nativeVideo: NativeTaskKind = {
   path: '/api/v1/services/aigc/video-generation/video-synthesis',
 
-  finished(output, answer) {
-    const video_url = webAddress(output, 'video_url');
+  readResult(output, answer) {
+    const video_url = urlField(output, 'video_url');
     if (video_url === undefined) return undefined;
     const usage = usageOf(objectField(answer, 'usage'));
     const prompts = textFields(output, ['orig_prompt', 'actual_prompt']);
@@ -29,18 +29,18 @@ export const nativeVideo: NativeWork = {
   },
 };
 
-/** Characters of a text that are kept: as many as the longest prompt has. */
+/** Length of the longest prompt. */
 const maxTextLength = 20_000;
 
 const counts = ['video_count', 'fps', 'SR'] as const;
 const lengths = ['duration', 'input_video_duration', 'output_video_duration'] as const;
 
-/** Usage as the contract has it: providers write some of its numbers as texts. */
+/** Reads usage with the types of the contract. Providers send some numbers as strings. */
 function usageOf(reported: unknown): GammaUsage | undefined {
   if (reported === undefined) return undefined;
   const usage: GammaUsage = {};
   for (const name of counts) {
-    // `1080P` is 1080, too.
+    // Reads `1080P` as 1080.
     const count = Number.parseInt(String(numberField(reported, name) ?? textField(reported, name)), 10);
     if (count >= (name === 'video_count' ? 0 : 1)) usage[name] = count;
   }
@@ -51,7 +51,7 @@ function usageOf(reported: unknown): GammaUsage | undefined {
   return { ...usage, ...textFields(reported, ['ratio']) };
 }
 
-/** Seconds of output video; undefined when they are not reported. */
+/** Seconds of output video. Undefined if not reported. */
 function secondsOf(usage: GammaUsage | undefined): number | undefined {
   if (usage?.output_video_duration !== undefined) return usage.output_video_duration;
   const { duration, input_video_duration: input = 0 } = usage ?? {};
@@ -66,7 +66,7 @@ function factsOf({ SR, ratio }: GammaUsage, seconds: number | undefined): VideoR
   };
 }
 
-/** Those of the fields that hold a text. */
+/** Collects the fields with a text. */
 function textFields<Name extends string>(from: unknown, names: readonly Name[]): { [name in Name]?: string } {
   const texts: { [name in Name]?: string } = {};
   for (const name of names) {

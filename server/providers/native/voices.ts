@@ -5,22 +5,22 @@ import type { Rejection } from '../rejection.ts';
 
 export const customizationPath = '/api/v1/services/audio/tts/customization';
 
-/** The id of the voice that a create call made; undefined when the answer names none. */
+/** Id of a created voice. Undefined if the response has none. */
 export function createdVoice(answer: unknown): string | undefined {
   const output = field(answer, 'output');
   const id = field(output, 'voice_id') ?? field(output, 'voice');
   return typeof id === 'string' && id !== '' && id.length <= 256 ? id : undefined;
 }
 
-/** The status that a query reports; undefined when there is none. */
+/** Status in the response to a query. Undefined if there is none. */
 export function voiceStatus(answer: unknown): string | undefined {
   const status = field(field(answer, 'output'), 'status');
   return typeof status === 'string' ? status : undefined;
 }
 
 /**
- * When a voice changed, by the gateway's clock. The zone of the provider's times is not known, but its time of making
- * is of the same one. `now` where it does not say so.
+ * Time of a voice's last change by the gateway's clock, or `now` if unknown. The time zone of the provider is unknown, so
+ * only the difference of its times is used.
  */
 export function timeOfChange(answer: unknown, { created_at, updated_at }: VoicesTable, now: number): number {
   const output = field(answer, 'output');
@@ -29,12 +29,12 @@ export function timeOfChange(answer: unknown, { created_at, updated_at }: Voices
   return Number.isNaN(age) ? now : Math.min(now, Math.max(updated_at, created_at + age));
 }
 
-/** What the gateway keeps of the request that made a voice. */
+/** Stored properties of the request that created a voice. */
 export interface VoiceFacts {
   language?: string;
   voice_prompt?: string;
   preview_text?: string;
-  /** The address that a voice was cloned from, as the client gave it. */
+  /** The client's URL of the cloned recording. */
   recording?: string;
 }
 
@@ -42,8 +42,8 @@ export function factsIn({ facts }: VoicesTable): VoiceFacts {
   return JSON.parse(facts) as VoiceFacts;
 }
 
-/** The answer with the times that a list says of the voice, too, and with the address that the client gave. */
-export function withOwnFacts(answer: unknown, voice: VoicesTable): object | undefined {
+/** Sets the times of the list and the client's URL in a response. */
+export function withStoredFacts(answer: unknown, voice: VoicesTable): object | undefined {
   const output = objectField(answer, 'output');
   if (output === undefined) return undefined;
   const { recording } = factsIn(voice);
@@ -51,18 +51,18 @@ export function withOwnFacts(answer: unknown, voice: VoicesTable): object | unde
   return { ...(answer as object), output: { ...output, ...times(voice), ...own } };
 }
 
-/** Whether a provider refused something because it has no such voice. */
-export function lacksVoice({ code = '' }: Rejection): boolean {
+/** Whether a rejection means that the provider does not have the voice. */
+export function isVoiceNotFound({ code = '' }: Rejection): boolean {
   return /(voice|resource).*not.?(found|exist)/i.test(code);
 }
 
-/** 1 for a call that the provider counts, 0 for one that it does not; 1 where it does not say. */
+/** Number of actions that the provider counts. Default 1. */
 export function countedActions(answer: unknown): number {
   const count = field(field(answer, 'usage'), 'count');
   return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= 1000 ? count : 1;
 }
 
-/** A voice as an item of the service's list. */
+/** Renders a voice for the service's list. */
 export function listItem(service: VoiceService, voice: VoicesTable): Record<string, unknown> {
   const { language = 'zh', recording: _, ...described } = factsIn(voice);
   return service === 'voice-enrollment'
@@ -74,7 +74,7 @@ function times({ created_at, updated_at }: VoicesTable): { gmt_create: string; g
   return { gmt_create: nativeTime(created_at), gmt_modified: nativeTime(updated_at) };
 }
 
-/** Epoch milliseconds as `YYYY-MM-DD HH:MM:SS`, UTC. */
+/** Formats epoch milliseconds as `YYYY-MM-DD HH:MM:SS` in UTC. */
 function nativeTime(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 }

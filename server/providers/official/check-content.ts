@@ -5,7 +5,7 @@ import type { ModelBounds } from './model-bounds.ts';
 
 export type ContentItem = components['schemas']['OfficialContentItem'];
 
-/** One item of official content and the field of the client's request that it comes from. */
+/** An item of official content and the client's field that it comes from. */
 export interface ContentSource {
   item: ContentItem;
   /** For example `content.1` or `reference_images.0`. */
@@ -20,18 +20,18 @@ const kinds: Readonly<Partial<Record<ContentItem['type'], Kind>>> = {
   audio_url: 'audio',
 };
 const megabyte = 1024 * 1024;
-/** Most bytes of inline media: the limits of uploaded assets. */
+/** Limits of inline media, in MB: those of uploaded assets. */
 const maxMb = { image: 30, audio: 15 } as const;
 
-/** The items of official content, named as they stand there. `path` leads to the list. */
+/** Names the items of official content by their position. `path` is the path of the list. */
 export function contentSources(content: readonly ContentItem[], path: string): ContentSource[] {
   return content.map((item, index) => ({ item, field: `${path}.${index}` }));
 }
 
 /**
- * Checks what the contract's schema does not say about content: combinations, counts and inline media.
+ * Checks the combinations, counts and inline media that the schema cannot check.
  *
- * @throws Failure 400 that names the field and the limit; `invalid_media_combination` for frames that cannot stand so
+ * @throws Failure 400 that names the field and the limit, `invalid_media_combination` for invalid frames
  */
 export function checkContent(sources: readonly ContentSource[], bounds: ModelBounds): void {
   const media = sources.filter(({ item }) => kinds[item.type] !== undefined);
@@ -49,10 +49,9 @@ export function checkContent(sources: readonly ContentSource[], bounds: ModelBou
   const [first] = media;
   if (first !== undefined && !bounds.audioAlone && media.every(({ item }) => item.type === 'audio_url'))
     throw invalid(first.field, 'the model takes audio only together with an image or a video.');
-  for (const source of media) checkAddress(source);
+  for (const source of media) checkUrl(source);
 }
 
-/** Whether the video begins with a given frame. */
 export function hasFirstFrame(sources: readonly ContentSource[]): boolean {
   return sources.some(({ item }) => item.type === 'image_url' && item.role === 'first_frame');
 }
@@ -60,7 +59,7 @@ export function hasFirstFrame(sources: readonly ContentSource[]): boolean {
 function checkFrames(media: readonly ContentSource[]): void {
   const frame = media.find(({ item }) => item.type === 'image_url' && item.role?.endsWith('_frame'));
   if (frame === undefined) return;
-  // Nothing says what an image without a role is beside frames, so the provider may judge it.
+  // The provider decides about an image without a role.
   const reference = media.find(({ item }) => item.type !== 'image_url' || item.role === 'reference_image');
   if (reference !== undefined)
     throw conflict(
@@ -70,8 +69,8 @@ function checkFrames(media: readonly ContentSource[]): void {
   if (!hasFirstFrame(media)) throw conflict(frame.field, 'a last_frame needs a first_frame.');
 }
 
-/** An address must be one that the field takes; what stands in a data URL must be of its kind, and not too large. */
-function checkAddress({ item, field }: ContentSource): void {
+/** Checks the kind of a URL, and the type and size of a data URL. */
+function checkUrl({ item, field }: ContentSource): void {
   if (item.type === 'image_url') checkData(item.image_url.url, 'image', field);
   if (item.type === 'video_url') requireAddress(item.video_url.url, field, ['web', 'asset']);
   if (item.type === 'audio_url') checkData(item.audio_url.url, 'audio', field);

@@ -4,7 +4,7 @@ import { conflict, secondsWords } from '../../models/media-rules.ts';
 import { type ContentSource, hasFirstFrame } from './check-content.ts';
 import type { ModelBounds } from './model-bounds.ts';
 
-/** What an official request may say beside its content. */
+/** Options of an official request besides its content. */
 export type OfficialOptions = components['schemas']['OfficialOptions'] & {
   resolution?: string;
   duration?: number;
@@ -13,14 +13,14 @@ export type OfficialOptions = components['schemas']['OfficialOptions'] & {
 /** The client's name of an official field. */
 export type FieldNames = (field: keyof OfficialOptions) => string;
 
-/** Frames a second of all output. */
+/** Frames per second of all output. */
 const frameRate = 24;
 
 /**
- * Checks the options that depend on the model, on one another or on the content.
+ * Checks options that depend on the model, on each other or on the content.
  *
- * @throws Failure 400 that names the field and the limit; `InvalidParameter.TaskTypeConstraint`, the provider's own
- *   code, for what an explicit task type rules out. The provider refuses later what it rules out by itself.
+ * @throws Failure 400 that names the field and the limit. `InvalidParameter.TaskTypeConstraint`, a code of the provider,
+ *   for an option that an explicit task type excludes.
  */
 export function checkOptions(
   options: OfficialOptions,
@@ -37,21 +37,21 @@ export function checkOptions(
     return;
   }
   if (service_tier === 'flex')
-    throw invalid(nameOf('service_tier'), 'must be default: flex is not on 2.0 models.');
+    throw invalid(nameOf('service_tier'), 'must be default: 2.0 models do not support flex.');
   if (output_format === 'mov')
-    throw invalid(nameOf('output_format'), 'must be mp4: mov is on 2.5 models only.');
+    throw invalid(nameOf('output_format'), 'must be mp4: only 2.5 models support mov.');
   if (type !== undefined && type !== 'auto')
-    throw invalid(nameOf('omni_reference_task_type'), 'must be auto: task types are on 2.5 models only.');
+    throw invalid(nameOf('omni_reference_task_type'), 'must be auto: only 2.5 models support task types.');
 }
 
-/** Seconds that are reserved: the most that can come of the request. */
+/** Maximum seconds of output, which are reserved. */
 export function maxSeconds(
   { duration, frames }: OfficialOptions,
   bounds: ModelBounds,
   sources: readonly ContentSource[],
 ): number {
   if (frames !== undefined) return Math.ceil(frames / frameRate);
-  // The video of a draft is as long as the draft.
+  // The final video has the length of its draft.
   const finishing = sources.some(({ item }) => item.type === 'draft_task');
   if (duration === undefined && !finishing) return bounds.defaultSeconds;
   return duration === undefined || duration === -1 ? bounds.seconds[1] : duration;
@@ -63,7 +63,7 @@ function checkLength({ duration, frames }: OfficialOptions, bounds: ModelBounds,
     throw invalid(nameOf('duration'), secondsWords(bounds.seconds));
   if (frames === undefined) return;
   if (duration !== undefined)
-    throw conflict(nameOf('frames'), `cannot be combined with ${nameOf('duration')}; give one of them.`);
+    throw conflict(nameOf('frames'), `cannot be combined with ${nameOf('duration')}. Send one of them.`);
   if (frames > longest * frameRate)
     throw invalid(nameOf('frames'), `must be at most ${longest * frameRate} for this model.`);
 }
@@ -76,16 +76,17 @@ function checkTaskType(
   if (type === 'auto') return;
   const works = type === 'edit' || type === 'extend';
   if (type === 'edit' && duration !== undefined && duration !== -1)
-    throw constraint(nameOf('duration'), 'must be -1 for an edit: it is as long as its source.');
+    throw constraint(nameOf('duration'), 'must be -1 for an edit, which has the length of its source.');
   if (type === 'edit' && frames !== undefined)
-    throw constraint(nameOf('frames'), 'must not be given for an edit: it is as long as its source.');
+    throw constraint(nameOf('frames'), 'must not be set for an edit, which has the length of its source.');
   if (ratio !== undefined && ratio !== 'adaptive' && (works || hasFirstFrame(sources)))
     throw constraint(
       nameOf('ratio'),
       `must be adaptive for ${works ? `task type ${type}` : 'a given first frame'}.`,
     );
   const source = sources.some(({ item }) => item.type === 'video_url' || item.type === 'draft_task');
-  if (works && !source) throw constraint(nameOf('omni_reference_task_type'), `${type} needs a source video.`);
+  if (works && !source)
+    throw constraint(nameOf('omni_reference_task_type'), `${type} requires a source video.`);
 }
 
 function constraint(field: string, problem: string): Failure {

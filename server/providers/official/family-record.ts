@@ -2,17 +2,17 @@ import type { components } from '../../../generated/http.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import type { VideoFacts } from '../video.ts';
-import { shownResult, unixTime } from '../video-task.ts';
+import { publicResult, unixTime } from '../video-task.ts';
 import { renderOfficialTask } from './render-task.ts';
 
 type FamilyRecord = components['schemas']['FamilyRecord'];
 type Status = FamilyRecord['data']['status'];
 
-/** How the generic poll shows a task of a Seedance model. */
+/** Renders a task of a Seedance model for the generic poll. */
 export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRecord {
   const { id, error, startedAt, completedAt } = task;
   const { prompt }: VideoFacts = task.facts;
-  const { video_url } = shownResult(task, links);
+  const { video_url } = publicResult(task, links);
   const status = recordStatus(task);
   return {
     code: 'success',
@@ -36,7 +36,7 @@ export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRe
   };
 }
 
-/** A task's state in the words of the records. */
+/** Maps a task's state to the status of a record. */
 export function recordStatus({ state, upstreamId }: TaskRecord): Status {
   if (state === 'completed') return 'SUCCESS';
   if (state === 'failed') return 'FAILURE';
@@ -44,7 +44,7 @@ export function recordStatus({ state, upstreamId }: TaskRecord): Status {
   return upstreamId === null ? 'SUBMITTED' : 'QUEUED';
 }
 
-/** Percent in steps, since the provider reports none. */
+/** Percent in steps, because the provider reports no progress. */
 function progressOf({ state, progress }: TaskRecord): number {
   if (state === 'completed' || state === 'failed') return 100;
   return Math.max(progress, state === 'queued' ? 10 : 50);

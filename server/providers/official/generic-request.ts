@@ -4,16 +4,16 @@ import {
   agreedValue,
   type FieldValue,
   type GenericVideoRequest,
-  lengthAsked,
   ratioFields,
+  requestedSeconds,
 } from '../video.ts';
 import type { ContentItem, ContentSource } from './check-content.ts';
 import type { FieldNames, OfficialOptions } from './check-options.ts';
 
 /**
- * The official content that prompt and media fields of a generic request stand for: all images are references.
+ * Translates the prompt and media fields of a generic request to official content. All images are references.
  *
- * @throws Failure 400 when the request holds neither, or names its image twice
+ * @throws Failure 400 when the request has neither, or has its image twice
  */
 export function shortcutContent(request: GenericVideoRequest): ContentSource[] {
   const { prompt, video, metadata } = request;
@@ -21,8 +21,8 @@ export function shortcutContent(request: GenericVideoRequest): ContentSource[] {
     ...(prompt ? [{ item: { type: 'text' as const, text: prompt }, field: 'prompt' }] : []),
     ...imageSources(request),
     ...(video === undefined ? [] : [{ item: videoItem(video.url), field: 'video' }]),
-    ...listed(metadata?.video_url, 'metadata.video_url', videoItem),
-    ...listed(metadata?.audio_url, 'metadata.audio_url', audioItem),
+    ...sourcesOf(metadata?.video_url, 'metadata.video_url', videoItem),
+    ...sourcesOf(metadata?.audio_url, 'metadata.audio_url', audioItem),
   ];
   if (sources.length === 0) throw invalid('prompt', 'a prompt or media is required.');
   return sources;
@@ -33,10 +33,10 @@ function imageSources(request: GenericVideoRequest): ContentSource[] {
   if (image !== undefined && input_reference !== undefined)
     throw conflict('input_reference', 'is an alias of image; send only one of them.');
   return [
-    ...listed(image, 'image', imageItem),
-    ...listed(input_reference?.image_url, 'input_reference.image_url', imageItem),
-    ...listed(images, 'images', imageItem),
-    ...listed(
+    ...sourcesOf(image, 'image', imageItem),
+    ...sourcesOf(input_reference?.image_url, 'input_reference.image_url', imageItem),
+    ...sourcesOf(images, 'images', imageItem),
+    ...sourcesOf(
       reference_images.map(({ url }) => url),
       'reference_images',
       imageItem,
@@ -44,8 +44,8 @@ function imageSources(request: GenericVideoRequest): ContentSource[] {
   ];
 }
 
-/** A field that holds one address or a list of them. */
-function listed(
+/** Reads a field with one URL or a list of URLs. */
+function sourcesOf(
   urls: string | readonly string[] = [],
   field: string,
   itemOf: (url: string) => ContentItem,
@@ -70,8 +70,8 @@ const audioItem = (url: string): ContentItem => ({
   role: 'reference_audio',
 });
 
-/** Keys of `metadata` that are called the same in the official request. */
-const copied = [
+/** Keys of `metadata` with the same name in the official request. */
+const copiedFields = [
   'watermark',
   'return_last_frame',
   'seed',
@@ -91,9 +91,9 @@ const copied = [
 const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
 
 /**
- * The official options of a generic request, and the field that holds each of them.
+ * Translates the options of a generic request. `nameOf` returns the client's field of an option.
  *
- * @throws Failure 400 when two fields that mean the same disagree
+ * @throws Failure 400 when two equivalent fields differ
  */
 export function genericOptions(request: GenericVideoRequest): {
   options: OfficialOptions;
@@ -106,13 +106,13 @@ export function genericOptions(request: GenericVideoRequest): {
   ]);
   const ratio = agreedValue(ratioFields(request));
   const taskType = request.omni_reference_task_type ?? metadata.omni_reference_task_type;
-  const duration = lengthAsked(request)?.length;
+  const duration = requestedSeconds(request)?.length;
   const options: OfficialOptions = {
     ...(resolution !== undefined && { resolution: resolution.value }),
     ...(ratio !== undefined && { ratio: officialRatio(ratio) }),
     ...(duration !== undefined && { duration }),
     ...Object.fromEntries(
-      copied.flatMap((name) => (metadata[name] === undefined ? [] : [[name, metadata[name]]])),
+      copiedFields.flatMap((name) => (metadata[name] === undefined ? [] : [[name, metadata[name]]])),
     ),
     ...(taskType !== undefined && { omni_reference_task_type: taskType }),
   };
@@ -127,7 +127,7 @@ export function genericOptions(request: GenericVideoRequest): {
   return { options, nameOf: (field) => names[field] ?? `metadata.${field}` };
 }
 
-/** @throws Failure 400 when the models do not have the ratio */
+/** @throws Failure 400 when the models do not support the ratio */
 function officialRatio({ field, value }: FieldValue<string>): (typeof ratios)[number] {
   const found = ratios.find((one) => one === value);
   if (found === undefined) throw invalid(field, `must be one of ${ratios.join(', ')}.`);

@@ -1,27 +1,27 @@
 import { familySeconds, type SecondsRange } from '../../models/media-rules.ts';
 
-/** What one Seedance model takes. */
+/** Limits of a Seedance model. */
 export interface ModelBounds {
-  /** Shortest and longest video in seconds; -1 is taken besides. */
+  /** Shortest and longest video in seconds. -1 is also valid. */
   seconds: SecondsRange;
-  /** Most seconds that can come of a request without a length. */
+  /** Maximum seconds of a request without a length. */
   defaultSeconds: number;
   resolutions: readonly string[];
-  /** Most references of each kind, and of all kinds together. */
+  /** Maximum number of references of each kind and in total. */
   images: number;
   videos: number;
   audios: number;
   files: number;
   /** Whether audio may be the only medium. */
   audioAlone: boolean;
-  /** Task types, QuickTime output and the flexible service tier came with 2.5. */
+  /** Whether the model supports the options of 2.5: task types, QuickTime output and the flexible service tier. */
   modern: boolean;
 }
 
 const standard: ModelBounds = {
   seconds: familySeconds.seedance20,
   defaultSeconds: 5,
-  // Only some accounts have 4k; the provider knows which.
+  // Only some accounts have 4k, which the provider checks.
   resolutions: ['480p', '720p', '1080p', '4k'],
   images: 9,
   videos: 3,
@@ -35,7 +35,7 @@ const fast: ModelBounds = { ...standard, resolutions: ['480p', '720p'] };
 
 const modern: ModelBounds = {
   seconds: familySeconds.seedance25,
-  // Without a length the model may choose one.
+  // Without a length, the model chooses one.
   defaultSeconds: 30,
   resolutions: ['480p', '720p', '1080p'],
   images: 30,
@@ -46,14 +46,13 @@ const modern: ModelBounds = {
   modern: true,
 };
 
-/** A model that only a channel knows: what any of the family takes. */
+/** A model that only a channel lists: accepts the values of all models of the family. */
 const unknown: ModelBounds = {
   ...modern,
   seconds: [1, 30],
   resolutions: [...modern.resolutions, '4k'],
 };
 
-/** The bounds of a model id. */
 export function boundsOf(model: string): ModelBounds {
   const version = /^(?:epsilon|zeta)-delta-(2-0-fast|2-0|2-5)-/.exec(model)?.[1];
   if (version === '2-5') return modern;

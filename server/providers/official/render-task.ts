@@ -2,20 +2,20 @@ import type { components } from '../../../generated/http.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { taskCanceled, taskExpired } from '../../tasks/driver.ts';
-import { shownFiles } from '../links-for.ts';
-import { shownResult, unixTime } from '../video-task.ts';
+import { publicFileUrls } from '../client-links.ts';
+import { publicResult, unixTime } from '../video-task.ts';
 
 type OfficialTask = components['schemas']['OfficialTask'];
 
-/** The official task object: what poll, list and callbacks show. All ids in it are the gateway's own. */
+/** Renders the official task object for poll, list and callbacks. All ids in it are public. */
 export function renderOfficialTask(task: TaskRecord, links: FileLinks): OfficialTask {
   const status = officialStatus(task);
-  const { video_url: url, native: reported } = shownResult(task, links);
-  const native = shownContent(task, reported, links);
+  const { video_url: url, native: reported } = publicResult(task, links);
+  const native = publicContent(task, reported, links);
   const { draft_task_id, safety_identifier } = task.facts;
   return {
     ...(typeof safety_identifier === 'string' && { safety_identifier }),
-    // What the provider reports wins over what was asked for.
+    // Values of the provider override those of the request.
     ...native,
     ...(typeof draft_task_id === 'string' && { draft_task_id }),
     id: task.id,
@@ -28,7 +28,7 @@ export function renderOfficialTask(task: TaskRecord, links: FileLinks): Official
   };
 }
 
-/** The task's state in the official words. */
+/** Maps a task's state to the official status. */
 export function officialStatus({ state, error }: TaskRecord): OfficialTask['status'] {
   if (state === 'queued') return 'queued';
   if (state === 'in_progress') return 'running';
@@ -37,13 +37,13 @@ export function officialStatus({ state, error }: TaskRecord): OfficialTask['stat
   return error?.code === taskCanceled.code ? 'cancelled' : 'failed';
 }
 
-/** The files beside the video. */
-function shownContent(task: TaskRecord, native: OfficialTask | object = {}, links: FileLinks) {
+/** Replaces the URLs of files other than the video. */
+function publicContent(task: TaskRecord, native: OfficialTask | object = {}, links: FileLinks) {
   if (!('content' in native)) return native;
-  return { ...native, content: shownFiles(native.content, ['last_frame_url', 'file_url'], task, links) };
+  return { ...native, content: publicFileUrls(native.content, ['last_frame_url', 'file_url'], task, links) };
 }
 
-/** The address of the video in all the places where clients look for it. */
+/** The URL of the video in every field that clients read. */
 function filesOf(url: string, native: OfficialTask | object) {
   const content = 'content' in native ? native.content : {};
   return { content: { ...content, video_url: url }, video_url: url, outputs: [url] };

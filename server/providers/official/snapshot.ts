@@ -1,14 +1,14 @@
 import type { components } from '../../../generated/http.ts';
 import {
+  booleanField,
   countField,
   field,
-  flagField,
+  integerField,
   numberField,
   objectField,
-  picked,
+  pickDefined,
   textField,
-  webAddress,
-  wholeField,
+  urlField,
 } from '../json.ts';
 import type { VideoResult } from '../video.ts';
 
@@ -31,12 +31,12 @@ const texts = [
 ] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
 const flags = ['generate_audio', 'draft'] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
 
-/** Characters of a text that are kept: as many as the longest prompt has. */
+/** Length of the longest prompt. */
 const maxTextLength = 20_000;
 
 /**
- * What an upstream reports of a task, as far as clients may see it: no ids, and nothing of a type that the contract
- * does not have. The address of the video stands in different places on different channels.
+ * Reads the fields of an upstream task that clients may see: no ids, and only types of the contract. Channels put the
+ * URL of the video in different fields.
  */
 export function readSnapshot(answer: unknown): VideoResult {
   const url = videoUrl(answer);
@@ -47,7 +47,7 @@ export function readSnapshot(answer: unknown): VideoResult {
   };
 }
 
-/** Seconds of the video; undefined while nobody knows. */
+/** Seconds of the video. Undefined while unknown. */
 export function secondsOf(answer: unknown): number | undefined {
   const duration = numberField(answer, 'duration') ?? 0;
   if (duration > 0) return duration;
@@ -59,10 +59,10 @@ export function secondsOf(answer: unknown): number | undefined {
 function videoUrl(answer: unknown): string | undefined {
   const outputs = field(answer, 'outputs');
   return (
-    webAddress(field(answer, 'content'), 'video_url') ??
-    webAddress(outputs, '0') ??
-    webAddress(field(outputs, '0'), 'url') ??
-    webAddress(answer, 'video_url')
+    urlField(field(answer, 'content'), 'video_url') ??
+    urlField(outputs, '0') ??
+    urlField(field(outputs, '0'), 'url') ??
+    urlField(answer, 'video_url')
   );
 }
 
@@ -71,31 +71,33 @@ function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
   const tools = toolsOf(answer);
   const content = field(answer, 'content');
   return {
-    content: picked(['last_frame_url', 'file_url'], (name) => webAddress(content, name)),
+    content: pickDefined(['last_frame_url', 'file_url'], (name) => urlField(content, name)),
     ...(usage !== undefined && { usage }),
-    // A length of -1 asks for any length.
-    ...picked(numbers, (name) => (name === 'seed' ? wholeField(answer, name) : countField(answer, name))),
-    ...picked(['framespersecond'], (name) => countField(answer, name) || undefined),
-    ...picked(texts, (name) => textField(answer, name)?.slice(0, maxTextLength)),
-    ...picked(flags, (name) => flagField(answer, name)),
+    // Ignores a length of -1, which means any length.
+    ...pickDefined(numbers, (name) =>
+      name === 'seed' ? integerField(answer, name) : countField(answer, name),
+    ),
+    ...pickDefined(['framespersecond'], (name) => countField(answer, name) || undefined),
+    ...pickDefined(texts, (name) => textField(answer, name)?.slice(0, maxTextLength)),
+    ...pickDefined(flags, (name) => booleanField(answer, name)),
     ...(tools !== undefined && { tools }),
   };
 }
 
-/** What the generic task object shows of the video. */
+/** Reads `metadata` of the generic task object. */
 function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
   const seconds = secondsOf(answer);
   const usage = usageOf(answer);
   const content = field(answer, 'content');
   return {
     ...(usage !== undefined && { usage }),
-    ...picked(['last_frame_url'], (name) => webAddress(content, name)),
+    ...pickDefined(['last_frame_url'], (name) => urlField(content, name)),
     ...(seconds !== undefined && { duration: seconds, duration_seconds: seconds }),
-    ...picked(['output_format', 'resolution', 'ratio'], (name) =>
+    ...pickDefined(['output_format', 'resolution', 'ratio'], (name) =>
       textField(answer, name)?.slice(0, maxTextLength),
     ),
-    ...picked(['seed'], (name) => wholeField(answer, name)),
-    ...picked(['generate_audio'], (name) => flagField(answer, name)),
+    ...pickDefined(['seed'], (name) => integerField(answer, name)),
+    ...pickDefined(['generate_audio'], (name) => booleanField(answer, name)),
   };
 }
 
@@ -104,7 +106,7 @@ function usageOf(answer: unknown): Schemas['OfficialUsage'] | undefined {
   if (usage === undefined) return undefined;
   const searches = countField(field(usage, 'tool_usage'), 'web_search');
   return {
-    ...picked(['completion_tokens', 'total_tokens'], (name) => countField(usage, name)),
+    ...pickDefined(['completion_tokens', 'total_tokens'], (name) => countField(usage, name)),
     ...(searches !== undefined && { tool_usage: { web_search: searches } }),
   };
 }

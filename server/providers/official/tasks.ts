@@ -8,13 +8,13 @@ import {
   taskExpired,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { askForTask, badAnswer, pollForTask } from '../ask-for-task.ts';
 import { countField, field, idField } from '../json.ts';
-import { reportedError } from '../public-ids.ts';
+import { taskErrorFrom } from '../public-ids.ts';
+import { invalidResponse, pollTask, requestTask } from '../task-request.ts';
 import { readSnapshot, secondsOf } from './snapshot.ts';
 
 /** The protocol reports no progress. */
-const halfway = 50;
+const assumedProgress = 50;
 const path = '/api/v3/contents/generations/tasks';
 const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
 
@@ -23,32 +23,32 @@ export const officialDriver: TaskDriver = {
   async submit(task, request, upstream) {
     const model = upstream.channel.upstreamModel(task.model);
     const body = { model, ...request };
-    const upstreamId = idField(await askForTask(upstream, { method: 'POST', path, body }), 'id');
-    if (upstreamId === undefined) throw badAnswer();
+    const upstreamId = idField(await requestTask(upstream, { method: 'POST', path, body }), 'id');
+    if (upstreamId === undefined) throw invalidResponse();
     return { upstreamId };
   },
 
   poll(task, upstream) {
-    return pollForTask(upstream, pathOf(task), (answer) => snapshot(task, answer, upstream));
+    return pollTask(upstream, pathOf(task), (answer) => snapshot(task, answer, upstream));
   },
 
   async cancel(task, upstream) {
-    // The same call removes a finished task, and with it a result that was paid for.
-    const { state } = await pollForTask(upstream, pathOf(task), (answer) => snapshot(task, answer, upstream));
-    if (state === 'completed') throw tooLate();
-    await askForTask(upstream, { method: 'DELETE', path: pathOf(task) });
+    // The same call would delete a finished task and its paid result.
+    const { state } = await pollTask(upstream, pathOf(task), (answer) => snapshot(task, answer, upstream));
+    if (state === 'completed') throw alreadyFinished();
+    await requestTask(upstream, { method: 'DELETE', path: pathOf(task) });
   },
 };
 
-function tooLate(): DriverError {
-  return new DriverError('rejected', new Failure(400, 'UnsupportedOperation', 'The task is done already.'));
+function alreadyFinished(): DriverError {
+  return new DriverError('rejected', new Failure(400, 'UnsupportedOperation', 'The task has already ended.'));
 }
 
 function pathOf({ upstreamId }: AcceptedTask): string {
   return `${path}/${encodeURIComponent(upstreamId)}`;
 }
 
-/** What an answer says; a state that nobody knows changes nothing. */
+/** Reads a poll response. An unknown state changes nothing. */
 function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
   const status = field(answer, 'status');
   const result = { ...readSnapshot(answer) };
@@ -56,12 +56,12 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
     case 'queued':
       return { state: 'queued', result };
     case 'running':
-      return { state: 'in_progress', progress: halfway, result };
+      return { state: 'in_progress', progress: assumedProgress, result };
     case 'succeeded':
       if (result.video_url === undefined) return { state: 'failed', error: failed, result };
       return { state: 'completed', result, ...usageOf(answer) };
     case 'failed':
-      return { state: 'failed', error: reportedError(task, channel, field(answer, 'error'), failed), result };
+      return { state: 'failed', error: taskErrorFrom(task, channel, field(answer, 'error'), failed), result };
     case 'expired':
       return { state: 'failed', error: taskExpired, result };
     case 'cancelled':
@@ -71,7 +71,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   }
 }
 
-/** Undefined parts are not reported: what was reserved is charged then. */
+/** Reads the usage. Without one, the reserved units are charged. */
 function usageOf(answer: unknown) {
   const units = secondsOf(answer);
   if (units === undefined) return {};

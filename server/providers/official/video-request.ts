@@ -6,16 +6,15 @@ import { checkOptions, type FieldNames, maxSeconds, type OfficialOptions } from 
 import { genericOptions, shortcutContent } from './generic-request.ts';
 import { boundsOf } from './model-bounds.ts';
 
-/** Seconds until an unfinished task expires unless the request says otherwise. */
+/** Default seconds until an unfinished task expires. */
 const defaultLifetime = 172_800;
-/** No more characters of a prompt are remembered: facts stay small. */
-const rememberedPrompt = 20_000;
+const maxStoredPromptLength = 20_000;
 
 /**
- * A generic request in the words of the official protocol. Non-empty `metadata.content` replaces the prompt and all
- * media fields.
+ * Translates a generic request to the official protocol. Non-empty `metadata.content` replaces the prompt and all media
+ * fields.
  *
- * @throws Failure 400 that names the field; `invalid_media_combination` for fields that exclude each other
+ * @throws Failure 400 that names the field, `invalid_media_combination` for fields that exclude each other
  */
 export function seedanceFromGeneric(model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const given = request.metadata?.content ?? [];
@@ -27,8 +26,8 @@ export function seedanceFromGeneric(model: TaskModel, request: GenericVideoReque
 }
 
 /**
- * An official request, which goes upstream as it came, but for the model's name and the callback: the gateway calls
- * back itself, with its own id of the task.
+ * Translates an official request: only the model and the callback change. The gateway sends callbacks itself, with the
+ * public task id.
  *
  * @throws Failure 400 that names the field
  */
@@ -58,13 +57,13 @@ function translate(
   };
 }
 
-/** What the renderers and the list of tasks need of the request. */
+/** Collects the properties that renderers and the task list need. */
 function factsOf(sources: readonly ContentSource[], options: OfficialOptions): TranslatedVideo['facts'] {
   const { duration, resolution, service_tier, safety_identifier } = options;
   const prompt = sources
     .flatMap(({ item }) => (item.type === 'text' ? [item.text] : []))
     .join('\n')
-    .slice(0, rememberedPrompt);
+    .slice(0, maxStoredPromptLength);
   const draft = sources.map(({ item }) => item).find((item) => item.type === 'draft_task');
   return {
     ...(duration !== undefined && { seconds: String(duration) }),

@@ -4,19 +4,18 @@ import type { MusicFacts } from './music.ts';
 type Schemas = components['schemas'];
 type MusicRequest = Schemas['SubmitMusicRequest'];
 
-/** A request for music or lyrics in the words of the upstream; the driver adds the model version. */
+/** A request for music or lyrics, translated for the upstream. The driver adds the model version. */
 export interface TranslatedMusic {
   body: Readonly<Record<string, unknown>>;
   facts: MusicFacts & Readonly<Record<string, unknown>>;
-  /** The most that can come of it. */
+  /** Maximum units, which are reserved. */
   expectedUnits: number;
 }
 
-/** Songs that a request makes. */
-const usual = 2;
+const songsPerRequest = 2;
 
-/** The fields that are kept of a request; whatever else it holds goes to the provider alone. */
-const kept = [
+/** Fields of a request that the gateway stores. */
+const storedFields = [
   'mv',
   'prompt',
   'gpt_description_prompt',
@@ -31,19 +30,19 @@ const kept = [
   'stem_task',
 ] as const satisfies readonly (keyof MusicRequest)[];
 
-/** What the upstream wants for each separation, beside the clip, and how many tracks that makes. */
+/** Upstream parameter and number of tracks of each separation. */
 const separations = {
   two: { group: 'Two', tracks: 2 },
   twelve: { group: 'Twelve', tracks: 12 },
 } as const;
 const stemType = 91;
 
-/** The upstream's body for a song, a continuation or stems. Flags stay as they were sent. */
+/** Translates a request for a song, a continuation or stems. */
 export function sigmaMusic(request: MusicRequest): TranslatedMusic {
-  const { mv: _, callback_url: _callback, notify_hook: _hook, ...wanted } = request;
+  const { mv: _, callback_url: _callback, notify_hook: _hook, ...fields } = request;
   const facts = { action: 'MUSIC' as const, input: inputOf(request) };
   if (request.task !== 'gen_stem')
-    return { body: wanted, facts: { ...facts, mv: 'chirp-hawk' }, expectedUnits: usual };
+    return { body: fields, facts: { ...facts, mv: 'chirp-hawk' }, expectedUnits: songsPerRequest };
   const { stem_task = 'two' } = request;
   const { group, tracks } = separations[stem_task];
   const stems = {
@@ -54,7 +53,7 @@ export function sigmaMusic(request: MusicRequest): TranslatedMusic {
     generation_type: 'TEXT',
   };
   return {
-    body: { prompt: '', ...wanted, ...stems },
+    body: { prompt: '', ...fields, ...stems },
     facts: { ...facts, mv: 'chirp-auk' },
     expectedUnits: tracks,
   };
@@ -65,12 +64,12 @@ export function sigmaLyrics({ prompt }: Schemas['SubmitLyricsRequest']): Transla
 }
 
 function inputOf(request: MusicRequest): Readonly<Record<string, unknown>> {
-  const fields = kept.flatMap((name) =>
+  const stored = storedFields.flatMap((name) =>
     request[name] === undefined ? [] : [[name, request[name]] as const],
   );
   const sliders = request.metadata?.control_sliders;
   return {
-    ...Object.fromEntries(fields),
+    ...Object.fromEntries(stored),
     ...(sliders !== undefined && {
       metadata: { control_sliders: slidersOf(sliders) },
     }),

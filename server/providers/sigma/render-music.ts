@@ -1,14 +1,14 @@
 import type { components } from '../../../generated/http.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { shownFiles } from '../links-for.ts';
+import { publicFileUrls } from '../client-links.ts';
 import { recordStatus } from '../official/family-record.ts';
 import { unixTime } from '../video-task.ts';
 import { type MusicFacts, type MusicResult, type Song, songsOf } from './music.ts';
 
 type Schemas = components['schemas'];
 
-/** The record of a music or lyrics task: what fetch and callbacks show. */
+/** Renders the record of a music or lyrics task for fetch and callbacks. */
 export function renderMusicTask(task: TaskRecord, links: FileLinks): Schemas['MusicTaskRecord'] {
   const { id, error, startedAt, completedAt } = task;
   const { action = 'MUSIC' }: MusicFacts = task.facts;
@@ -24,13 +24,13 @@ export function renderMusicTask(task: TaskRecord, links: FileLinks): Schemas['Mu
   };
   return action === 'LYRICS'
     ? { ...facts, action, data: task.state === 'completed' ? (lyrics ?? null) : null }
-    : { ...facts, action, data: shownSongs(task, links) };
+    : { ...facts, action, data: publicSongs(task, links) };
 }
 
-/** The same task in format A. */
+/** Renders a music task in format A. */
 export function renderMusicState(task: TaskRecord, links: FileLinks): Schemas['MusicStateReply']['data'] {
   const { input = {} }: MusicFacts = task.facts;
-  const songs = shownSongs(task, links);
+  const songs = publicSongs(task, links);
   return {
     task_id: task.id,
     status: recordStatus(task),
@@ -42,11 +42,11 @@ export function renderMusicState(task: TaskRecord, links: FileLinks): Schemas['M
 
 const files = ['audio_url', 'video_url', 'image_url', 'image_large_url'] as const;
 
-/** The songs of a task as `songsOf`, with their files as the client is shown them. */
-export function shownSongs(task: TaskRecord, links: FileLinks): Song[] {
+/** Songs of a task with file URLs for the client. */
+export function publicSongs(task: TaskRecord, links: FileLinks): Song[] {
   return songsOf(task).map((song) => {
-    // There is no file at an empty address.
-    const there = Object.fromEntries(files.map((name) => [name, song[name] || undefined]));
-    return { ...song, ...shownFiles(there, files, task, links) };
+    // An empty URL means no file.
+    const urls = Object.fromEntries(files.map((name) => [name, song[name] || undefined]));
+    return { ...song, ...publicFileUrls(urls, files, task, links) };
   });
 }

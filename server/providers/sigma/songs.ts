@@ -1,36 +1,35 @@
 import { createHash } from 'node:crypto';
 import type { NewClip } from '../../store/commands/clips.ts';
 import {
+  booleanField,
   countField,
   field,
-  flagField,
   idField,
+  integerField,
   numberField,
-  picked,
+  pickDefined,
   textField,
-  webAddress,
-  wholeField,
+  urlField,
 } from '../json.ts';
-import type { ProviderWords } from '../provider-words.ts';
+import type { ProviderRedactor } from '../provider-redactor.ts';
 import type { PublicIds } from '../public-ids.ts';
 import type { Lyrics, MusicVersion, Song } from './music.ts';
 
-/** Twelve stems are the most that a request makes. */
+/** A request makes at most 12 stems. */
 const maxSongs = 24;
-/** Characters of texts that are kept: lyrics may be longer than what they were asked for with. */
+/** Maximum length of stored texts. Lyrics may be longer than their prompt. */
 const maxLength = { lyrics: 20_000, text: 2_000 };
 const maxHistory = 20;
 
-/** The task that songs are of. */
+/** The upstream task of songs. */
 export interface SongTask {
   id: string;
   mv: MusicVersion;
   upstreamId: string;
-  /** It reports no more: what can be played is complete, and the rest has failed. */
-  ended: boolean;
-  /** Of what its request refers to. */
+  /** The task has ended: playable songs are complete, others have failed. */
+  isEnded: boolean;
   publicIds: PublicIds;
-  words: ProviderWords;
+  redactor: ProviderRedactor;
 }
 
 export interface FoundSong {
@@ -39,8 +38,8 @@ export interface FoundSong {
 }
 
 /**
- * What an upstream reports of songs, as far as clients may see it: the gateway's ids in the place of its own, and
- * nothing of a type that the contract does not have. A song without an id is left out.
+ * Reads the fields of upstream songs that clients may see, with public ids and only types of the contract. Drops a song
+ * without an id.
  */
 export function readSongs(reported: unknown, task: SongTask): FoundSong[] {
   const found = new Map<string, FoundSong>();
@@ -54,7 +53,7 @@ export function readSongs(reported: unknown, task: SongTask): FoundSong[] {
   return [...found.values()];
 }
 
-/** The lyrics of a task; undefined while there are none. */
+/** Reads the lyrics of a task. Undefined while there are none. */
 export function readLyrics(reported: unknown, taskId: string): Lyrics | undefined {
   const lyrics: unknown = Array.isArray(reported) ? reported[0] : reported;
   const text = textField(lyrics, 'text')?.slice(0, maxLength.lyrics);
@@ -63,21 +62,21 @@ export function readLyrics(reported: unknown, taskId: string): Lyrics | undefine
   return { id, status: 'complete', title: shortText(lyrics, 'title') ?? '', text };
 }
 
-/** The same whenever it is asked for, and unlike any other: a UUID of the task and the upstream's id. */
+/** Derives a stable UUID from the task's id and the upstream's id. */
 function publicId(taskId: string, upstreamId: string): string {
   const hash = createHash('sha256').update(`${taskId} ${upstreamId}`).digest('hex');
-  // Version 8 is the one whose bits are its maker's own.
+  // UUID version 8 has custom bits.
   const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16);
   const [first, second, last] = [hash.slice(0, 8), hash.slice(8, 12), hash.slice(20, 32)];
   return `${first}-${second}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${last}`;
 }
 
-const addresses = ['video_url', 'image_large_url'] as const;
+const urlFields = ['video_url', 'image_large_url'] as const;
 const flags = ['is_liked', 'is_public', 'is_trashed', 'is_video_pending'] as const;
 const counts = ['play_count', 'upvote_count'] as const;
 
 function songOf(reported: unknown, id: string, task: SongTask): Song {
-  const audio = webAddress(reported, 'audio_url');
+  const audio = urlField(reported, 'audio_url');
   const created = Date.parse(textField(reported, 'created_at') ?? '');
   const version = shortText(reported, 'major_model_version');
   return {
@@ -86,23 +85,23 @@ function songOf(reported: unknown, id: string, task: SongTask): Song {
     title: shortText(reported, 'title') ?? '',
     status: statusOf(reported, audio !== undefined, task),
     audio_url: audio ?? '',
-    image_url: webAddress(reported, 'image_url') ?? '',
-    ...picked(addresses, (name) => webAddress(reported, name)),
-    // The provider may call it otherwise.
+    image_url: urlField(reported, 'image_url') ?? '',
+    ...pickDefined(urlFields, (name) => urlField(reported, name)),
+    // The provider's name may differ.
     model_name: task.mv,
     ...(version !== undefined && { major_model_version: version }),
     ...(!Number.isNaN(created) && { created_at: new Date(created).toISOString() }),
-    ...picked(flags, (name) => flagField(reported, name)),
-    ...picked(counts, (name) => countField(reported, name)),
+    ...pickDefined(flags, (name) => booleanField(reported, name)),
+    ...pickDefined(counts, (name) => countField(reported, name)),
     metadata: metadataOf(field(reported, 'metadata'), task),
   };
 }
 
 const known: ReadonlySet<unknown> = new Set<Song['status']>(['submitted', 'queued', 'streaming', 'error']);
 
-function statusOf(reported: unknown, playable: boolean, { ended }: SongTask): Song['status'] {
+function statusOf(reported: unknown, playable: boolean, { isEnded }: SongTask): Song['status'] {
   const status = field(reported, 'status');
-  if (ended) return playable && status !== 'error' ? 'complete' : 'error';
+  if (isEnded) return playable && status !== 'error' ? 'complete' : 'error';
   if (playable && status === 'complete') return 'complete';
   if (known.has(status)) return status as Song['status'];
   return playable ? 'streaming' : 'queued';
@@ -123,27 +122,29 @@ const references = ['audio_prompt_id', 'stem_from_id'] as const;
 const histories = ['history', 'concat_history'] as const;
 const sliders = ['style_weight', 'weirdness_constraint', 'audio_weight'] as const;
 
-function metadataOf(reported: unknown, { publicIds, words }: SongTask): Song['metadata'] {
+function metadataOf(reported: unknown, { publicIds, redactor }: SongTask): Song['metadata'] {
   const own = (value: unknown, name: string) => publicIds[textField(value, name) ?? ''];
-  const control = picked(sliders, (name) => share(numberField(field(reported, 'control_sliders'), name)));
+  const control = pickDefined(sliders, (name) =>
+    share(numberField(field(reported, 'control_sliders'), name)),
+  );
   return {
-    ...picked(texts, (name) => shortText(reported, name)),
-    ...picked(['prompt'], (name) => textField(reported, name)?.slice(0, maxLength.lyrics)),
-    ...picked(failureTexts, (name) => {
+    ...pickDefined(texts, (name) => shortText(reported, name)),
+    ...pickDefined(['prompt'], (name) => textField(reported, name)?.slice(0, maxLength.lyrics)),
+    ...pickDefined(failureTexts, (name) => {
       const text = shortText(reported, name);
-      return text && words.text(text);
+      return text && redactor.redact(text);
     }),
-    ...picked(metadataFlags, (name) => flag(reported, name)),
-    // The gateway's own ids are the only ones that a client can use.
-    ...picked(references, (name) => own(reported, name)),
-    ...picked(histories, (name) => historyOf(field(reported, name), own)),
-    ...picked(['stem_type_id'], (name) => wholeField(reported, name)),
-    ...picked(['duration'], (name) => atLeastZero(numberField(reported, name))),
+    ...pickDefined(metadataFlags, (name) => flag(reported, name)),
+    // Clients can use only public ids.
+    ...pickDefined(references, (name) => own(reported, name)),
+    ...pickDefined(histories, (name) => historyOf(field(reported, name), own)),
+    ...pickDefined(['stem_type_id'], (name) => integerField(reported, name)),
+    ...pickDefined(['duration'], (name) => atLeastZero(numberField(reported, name))),
     ...(Object.keys(control).length > 0 && { control_sliders: control }),
   };
 }
 
-/** The clips that a song goes on from, as far as the client knows them. */
+/** Earlier clips of a song that the client knows. */
 function historyOf(reported: unknown, own: (value: unknown, name: string) => string | undefined) {
   if (!Array.isArray(reported)) return undefined;
   const clips = reported.slice(0, maxHistory).flatMap((one) => {
@@ -158,10 +159,10 @@ function shortText(value: unknown, name: string): string | undefined {
   return textField(value, name)?.slice(0, maxLength.text);
 }
 
-/** True or false, or as a number. */
+/** Reads a boolean or 0 and 1. */
 function flag(value: unknown, name: string): boolean | undefined {
   const found = field(value, name);
-  return found === 0 || found === 1 ? found === 1 : flagField(value, name);
+  return found === 0 || found === 1 ? found === 1 : booleanField(value, name);
 }
 
 function atLeastZero(number: number | undefined): number | undefined {

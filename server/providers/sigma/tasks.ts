@@ -1,16 +1,16 @@
 import type { TaskError } from '../../lib/failure.ts';
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
-import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField, objectField, percentField, textField } from '../json.ts';
-import { ProviderWords } from '../provider-words.ts';
-import { publicIdsIn, reportedError } from '../public-ids.ts';
-import { failureCode, isUnknown, refuseFailure } from './envelope.ts';
-import { joinedIds, type MusicFacts, type MusicResult, type MusicVersion, separateIds } from './music.ts';
+import { ProviderRedactor } from '../provider-redactor.ts';
+import { publicIdsIn, taskErrorFrom } from '../public-ids.ts';
+import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';
+import { failureCode, isNotFound, throwOnFailure } from './envelope.ts';
+import { joinIds, type MusicFacts, type MusicResult, type MusicVersion, splitIds } from './music.ts';
 import { type FoundSong, readLyrics, readSongs } from './songs.ts';
 
-const failed: TaskError = { code: 'music_generation_failed', message: 'The provider made nothing of it.' };
+const failed: TaskError = { code: 'music_generation_failed', message: 'The provider made no result.' };
 
-/** More tasks than a request can become upstream. */
+/** Maximum number of upstream tasks of a request. */
 const maxTasks = 12;
 
 /** Songs, stems and lyrics in the sigma protocol. */
@@ -20,27 +20,27 @@ export const sigmaDriver: TaskDriver = {
     const lyrics = action === 'LYRICS';
     const path = lyrics ? '/sigma/submit/lyrics' : '/sigma/submit/music';
     const body = lyrics ? request : { ...request, mv: upstreamVersion(mv, model, upstream) };
-    const answer = await askForTask(upstream, { method: 'POST', path, body });
-    refuseFailure(answer, new ProviderWords(upstream.channel, request));
+    const answer = await requestTask(upstream, { method: 'POST', path, body });
+    throwOnFailure(answer, new ProviderRedactor(upstream.channel, request));
     const ids = submittedIds(field(answer, 'data'));
-    const upstreamId = joinedIds(ids);
-    if (upstreamId === undefined || ids.length > maxTasks) throw badAnswer();
+    const upstreamId = joinIds(ids);
+    if (upstreamId === undefined || ids.length > maxTasks) throw invalidResponse();
     return { upstreamId };
   },
 
   poll(task, upstream) {
-    const ids = separateIds(task.upstreamId);
+    const ids = splitIds(task.upstreamId);
     const [id = ''] = ids;
     if (ids.length === 1)
-      return pollForTask(upstream, `/sigma/fetch/${encodeURIComponent(id)}`, (answer) =>
-        merged(task, [partOf(task, id, recordIn(answer), upstream)]),
+      return pollTask(upstream, `/sigma/fetch/${encodeURIComponent(id)}`, (answer) =>
+        mergeParts(task, [partOf(task, id, recordIn(answer), upstream)]),
       );
     const request = { method: 'POST' as const, path: '/sigma/fetch', body: { ids } };
-    return pollForTask(upstream, request, (answer) => {
+    return pollTask(upstream, request, (answer) => {
       const records = recordsIn(answer);
-      // One answer without any record is no proof that the provider lost all of them.
-      if (!ids.some((one) => records.has(one))) throw badAnswer();
-      return merged(
+      // A response without any record does not prove that all tasks are lost.
+      if (!ids.some((one) => records.has(one))) throw invalidResponse();
+      return mergeParts(
         task,
         ids.map((one) => partOf(task, one, records.get(one), upstream)),
       );
@@ -48,13 +48,13 @@ export const sigmaDriver: TaskDriver = {
   },
 };
 
-/** A channel may call the current version otherwise; what takes songs apart has one name everywhere. */
+/** A channel may rename the current version. The version for stems has the same name everywhere. */
 function upstreamVersion(mv: MusicVersion = 'chirp-hawk', model: string, { channel }: Upstream): string {
   const named = channel.upstreamModel(model);
   return mv === 'chirp-auk' || named === model ? mv : named;
 }
 
-/** The ids in the answer to a submission: one id, or a list of tasks. */
+/** Reads the ids in a submission's response: one id, or a list of tasks. */
 function submittedIds(data: unknown): string[] {
   const found = Array.isArray(data)
     ? data.map((one) => (typeof one === 'string' ? idField({ one }, 'one') : idField(one, 'task_id')))
@@ -62,25 +62,25 @@ function submittedIds(data: unknown): string[] {
   return [...new Set(found)].filter((id) => id !== undefined);
 }
 
-/** The record of a task, wrapped or bare; undefined when the provider knows the task no more. */
+/** Reads a task's record, with or without an envelope. Undefined if the provider no longer has the task. */
 function recordIn(answer: unknown): unknown {
   if (textField(answer, 'status') !== undefined) return answer;
   const code = failureCode(answer);
-  if (code !== undefined && isUnknown(code)) return undefined;
+  if (code !== undefined && isNotFound(code)) return undefined;
   const record = objectField(answer, 'data');
-  if (record === undefined) throw badAnswer();
+  if (record === undefined) throw invalidResponse();
   return record;
 }
 
-/** The records of several tasks by their ids; those that the provider does not know are left out. */
+/** Reads the records of several tasks by id. */
 function recordsIn(answer: unknown): ReadonlyMap<string, unknown> {
   const records = Array.isArray(answer) ? answer : field(answer, 'data');
-  if (!Array.isArray(records)) throw badAnswer();
+  if (!Array.isArray(records)) throw invalidResponse();
   return new Map(records.map((record) => [idField(record, 'task_id') ?? '', record]));
 }
 
-/** What one upstream task has come to. */
-interface Part {
+/** State and output of one upstream task. */
+interface UpstreamPart {
   state: Snapshot['state'];
   progress: number;
   songs: readonly FoundSong[];
@@ -88,29 +88,34 @@ interface Part {
   error?: { code: string; message: string };
 }
 
-function partOf(task: AcceptedTask, upstreamId: string, record: unknown, { channel }: Upstream): Part {
+function partOf(
+  task: AcceptedTask,
+  upstreamId: string,
+  record: unknown,
+  { channel }: Upstream,
+): UpstreamPart {
   if (record === undefined) return { state: 'failed', progress: 100, songs: [], error: taskLost };
   const state = stateOf(textField(record, 'status'));
   if (state === 'failed') {
     const reason = { message: textField(record, 'fail_reason') };
-    const error = reportedError({ ...task, upstreamId }, channel, reason, failed);
+    const error = taskErrorFrom({ ...task, upstreamId }, channel, reason, failed);
     return { state, progress: 100, songs: [], error };
   }
   const { action, mv = 'chirp-hawk' }: MusicFacts = task.facts;
   const data = field(record, 'data');
-  const ended = state === 'completed';
-  const progress = ended ? 100 : percentField(record, 'progress');
+  const isEnded = state === 'completed';
+  const progress = isEnded ? 100 : percentField(record, 'progress');
   if (action === 'LYRICS') {
-    const lyrics = ended ? readLyrics(data, task.id) : undefined;
+    const lyrics = isEnded ? readLyrics(data, task.id) : undefined;
     return { state, progress, songs: [], ...(lyrics !== undefined && { lyrics }) };
   }
   const publicIds = publicIdsIn(task.facts);
-  const words = new ProviderWords(channel, task.facts.sent_hosts);
-  const songs = readSongs(data, { id: task.id, mv, upstreamId, ended, publicIds, words });
+  const redactor = new ProviderRedactor(channel, task.facts.sent_hosts);
+  const songs = readSongs(data, { id: task.id, mv, upstreamId, isEnded, publicIds, redactor });
   return { state, progress, songs };
 }
 
-/** Of one upstream task; one that nobody knows the status of waits. What has begun as a whole does not go back. */
+/** State of one upstream task. An unknown status counts as queued. */
 function stateOf(status: string | undefined): Snapshot['state'] {
   switch (status) {
     case 'SUCCESS':
@@ -124,24 +129,24 @@ function stateOf(status: string | undefined): Snapshot['state'] {
   }
 }
 
-/** What the upstream tasks have come to together: the whole ends with the last of them. */
-function merged(task: AcceptedTask, parts: readonly Part[]): Snapshot {
+/** Combines the upstream tasks. The task ends with the last of them. */
+function mergeParts(task: AcceptedTask, parts: readonly UpstreamPart[]): Snapshot {
   const found = parts.flatMap(({ songs }) => songs);
   const songs = found.map(({ song }) => song);
   const lyrics = parts.find((part) => part.lyrics !== undefined)?.lyrics;
   const result: MusicResult = { ...(songs.length > 0 && { songs }), ...(lyrics !== undefined && { lyrics }) };
-  const kept = {
+  const output = {
     ...(Object.keys(result).length > 0 && { result: { ...result } }),
     clips: found.map(({ clip }) => clip),
   };
   if (parts.some(({ state }) => state === 'queued' || state === 'in_progress')) {
-    const begun = task.state === 'in_progress' || parts.some(({ state }) => state !== 'queued');
+    const isStarted = task.state === 'in_progress' || parts.some(({ state }) => state !== 'queued');
     const progress = parts.reduce((sum, part) => sum + part.progress, 0) / parts.length;
-    return { state: begun ? 'in_progress' : 'queued', progress, ...kept };
+    return { state: isStarted ? 'in_progress' : 'queued', progress, ...output };
   }
-  // What cannot be played is not paid for.
+  // Only playable songs are charged.
   const units = lyrics === undefined ? songs.filter(({ status }) => status === 'complete').length : 1;
   if (units === 0)
     return { state: 'failed', error: parts.find(({ error }) => error !== undefined)?.error ?? failed };
-  return { state: 'completed', result: { ...result }, clips: kept.clips, usage: { units } };
+  return { state: 'completed', result: { ...result }, clips: output.clips, usage: { units } };
 }

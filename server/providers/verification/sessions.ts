@@ -1,70 +1,67 @@
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
-import { askForTask, badAnswer } from '../ask-for-task.ts';
-import { field, idField, numberField, textField, webAddress } from '../json.ts';
+import { field, idField, numberField, textField, urlField } from '../json.ts';
 import { providerFailure } from '../rejection.ts';
+import { invalidResponse, requestTask } from '../task-request.ts';
 
 const path = '/api/resource-channel/vendorx/visual-validate/sessions';
 
-/** Longest id that is taken for one: the longest that the contract lets a client ask for. */
+/** The contract's limit for session ids. */
 const maxIdLength = 128;
-/** A session lasts so long unless the provider says otherwise, and never longer than a day, in milliseconds. */
-const usualLife = 30 * 60_000;
-const longestLife = 24 * 60 * 60_000;
+/** Lifetime of a session unless the provider reports another one, and the longest that is accepted. */
+const defaultLifetimeMs = 30 * 60_000;
+const maxLifetimeMs = 24 * 60 * 60_000;
 
-/** A session that a provider has made. */
 export interface StartedSession {
-  /** It is the token, too. */
+  /** Also the token. */
   sessionId: string;
   h5Link: string;
-  /** Milliseconds. */
-  lifeMs: number;
+  lifetimeMs: number;
 }
 
-/** What a provider says of a session. `groupId` is its own id. */
-export type ToldSession =
+/** A provider's state of a session. `groupId` is the provider's id. */
+export type SessionState =
   | { status: 'pending' | 'expired' }
   | { status: 'verified'; resultCode: number; groupId: string | undefined }
   | { status: 'failed'; resultCode: number | undefined };
 
-/** What a passed check has as its result code. */
-const passed = 10_000;
+/** Result code of a passed verification. */
+const passedCode = 10_000;
 
 /**
- * Has the provider make a session.
+ * Creates a session at the provider.
  *
- * @throws DriverError as `askForTask`
+ * @throws DriverError as `requestTask`
  */
 export async function startSession(upstream: Upstream, body: object): Promise<StartedSession> {
-  const data = sessionIn(await askForTask(upstream, { method: 'POST', path, body }));
+  const data = sessionIn(await requestTask(upstream, { method: 'POST', path, body }));
   const sessionId = idField(data, 'session_id');
-  const h5Link = webAddress(data, 'h5_link');
-  // The browser brings the token to the client, who knows the session by it.
+  const h5Link = urlField(data, 'h5_link');
+  // The browser returns the token to the client, which identifies the session by it.
   const isToken = [undefined, sessionId].includes(textField(data, 'vendor_token'));
   if (sessionId === undefined || sessionId.length > maxIdLength || h5Link === undefined || !isToken)
-    throw badAnswer();
-  return { sessionId, h5Link, lifeMs: lifeOf(data) };
+    throw invalidResponse();
+  return { sessionId, h5Link, lifetimeMs: lifetimeOf(data) };
 }
 
 /**
- * Asks how a session stands. The result code that the client was brought is passed on, since some providers look for
- * the result only then.
+ * Polls a session. Sends the browser's result code, because some providers check the result only then.
  *
- * @throws DriverError as `askForTask`, never `rejected`
+ * @throws DriverError as `requestTask`, never `rejected`
  */
-export async function askForSession(
+export async function fetchSession(
   upstream: Upstream,
   sessionId: string,
   resultCode: number | undefined,
-): Promise<ToldSession> {
+): Promise<SessionState> {
   const query = resultCode === undefined ? '' : `?result_code=${resultCode}`;
   const request = { method: 'GET', path: `${path}/${encodeURIComponent(sessionId)}${query}` } as const;
-  const data = sessionIn(await askForTask(upstream, request).catch(unlessRefused));
+  const data = sessionIn(await requestTask(upstream, request).catch(rethrowRejection));
   switch (textField(data, 'status')?.toLowerCase()) {
     case undefined:
-      throw badAnswer();
+      throw invalidResponse();
     case 'verified':
     case 'succeeded':
-      return { status: 'verified', resultCode: passed, groupId: idField(data, 'group_id') };
+      return { status: 'verified', resultCode: passedCode, groupId: idField(data, 'group_id') };
     case 'failed':
       return { status: 'failed', resultCode: failureCode(data) };
     case 'expired':
@@ -74,26 +71,26 @@ export async function askForSession(
   }
 }
 
-/** A refusal is not about what the client has asked for, whose session it is. */
-function unlessRefused(error: unknown): never {
-  throw error instanceof DriverError && error.kind === 'rejected' ? badAnswer() : error;
+/** A rejection of a poll is not caused by the client's request. */
+function rethrowRejection(error: unknown): never {
+  throw error instanceof DriverError && error.kind === 'rejected' ? invalidResponse() : error;
 }
 
-/** What the envelope holds. Some providers refuse with HTTP 200. */
+/** Reads the envelope. Some providers report a failure with HTTP 200. */
 function sessionIn(answer: unknown): unknown {
   if (field(answer, 'success') === false) throw new DriverError('retryable', providerFailure(502));
   return field(answer, 'data');
 }
 
-/** By the provider's own clock, whatever that shows. */
-function lifeOf(data: unknown): number {
+/** Uses only the provider's clock, which may differ from ours. */
+function lifetimeOf(data: unknown): number {
   const reported = (name: string) => Date.parse(textField(data, name) ?? '');
   const life = reported('expires_at') - reported('created_at');
-  return life > 0 && life <= longestLife ? life : usualLife;
+  return life > 0 && life <= maxLifetimeMs ? life : defaultLifetimeMs;
 }
 
 function failureCode(data: unknown): number | undefined {
   const code = numberField(data, 'result_code');
   const usable = code !== undefined && Number.isInteger(code) && code >= 0 && code < 2 ** 31;
-  return usable && code !== passed ? code : undefined;
+  return usable && code !== passedCode ? code : undefined;
 }

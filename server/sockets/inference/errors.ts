@@ -2,8 +2,8 @@ import type { CodesByFamily } from '../../../generated/errors.ts';
 import type { TaskFailed } from '../../../generated/events.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { Failure } from '../../lib/failure.ts';
-import { ProviderWords } from '../../providers/provider-words.ts';
-import { aboutOurAccount, blamesClient, isThrottling } from '../../providers/rejection.ts';
+import { ProviderRedactor } from '../../providers/provider-redactor.ts';
+import { isAccountError, isClientError, isThrottling } from '../../providers/rejection.ts';
 import { StoreUnavailable } from '../../store/availability.ts';
 import { type JsonObject, objectField } from '../frames.ts';
 
@@ -85,14 +85,14 @@ const maxMessageLength = 500;
 /** Returns the task failure for the provider's `task-failed`. Its message is kept if the client caused the failure. */
 export function readTaskFailed(frame: JsonObject, channel: Channel): TaskFailure {
   const { error_code: reportedCode, error_message: reportedMessage } = objectField(frame, 'header');
-  const words = new ProviderWords(channel);
-  const code = typeof reportedCode === 'string' ? words.code(reportedCode) : '';
-  if (code === '' || aboutOurAccount(code)) return providerFailed('The provider failed to handle the task.');
+  const redactor = new ProviderRedactor(channel);
+  const code = typeof reportedCode === 'string' ? redactor.redactCode(reportedCode) : '';
+  if (code === '' || isAccountError(code)) return providerFailed('The provider failed to handle the task.');
   if (isThrottling(code)) return { ...throttled, code };
-  const isInvalidParameter = blamesClient(code);
+  const isInvalidParameter = isClientError(code);
   if (!isInvalidParameter && code !== 'CLIENT_ERROR')
     return { ...providerFailed('The provider failed to handle the task.'), code };
-  const text = typeof reportedMessage === 'string' ? words.text(reportedMessage, maxMessageLength) : '';
+  const text = typeof reportedMessage === 'string' ? redactor.redact(reportedMessage, maxMessageLength) : '';
   const message = text || 'The provider rejected the task.';
   return { ...(isInvalidParameter ? invalidParameter(message) : outOfOrder(message)), code };
 }

@@ -3,7 +3,7 @@ import type { ContinueTask, FinishTask, RunTask } from '../../../generated/event
 import { channelsForVoices } from '../../channels/voice-route.ts';
 import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
-import { voicesIn } from '../../providers/native/voice-places.ts';
+import { voicesIn } from '../../providers/native/voice-fields.ts';
 import type { Connection } from '../connection.ts';
 import { type JsonObject, objectField, parseObject, UsedIds } from '../frames.ts';
 import { idleTimeoutMs, textTimeoutMs } from '../limits.ts';

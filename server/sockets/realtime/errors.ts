@@ -3,8 +3,8 @@ import type { CodesByFamily } from '../../../generated/errors.ts';
 import type { RealtimeError } from '../../../generated/events.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { Failure } from '../../lib/failure.ts';
-import { ProviderWords } from '../../providers/provider-words.ts';
-import { aboutOurAccount, blamesClient, isThrottling } from '../../providers/rejection.ts';
+import { ProviderRedactor } from '../../providers/provider-redactor.ts';
+import { isAccountError, isClientError, isThrottling } from '../../providers/rejection.ts';
 import { StoreUnavailable } from '../../store/availability.ts';
 import type { JsonObject } from '../frames.ts';
 
@@ -75,16 +75,16 @@ export function readProviderError(
   channel: Channel | undefined,
 ): { fatal: FatalCode; message: string } | { event: string } {
   if (channel === undefined) return { fatal: 'bad_response', message: providerFailed };
-  const words = new ProviderWords(channel);
+  const redactor = new ProviderRedactor(channel);
   const text = (name: string) =>
-    typeof error[name] === 'string' ? words.text(error[name], maxMessageLength) : null;
+    typeof error[name] === 'string' ? redactor.redact(error[name], maxMessageLength) : null;
   const code = text('code');
   const type = text('type');
   const name = code ?? '';
   if (isThrottling(name) || type === 'rate_limit_error')
     return { fatal: 'rate_limit_exceeded', message: providerThrottled };
-  if (aboutOurAccount(name)) return { fatal: 'bad_response', message: providerFailed };
-  const isClientError = type === 'invalid_request_error' || blamesClient(name);
-  const message = isClientError ? text('message') || 'The provider rejected the event.' : providerFailed;
+  if (isAccountError(name)) return { fatal: 'bad_response', message: providerFailed };
+  const isCausedByClient = type === 'invalid_request_error' || isClientError(name);
+  const message = isCausedByClient ? text('message') || 'The provider rejected the event.' : providerFailed;
   return { event: errorEvent({ type, code, message, param: text('param'), eventId: text('event_id') }) };
 }

@@ -4,7 +4,7 @@ import type { Channel } from '../../channels/channel.ts';
 import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.ts';
 import { Failure } from '../../lib/failure.ts';
 import { envelope } from '../../models/speech-time.ts';
-import { voicesIn } from '../../providers/native/voice-places.ts';
+import { voicesIn } from '../../providers/native/voice-fields.ts';
 import type { Connection } from '../connection.ts';
 import { isAudioDelta, type JsonObject, objectField, readServerEvent, UsedIds } from '../frames.ts';
 import { type Outcome, SocketSession } from '../session.ts';

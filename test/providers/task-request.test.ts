@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { askForTask, pollForTask } from '../../server/providers/ask-for-task.ts';
+import { pollTask, requestTask } from '../../server/providers/task-request.ts';
 import { thrownBy, toldBy, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({});
 const ask = () =>
-  askForTask(rig.to(), { method: 'POST', path: '/tasks', body: { prompt: 'at https://mine.example/a' } });
-const poll = () => pollForTask(rig.to(), '/tasks/1', () => ({ state: 'queued' }));
+  requestTask(rig.to(), { method: 'POST', path: '/tasks', body: { prompt: 'at https://mine.example/a' } });
+const poll = () => pollTask(rig.to(), '/tasks/1', () => ({ state: 'queued' }));
 
 test.each([200, 204, 299])('an answer of %i is read, and may be empty', async (status) => {
   rig.answer = { status, ...(status !== 204 && { body: { id: 1 } }) };
@@ -47,7 +47,7 @@ test.each([
   [400, { code: 'task_not_exist' }],
 ])('a poll that is answered with %i %j finds that the task is lost', async (status, body) => {
   rig.answer = { status, body };
-  const error = { code: 'task_lost', message: 'The provider knows the task no more.' };
+  const error = { code: 'task_lost', message: 'The provider no longer has the task.' };
   expect(await poll()).toEqual({ state: 'failed', error });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { hostsIn, ProviderWords } from '../../server/providers/provider-words.ts';
+import { hostsIn, ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import { channelTo } from '../support/upstream.ts';
 
 const channel = new Channel(
@@ -13,23 +13,23 @@ const channel = new Channel(
 const sent = {
   input: { url: 'https://media.client.example/a.wav', text: 'Call 192.0.2.7 or c.client.com.' },
 };
-const words = new ProviderWords(channel, sent);
+const words = new ProviderRedactor(channel, sent);
 
 describe('characters that are carried out instead of shown', () => {
   const hostile = 'Bad\u0000Pro\u001b[31mmpt\u0085\u202e\n\tEnd';
   test('are left out of words, but for tab and line breaks', () => {
-    expect(words.text(hostile)).toBe('BadPro[31mmpt\n\tEnd');
-    expect(words.json(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
+    expect(words.redact(hostile)).toBe('BadPro[31mmpt\n\tEnd');
+    expect(words.redactJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
       JSON.stringify({ code: 'BadPro[31mmpt\n\tEnd' }),
     );
-    expect(words.nativeJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
+    expect(words.redactNativeJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
       JSON.stringify({ code: 'BadPro[31mmpt\n\tEnd' }),
     );
   });
 
   test('are left out of codes altogether', () => {
-    expect(words.code(hostile)).toBe('BadPro[31mmptEnd');
-    expect(words.code('x'.repeat(300))).toHaveLength(200);
+    expect(words.redactCode(hostile)).toBe('BadPro[31mmptEnd');
+    expect(words.redactCode('x'.repeat(300))).toHaveLength(200);
   });
 });
 
@@ -69,12 +69,12 @@ describe('what a provider calls its own is hidden', () => {
     ['a web token', 'got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl', 'got ***'],
     ['random characters', 'x aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9n x', 'x *** x'],
   ])('%s', (_what, said, told) => {
-    expect(words.text(said)).toBe(told);
+    expect(words.redact(said)).toBe(told);
   });
 
   const passedOn = (message: string) =>
     (
-      JSON.parse(words.nativeJson(Buffer.from(JSON.stringify({ message }))).toString('utf8')) as {
+      JSON.parse(words.redactNativeJson(Buffer.from(JSON.stringify({ message }))).toString('utf8')) as {
         message: string;
       }
     ).message;
@@ -111,13 +111,13 @@ describe('what a provider calls its own is hidden', () => {
   });
 
   test('even when two texts of the client would make it together', () => {
-    const apart = new ProviderWords(channel, ['see bucket-1', '.storage.com']);
-    expect(apart.text('bucket-1.storage.com is down')).toBe('*** is down');
+    const apart = new ProviderRedactor(channel, ['see bucket-1', '.storage.com']);
+    expect(apart.redact('bucket-1.storage.com is down')).toBe('*** is down');
   });
 
   test('even when the client has guessed the host', () => {
-    const guessed = new ProviderWords(channel, { text: 'api.vendor.example 10.0.0.1' });
-    expect(guessed.text('api.vendor.example is down')).toBe('*** is down');
+    const guessed = new ProviderRedactor(channel, { text: 'api.vendor.example 10.0.0.1' });
+    expect(guessed.redact('api.vendor.example is down')).toBe('*** is down');
   });
 });
 
@@ -140,7 +140,7 @@ describe('what a client needs stays', () => {
     'asset://asset-20261122021505-3hqul is gone',
     '',
   ])('%s', (said) => {
-    expect(words.text(said)).toBe(said);
+    expect(words.redact(said)).toBe(said);
   });
 });
 
@@ -148,21 +148,21 @@ describe('of a JSON text', () => {
   test('only the strings that tell something change', () => {
     const body =
       '{"code":"InvalidURL",  "message":"from http:\\/\\/10.0.0.1\\/x\\n早","n":1e2,\n"request_id":"x"}';
-    expect(String(words.json(Buffer.from(body)))).toBe(
+    expect(String(words.redactJson(Buffer.from(body)))).toBe(
       '{"code":"InvalidURL",  "message":"from ***\\n早","n":1e2,\n"request_id":"x"}',
     );
   });
 
   test('nothing changes that tells nothing, byte for byte', () => {
     const body = Buffer.from('{"message":"\\u0041 \\/ 早", "x":[1, "\\ud800"]}\xff', 'latin1');
-    expect(words.json(body)).toBe(body);
+    expect(words.redactJson(body)).toBe(body);
   });
 });
 
 test('words are cut where they are too long, and never in the middle of what is hidden', () => {
-  expect(words.text('x'.repeat(600), 500)).toHaveLength(500);
+  expect(words.redact('x'.repeat(600), 500)).toHaveLength(500);
   const long = `${'x'.repeat(490)} http://secret.inside/path`;
-  expect(words.text(long, 500)).toBe(`${'x'.repeat(490)} ***`);
+  expect(words.redact(long, 500)).toBe(`${'x'.repeat(490)} ***`);
 });
 
 test.each([
@@ -174,7 +174,7 @@ test.each([
   ['names of keys', 'token='.repeat(10_000)],
 ])('a long run of %s is only looked at so often', (_what, said) => {
   // A pattern that goes back and forth would take minutes; the test's own time limit is the measure.
-  expect(words.text(said).length).toBeGreaterThan(0);
+  expect(words.redact(said).length).toBeGreaterThan(0);
 });
 
 test('hosts of a request are those of its addresses, few and each once', () => {

@@ -4,36 +4,36 @@ import { Channel } from '../../server/channels/channel.ts';
 import type { HttpResponse } from '../../server/outbound/send-request.ts';
 import { isJson, isText, mediaType } from '../../server/providers/headers.ts';
 import {
+  booleanField,
   countField,
   field,
-  flagField,
   idField,
+  integerField,
   numberField,
   objectField,
-  picked,
+  pickDefined,
   textField,
-  webAddress,
-  wholeField,
+  urlField,
 } from '../../server/providers/json.ts';
 import { readUsage } from '../../server/providers/native/usage.ts';
-import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import {
-  aboutOurAccount,
+  betaErrorSource,
   betaFailure,
-  betaFault,
-  blamesClient,
-  errorIn,
+  failureFromCode,
+  isAccountError,
+  isClientError,
   isThrottling,
+  parseError,
   providerFailure,
   readRejection,
   readUpTo,
   rejectionFailure,
-  reportedFailure,
 } from '../../server/providers/rejection.ts';
 import { countersOf, tokensIn, usageOf } from '../../server/providers/token-usage.ts';
 import { channelTo } from '../support/upstream.ts';
 
-const words = new ProviderWords(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
+const words = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
 
 describe("a property of a provider's answer", () => {
   const row = (read: (value: unknown, name: string) => unknown) => (found: unknown) =>
@@ -46,7 +46,7 @@ describe("a property of a provider's answer", () => {
 
   test('as a text, as a flag, as an object', () => {
     expect(['a', '', 7, null].map(row(textField))).toEqual(['a', undefined, undefined, undefined]);
-    expect([true, false, 'true', 0].map(row(flagField))).toEqual([true, false, undefined, undefined]);
+    expect([true, false, 'true', 0].map(row(booleanField))).toEqual([true, false, undefined, undefined]);
     expect([{ b: 1 }, [1], null, 'x'].map(row(objectField))).toEqual([
       { b: 1 },
       undefined,
@@ -59,7 +59,7 @@ describe("a property of a provider's answer", () => {
     expect([1.5, '2.5', ' 3 ', 0, -1].map(row(numberField))).toEqual([1.5, 2.5, 3, 0, -1]);
     for (const none of ['', ' ', 'x', Number.NaN, Number.POSITIVE_INFINITY, null, true, [1]])
       expect(row(numberField)(none)).toBeUndefined();
-    expect([1.5, '2', -1, 2 ** 53, 'x'].map(row(wholeField))).toEqual([2, 2, -1, undefined, undefined]);
+    expect([1.5, '2', -1, 2 ** 53, 'x'].map(row(integerField))).toEqual([2, 2, -1, undefined, undefined]);
     expect([1.4, 0, -1, 'x'].map(row(countField))).toEqual([1, 0, undefined, undefined]);
   });
 
@@ -71,7 +71,7 @@ describe("a property of a provider's answer", () => {
   });
 
   test('as an address that every client reads alike', () => {
-    const address = row(webAddress);
+    const address = row(urlField);
     expect(address('HTTPS://Files.example/a b')).toBe('https://files.example/a%20b');
     expect(address('http://files.example')).toBe('http://files.example/');
     const longest = `https://files.example/${'x'.repeat(8_192 - 22)}`;
@@ -82,8 +82,8 @@ describe("a property of a provider's answer", () => {
 
   test('those that are there', () => {
     const found: Record<string, unknown> = { a: 1, b: undefined, c: null };
-    expect(picked(['a', 'b', 'c', 'd'], (name) => found[name])).toEqual({ a: 1, c: null });
-    expect(Object.keys(picked(['b'], (name) => found[name]))).toEqual([]);
+    expect(pickDefined(['a', 'b', 'c', 'd'], (name) => found[name])).toEqual({ a: 1, c: null });
+    expect(Object.keys(pickDefined(['b'], (name) => found[name]))).toEqual([]);
   });
 });
 
@@ -174,7 +174,7 @@ describe("a provider's code", () => {
       'insufficient_user_quota',
       'InsufficientQuota',
     ];
-    expect(all.filter((code) => !aboutOurAccount(code))).toEqual([]);
+    expect(all.filter((code) => !isAccountError(code))).toEqual([]);
     expect(
       ['Throttling.RateQuota', 'rate_limit', 'RateLimit', 'too_many', 'TooMany'].every(isThrottling),
     ).toBe(true);
@@ -185,7 +185,7 @@ describe("a provider's code", () => {
       'DataInspectionFailed',
       'data_inspection',
     ];
-    expect([...blamed, 'UnsupportedX', 'EmptyText'].every(blamesClient)).toBe(true);
+    expect([...blamed, 'UnsupportedX', 'EmptyText'].every(isClientError)).toBe(true);
     for (const other of [
       '',
       'x',
@@ -195,7 +195,7 @@ describe("a provider's code", () => {
       'my_billing',
       'InternalError',
     ])
-      expect([aboutOurAccount(other), isThrottling(other), blamesClient(other)]).toEqual([
+      expect([isAccountError(other), isThrottling(other), isClientError(other)]).toEqual([
         false,
         false,
         false,
@@ -210,7 +210,7 @@ describe("a provider's code", () => {
     ['no JSON', { code: undefined, message: undefined, type: undefined }],
     ['null', { code: undefined, message: undefined, type: undefined }],
   ])('is found in %s', (text, expected) => {
-    expect(errorIn(Buffer.from(text))).toMatchObject(expected);
+    expect(parseError(Buffer.from(text))).toMatchObject(expected);
   });
 });
 
@@ -300,7 +300,7 @@ describe("a provider's refusal", () => {
     expect(rejectionFailure({ ...refusal, status: 422 })).toMatchObject({
       status: 400,
       code: 'bad_request',
-      message: 'The provider refused the request.',
+      message: 'The provider rejected the request.',
     });
     expect(rejectionFailure({ ...refusal, status: 429, retryAfter: 9 })).toMatchObject({
       status: 429,
@@ -339,11 +339,11 @@ describe('a failure of a provider', () => {
     ['InternalError', 'x', { status: 502 }],
     [7, 'x', { status: 502 }],
     ['InvalidText', 'at 10.0.0.7', { status: 400, code: 'InvalidText', message: 'at ***' }],
-    ['InvalidText', '', { status: 400, message: 'The provider refused the request.' }],
-    ['InvalidText', 7, { status: 400, message: 'The provider refused the request.' }],
+    ['InvalidText', '', { status: 400, message: 'The provider rejected the request.' }],
+    ['InvalidText', 7, { status: 400, message: 'The provider rejected the request.' }],
     [`Invalid${' y'.repeat(200)}`, 'x', { code: `Invalid${' y'.repeat(200)}`.slice(0, 200) }],
   ])('that is told within an answer: %j, %j', (code, message, expected) => {
-    expect(reportedFailure(code, message, words)).toMatchObject(expected);
+    expect(failureFromCode(code, message, words)).toMatchObject(expected);
   });
 
   test('by a verdict of a beta model', () => {
@@ -352,8 +352,8 @@ describe('a failure of a provider', () => {
     for (const none of [0, '1004', undefined]) expect(verdict(none)).toBeUndefined();
     expect([betaFailure(undefined, words), betaFailure({}, words)]).toEqual([undefined, undefined]);
     expect(verdict(2013, 'at 10.0.0.7')).toMatchObject({ code: 'InvalidParameter', message: 'at ***' });
-    expect(verdict(1042)).toMatchObject({ message: 'The provider refused the request.' });
-    const whose = (code: number) => betaFault({ base_resp: { status_code: code } });
+    expect(verdict(1042)).toMatchObject({ message: 'The provider rejected the request.' });
+    const whose = (code: number) => betaErrorSource({ base_resp: { status_code: code } });
     expect([1004, 1008, 2038, 2049].map(whose)).toEqual(['ours', 'ours', 'ours', 'ours']);
     expect([1000, 1001, 1013].map(whose)).toEqual(['provider', 'provider', 'provider']);
     expect([0, 1002, 2013].map(whose)).toEqual([undefined, undefined, undefined]);

@@ -1,37 +1,36 @@
 import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { countersOf, tokensIn, usageOf } from '../token-usage.ts';
-import { unusableResponse } from '../unusable.ts';
+import { unusableResponse } from '../unusable-response.ts';
 import { AnswerSplitter } from './answer-splitter.ts';
 import { type Encoding, publicVector } from './vectors.ts';
 
-/** What the answer to a request must have. */
-export interface EmbeddingsAsked {
+/** Properties that the response must have. */
+export interface ExpectedEmbeddings {
   /** The model's public id. */
   model: string;
   /** Number of inputs. */
   count: number;
   encoding: Encoding;
-  /** For a provider that reports no usage. */
+  /** Used if the provider reports no usage. */
   likely: Usage;
 }
 
 /**
- * The public answer, made of a provider's while that comes. The last piece comes when `finish` has resolved, which gets
- * the usage.
+ * Translates a provider's response to a public one as it arrives. Yields the last chunk after `finish` resolves.
  *
- * @throws Failure 502 when it is not one vector for each input
+ * @throws Failure 502 without exactly one vector for each input
  */
 export async function* publicEmbeddings(
   body: AsyncIterable<Buffer>,
-  { model, count, encoding, likely }: EmbeddingsAsked,
+  { model, count, encoding, likely }: ExpectedEmbeddings,
   finish: (usage: Usage) => Promise<void>,
 ): AsyncGenerator<Buffer> {
   const splitter = new AnswerSplitter();
   let seen = 0;
   let before = '{"object":"list","data":[';
-  for await (const piece of body) {
-    const vectors = splitter.take(piece).map((item) => publicVector(item, seen++, encoding));
+  for await (const chunk of body) {
+    const vectors = splitter.take(chunk).map((item) => publicVector(item, seen++, encoding));
     if (seen > count) throw unusableResponse();
     if (vectors.length === 0) continue;
     yield Buffer.from(before + vectors.join(','));

@@ -1,10 +1,10 @@
 import { type Failure, ProviderFailure } from '../../lib/failure.ts';
 import { field, textField } from '../json.ts';
-import type { ProviderWords } from '../provider-words.ts';
-import { providerFailure, throttled } from '../rejection.ts';
+import type { ProviderRedactor } from '../provider-redactor.ts';
+import { providerFailure, throttledFailure } from '../rejection.ts';
 
-/** What an error in a stream means for the client, by the class that the provider gives it. */
-export function reportedError(data: unknown, words: ProviderWords): Failure {
+/** Builds the failure for an error event, by the type that the provider reports. */
+export function failureFromStreamError(data: unknown, redactor: ProviderRedactor): Failure {
   const error = field(data, 'error');
   switch (textField(error, 'type')) {
     case 'overloaded_error':
@@ -12,17 +12,17 @@ export function reportedError(data: unknown, words: ProviderWords): Failure {
     case 'timeout_error':
       return providerFailure(504);
     case 'rate_limit_error':
-      return throttled();
+      return throttledFailure();
     case 'invalid_request_error':
     case 'request_too_large':
     case 'not_found_error':
       return new ProviderFailure(
         400,
         'bad_request',
-        words.text(textField(error, 'message') ?? 'The provider refused the request.'),
+        redactor.redact(textField(error, 'message') ?? 'The provider rejected the request.'),
       );
     default:
-      // What is about our account, too.
+      // Includes errors about the gateway's account.
       return providerFailure(502);
   }
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { AudioPassage } from '../../server/providers/native/audio.ts';
+import { AudioInspector } from '../../server/providers/native/audio.ts';
 
 const wave = Buffer.from('RIFF....WAVEfmt and then some samples');
 
 /** What goes on of a file in pieces of so many bytes, what is kept until the end, and what is left then. */
 function passed(file: Buffer, size: number, headers: Record<string, string> = {}) {
-  const passage = new AudioPassage('mp3', headers);
+  const passage = new AudioInspector('mp3', headers);
   const out: Buffer[] = [];
   let last: Buffer | undefined;
   for (let at = 0; at < file.length; at += size) {
     const piece = Buffer.from(file.subarray(at, at + size));
-    const taken = passage.take(piece);
+    const taken = passage.write(piece);
     out.push(...taken.parts.map((part) => Buffer.from(part)));
     last = taken.last;
     // As it happens when the next ones come.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ResponseBody } from '../../server/outbound/response-body.ts';
-import { audioSource, readWhole } from '../../server/providers/native/whole-answer.ts';
+import { audioSource, readLimited } from '../../server/providers/native/json-response.ts';
 import { FakeSender } from '../outbound/fake-sender.ts';
 
 const unusable = { status: 502, code: 'bad_response', message: 'The provider did not give a usable answer.' };
@@ -15,9 +15,9 @@ test('an answer is read whole, and one that is too long is let go', async () => 
   };
   const short = coming('four');
   short.body.end();
-  expect(String(await readWhole(short.response, 4))).toBe('four');
+  expect(String(await readLimited(short.response, 4))).toBe('four');
   const long = coming('fives');
-  await expect(readWhole(long.response, 4)).rejects.toMatchObject(unusable);
+  await expect(readLimited(long.response, 4)).rejects.toMatchObject(unusable);
   expect(long.closed).toHaveLength(1);
 });
 

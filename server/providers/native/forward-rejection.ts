@@ -2,25 +2,25 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { ChannelResponse } from '../../channels/failover.ts';
 import type { Reply } from '../../http/handler.ts';
 import type { Metering } from '../../quota/metering.ts';
-import { ProviderRefusal } from '../ask-for-task.ts';
-import { wordsOf } from '../provider-words.ts';
+import { redactorFor } from '../provider-redactor.ts';
 import { type Rejection, readRejection, rejectionFailure } from '../rejection.ts';
+import { ProviderRejection } from '../task-request.ts';
 
 /**
- * Answers a native route with the provider's refusal, unchanged but for what is not for clients, and gives the quota
- * back. `forgive` may answer in its place, and says so.
+ * Forwards the provider's redacted rejection on a native route and refunds the quota. `replace` may send another
+ * response and then returns true.
  *
- * @throws Failure when the upstream failed by itself, or said nothing a client could use.
+ * @throws Failure when the upstream itself failed, or its rejection has no code
  */
-export async function passRejection<Op extends OperationId>(
-  answered: ChannelResponse,
+export async function forwardRejection<Op extends OperationId>(
+  channelResponse: ChannelResponse,
   reply: Reply<Op>,
   metering: Metering,
-  forgive?: (rejection: Rejection) => Promise<boolean>,
+  replace?: (rejection: Rejection) => Promise<boolean>,
 ): Promise<void> {
-  const { response, channel } = answered;
-  const rejection = await readRejection(response, wordsOf(answered));
-  if (await forgive?.(rejection)) return;
+  const { response, channel } = channelResponse;
+  const rejection = await readRejection(response, redactorFor(channelResponse));
+  if (await replace?.(rejection)) return;
   if (rejection.code === undefined) throw rejectionFailure(rejection);
   const { code } = rejection;
   const { status } = rejectionFailure(rejection);
@@ -28,13 +28,13 @@ export async function passRejection<Op extends OperationId>(
   send(rejection, reply);
 }
 
-/** Answers a native route with the provider's refusal of a task, unchanged. @throws any other error again */
-export function passRefusal<Op extends OperationId>(error: unknown, reply: Reply<Op>): void {
-  if (!(error instanceof ProviderRefusal)) throw error;
+/** Forwards the provider's rejection of a task on a native route. @throws any other error */
+export function forwardTaskRejection<Op extends OperationId>(error: unknown, reply: Reply<Op>): void {
+  if (!(error instanceof ProviderRejection)) throw error;
   send(error.rejection, reply);
 }
 
-/** The body is the provider's own; the status only where a client would not take it for something else. */
+/** Sends the provider's body. The status is mapped if clients could misread it. */
 function send<Op extends OperationId>(rejection: Rejection, reply: Reply<Op>): void {
   const { body, retryAfter } = rejection;
   const { status } = rejectionFailure(rejection);

@@ -1,11 +1,11 @@
 import type { NamedVoice } from '../../channels/voice-route.ts';
 import { invalid } from '../../lib/failure.ts';
 
-/** The bodies in which clients name voices. */
+/** Protocols whose bodies may name voices. */
 export type VoiceProtocol = 'synthesizer' | 'multimodal' | 'inference' | 'realtime' | 'customization';
 
-/** Where the bodies of each protocol have what people read or hear, which may say anything. */
-const wordPlaces: Readonly<Record<VoiceProtocol, readonly string[]>> = {
+/** Fields of each protocol with free text. */
+const textFields: Readonly<Record<VoiceProtocol, readonly string[]>> = {
   synthesizer: ['input.text', 'input.instruction', 'input.hot_fix'],
   multimodal: [
     'input.text',
@@ -18,7 +18,7 @@ const wordPlaces: Readonly<Record<VoiceProtocol, readonly string[]>> = {
   customization: ['input.voice_prompt', 'input.preview_text', 'input.text'],
 };
 
-/** Keys that name a voice wherever they stand, however they are written, with all that stands below them. */
+/** Normalized keys of fields that hold voices, including nested fields. */
 const voiceKeys: ReadonlySet<string> = new Set([
   'voice',
   'voiceid',
@@ -28,25 +28,24 @@ const voiceKeys: ReadonlySet<string> = new Set([
   'speakerid',
 ]);
 
-/** Keys whose values the contract lists, or that name something else: no provider takes them for a voice. */
+/** Keys of fields that hold no voice: enumerated values, or names of other things. */
 const otherKeys: ReadonlySet<string> = new Set(
   `action aigc_propagate_id aigc_propagator audio_url data emotion event_id format function header language
   language_boost language_hints language_type mode model output_format preferred_name prefix response_format
   sound_effects streaming target_model task task_group task_id text_type type url`.split(/\s+/),
 );
 
-/** Longer than any id of a voice. */
+/** A longer string cannot be a voice id. */
 const maxIdLength = 256;
-/** More than a body has that means well. */
+/** More than any valid body has. */
 const maxVoices = 500;
 const maxDepth = 100;
 
 /**
- * The strings of a body that the provider may take for a voice: those that stand where one belongs, and all others of
- * which nobody knows what they are.
+ * Collects the strings of a body that a provider may read as a voice: values of voice fields and of unknown fields.
  *
- * @param except places that are looked at elsewhere
- * @throws Failure 400 when they are too many to be looked up, or stand too deep
+ * @param except fields that the caller checks itself
+ * @throws Failure 400 when they are too many, or nested too deep
  */
 export function voicesIn(
   protocol: VoiceProtocol,
@@ -55,12 +54,13 @@ export function voicesIn(
 ): NamedVoice[] {
   const found: NamedVoice[] = [];
   const path: string[] = [];
-  /** `name` is that of the field that the value stands in, be it as an item of a list. */
-  const look = (value: unknown, place: Place | undefined, named: boolean, name: string): void => {
-    if (place?.passed) return;
+  /** `name` is the field of the value, or of the list that contains it. */
+  const visit = (value: unknown, node: PathNode | undefined, named: boolean, name: string): void => {
+    if (node?.isExcluded) return;
     if (typeof value === 'string') {
       if (value === '' || (!named && (value.length > maxIdLength || otherKeys.has(name)))) return;
-      if (found.length === maxVoices) throw invalid(nameOf(path), 'is one unknown value too many.');
+      if (found.length === maxVoices)
+        throw invalid(nameOf(path), `exceeds the limit of ${maxVoices} unknown values.`);
       found.push({ field: nameOf(path), voice: value, named });
       return;
     }
@@ -69,47 +69,47 @@ export function voicesIn(
     const list = Array.isArray(value);
     for (const [key, inner] of Object.entries(value)) {
       path.push(key);
-      if (list) look(inner, undefined, named, name);
-      else look(inner, place?.keys.get(key), named || namesVoice(key), key);
+      if (list) visit(inner, undefined, named, name);
+      else visit(inner, node?.keys.get(key), named || isVoiceKey(key), key);
       path.pop();
     }
   };
-  look(body, rootOf(protocol, except), false, '');
+  visit(body, rootOf(protocol, except), false, '');
   return found;
 }
 
-/** A place in a body: one that is passed over with all below it, or a way to such places. */
-interface Place {
-  passed: boolean;
-  readonly keys: Map<string, Place>;
+/** A path of a body that is excluded, or that leads to excluded paths. */
+interface PathNode {
+  isExcluded: boolean;
+  readonly keys: Map<string, PathNode>;
 }
 
-/** By protocol and the places that are left out, of which the operations have a few. */
-const roots = new Map<string, Place>();
+/** Trees by protocol and excluded fields. The operations use only a few. */
+const roots = new Map<string, PathNode>();
 
-function rootOf(protocol: VoiceProtocol, except: readonly string[]): Place {
+function rootOf(protocol: VoiceProtocol, except: readonly string[]): PathNode {
   return roots.getOrInsertComputed([protocol, ...except].join(' '), () => {
-    const root = newPlace();
-    for (const name of [...wordPlaces[protocol], ...except]) placeAt(root, name).passed = true;
+    const root = newNode();
+    for (const name of [...textFields[protocol], ...except]) nodeAt(root, name).isExcluded = true;
     return root;
   });
 }
 
-function newPlace(): Place {
-  return { passed: false, keys: new Map() };
+function newNode(): PathNode {
+  return { isExcluded: false, keys: new Map() };
 }
 
-/** The place of a name such as `input.voice_setting.voice_id`. */
-function placeAt(root: Place, name: string): Place {
-  return name.split('.').reduce((place, key) => place.keys.getOrInsertComputed(key, newPlace), root);
+/** The node of a path such as `input.voice_setting.voice_id`. */
+function nodeAt(root: PathNode, name: string): PathNode {
+  return name.split('.').reduce((node, key) => node.keys.getOrInsertComputed(key, newNode), root);
 }
 
-function namesVoice(key: string): boolean {
-  // None of them begins otherwise.
+function isVoiceKey(key: string): boolean {
+  // A cheap check first: all voice keys start with one of these letters.
   return /^[vs_-]/i.test(key) && voiceKeys.has(key.toLowerCase().replaceAll(/[-_]/g, ''));
 }
 
-/** Cut, since keys are the client's own. */
+/** Cut off, because clients choose the keys. */
 function nameOf(path: readonly string[]): string {
   return path.join('.').slice(0, 200);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { voicesIn } from '../../server/providers/native/voice-places.ts';
+import { voicesIn } from '../../server/providers/native/voice-fields.ts';
 
 type Protocol = Parameters<typeof voicesIn>[0];
 
@@ -139,7 +139,9 @@ test('a place that is looked at elsewhere is left out, and only there', () => {
 test('there are no more than can be looked up, and none deeper than can be looked for', () => {
   const many = (count: number) => ({ session: Array.from({ length: count }, () => 'v') });
   expect(fieldsIn('realtime', many(500))).toHaveLength(500);
-  expect(() => fieldsIn('realtime', many(501))).toThrow('session.500: is one unknown value too many.');
+  expect(() => fieldsIn('realtime', many(501))).toThrow(
+    'session.500: exceeds the limit of 500 unknown values.',
+  );
   const deep = (levels: number): object => (levels === 0 ? { voice: 'v' } : { d: deep(levels - 1) });
   // Names of fields are cut.
   expect(fieldsIn('realtime', deep(99))).toEqual([`${'d.'.repeat(99)}vo!`]);

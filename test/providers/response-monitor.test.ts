@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { EventWatch } from '../../server/providers/native/answer-watch.ts';
 import { ElidedJson } from '../../server/providers/native/elided-json.ts';
-import { JsonWatch, judge } from '../../server/providers/native/whole-answer.ts';
-import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { evaluateSpeech, JsonMonitor } from '../../server/providers/native/json-response.ts';
+import { EventMonitor } from '../../server/providers/native/response-monitor.ts';
+import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import { channelTo } from '../support/upstream.ts';
 
-const words = new ProviderWords(new Channel(channelTo('http://upstream.example'), Date.now));
+const words = new ProviderRedactor(new Channel(channelTo('http://upstream.example'), Date.now));
 const event = (data: object, type = 'result', end = '\n') =>
   ['id:1', `event:${type}`, ':HTTP_STATUS/200', `data:${JSON.stringify(data)}`, '', ''].join(end);
 const audio = (length: number, characters?: number, end = '\n') =>
@@ -30,10 +30,10 @@ const pieces = (text: string, size: number) => {
 
 /** What comes out of a stream that comes in pieces, and what was seen of it. */
 const watch = (text: string, size: number) => {
-  const seen = new EventWatch('characters', words);
+  const seen = new EventMonitor('characters', words);
   const out: Buffer[] = pieces(text, size).flatMap((piece) => {
     const bytes = Buffer.from(piece);
-    const passed = seen.take(bytes).map((part) => Buffer.from(part));
+    const passed = seen.write(bytes).map((part) => Buffer.from(part));
     // As it happens when the next ones come.
     bytes.fill('"');
     return passed;
@@ -151,8 +151,8 @@ test('a page is no stream', () => {
 });
 
 test('an event goes on as soon as it is whole, its beginning when it is long, a comment at once', () => {
-  const seen = new EventWatch('characters', words);
-  const told = (text: string) => Buffer.concat(seen.take(Buffer.from(text))).toString('utf8');
+  const seen = new EventMonitor('characters', words);
+  const told = (text: string) => Buffer.concat(seen.write(Buffer.from(text))).toString('utf8');
   const first = audio(10);
   expect(told(first.slice(0, 30))).toBe('');
   expect(told(`${first.slice(30)}id:2\n`)).toBe(first);
@@ -163,9 +163,9 @@ test('an event goes on as soon as it is whole, its beginning when it is long, a 
 });
 
 test.each([10, 65_536])('a report stands until the next, in pieces of %i bytes', (size) => {
-  const seen = new EventWatch('characters', words);
+  const seen = new EventMonitor('characters', words);
   for (const text of [audio(10, 3), audio(10) + audio(10)])
-    for (const piece of pieces(text, size)) seen.take(piece);
+    for (const piece of pieces(text, size)) seen.write(piece);
   expect(seen.usage?.units).toBe(3);
 });
 
@@ -184,8 +184,8 @@ test('a figure that no request can reach is no usage', () => {
 describe.each([1, 7, 1000, 65536])('JSON in pieces of %i bytes', (size) => {
   const json = { 'content-type': 'application/json' };
   const whole = (text: string, headers = json) => {
-    const seen = new JsonWatch(headers, (answer) => judge(answer, 'characters', words));
-    const out = pieces(text, size).flatMap((piece) => seen.take(piece));
+    const seen = new JsonMonitor(headers, (answer) => evaluateSpeech(answer, 'characters', words));
+    const out = pieces(text, size).flatMap((piece) => seen.write(piece));
     seen.end();
     return { told: Buffer.concat(out).toString('utf8'), units: seen.usage?.units, audio: seen.delivered };
   };

@@ -2,14 +2,14 @@ import type { UpstreamRequest } from '../channels/channel.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
 import { DriverError, refusedBy, type Snapshot, type Upstream } from '../tasks/driver.ts';
-import { ProviderWords } from './provider-words.ts';
+import { ProviderRedactor } from './provider-redactor.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
 
-/** Longest answer about a task. */
+/** Longest response about a task. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** A provider's refusal of a task, in its own words, for the routes that pass those on unchanged. */
-export class ProviderRefusal extends ProviderFailure {
+/** A provider's rejection of a task, for routes that forward the original body. */
+export class ProviderRejection extends ProviderFailure {
   readonly rejection: Rejection;
 
   constructor(rejection: Rejection) {
@@ -20,19 +20,19 @@ export class ProviderRefusal extends ProviderFailure {
 }
 
 /**
- * Asks an upstream about a task and reads its JSON answer; undefined when that is empty, as some are.
+ * Sends a task request and parses the JSON response. Undefined for an empty body.
  *
- * @throws DriverError for every other answer: `rejected` with a `ProviderRefusal` when it is about the request
+ * @throws DriverError for any other response: `rejected` with a `ProviderRejection` if the request is the cause
  */
-export async function askForTask(
+export async function requestTask(
   { channel, user, signal }: Upstream,
   request: Omit<UpstreamRequest, 'user' | 'signal'>,
 ): Promise<unknown> {
   const response = await channel.request({ poll: request.method === 'GET', ...request, user, signal });
   const { status, body } = response;
   if (status < 200 || status > 299) {
-    const words = new ProviderWords(channel, request.body);
-    const failure = await readRejection(response, words).then(asRefusal, asFailure);
+    const redactor = new ProviderRedactor(channel, request.body);
+    const failure = await readRejection(response, redactor).then(toRejection, toFailure);
     throw refusedBy(status, failure, readRetryAfter(response.headers));
   }
   const bytes = await readUpTo(body, maxBytes);
@@ -40,50 +40,50 @@ export async function askForTask(
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw badAnswer();
+    throw invalidResponse();
   }
 }
 
 /**
- * Polls a task, at its path or in another way, and has the answer read. A task that is not found has failed; any other refusal says
- * nothing of it: it is asked about again.
+ * Polls a task by a path or a request. A task that is not found has failed. Any other rejection says nothing about the
+ * task, which is polled again.
  *
  * @throws DriverError that is never `rejected`
  */
-export async function pollForTask(
+export async function pollTask(
   upstream: Upstream,
-  asked: string | Pick<UpstreamRequest, 'method' | 'path' | 'body'>,
+  target: string | Pick<UpstreamRequest, 'method' | 'path' | 'body'>,
   read: (answer: unknown) => Snapshot,
 ): Promise<Snapshot> {
   let answer: unknown;
   try {
-    const request = typeof asked === 'string' ? { method: 'GET' as const, path: asked } : asked;
-    answer = await askForTask(upstream, { ...request, poll: true });
+    const request = typeof target === 'string' ? { method: 'GET' as const, path: target } : target;
+    answer = await requestTask(upstream, { ...request, poll: true });
   } catch (error) {
     if (!(error instanceof DriverError) || error.kind !== 'rejected') throw error;
     const { failure } = error;
-    const status = failure instanceof ProviderRefusal ? failure.rejection.status : failure.status;
+    const status = failure instanceof ProviderRejection ? failure.rejection.status : failure.status;
     if (status === 404 || status === 410 || failure.code === 'task_not_exist')
       return { state: 'failed', error: taskLost };
-    // It may be about this task alone.
+    // The rejection may concern only this task.
     throw new DriverError('unknown', failure);
   }
   return read(answer);
 }
 
-/** How a task ends that its provider knows no more. */
-export const taskLost: TaskError = { code: 'task_lost', message: 'The provider knows the task no more.' };
+/** Error of a task that its provider no longer has. */
+export const taskLost: TaskError = { code: 'task_lost', message: 'The provider no longer has the task.' };
 
-/** The error for an answer that makes no sense: nobody knows what the upstream did. */
-export function badAnswer(): DriverError {
-  const failure = new Failure(502, 'bad_response', 'The provider gave an answer that makes no sense.');
+/** Builds the error for an invalid response, after which the state of the upstream task is unknown. */
+export function invalidResponse(): DriverError {
+  const failure = new Failure(502, 'bad_response', 'The provider returned an invalid response.');
   return new DriverError('unknown', failure, { fault: 'bad_answer' });
 }
 
-function asRefusal(rejection: Rejection): Failure {
-  return rejection.code === undefined ? rejectionFailure(rejection) : new ProviderRefusal(rejection);
+function toRejection(rejection: Rejection): Failure {
+  return rejection.code === undefined ? rejectionFailure(rejection) : new ProviderRejection(rejection);
 }
 
-function asFailure(error: unknown): Failure {
+function toFailure(error: unknown): Failure {
   return error instanceof Failure ? error : providerFailure(502);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { publicEmbeddings } from '../../server/providers/embeddings/answer.ts';
+import { publicEmbeddings } from '../../server/providers/embeddings/response.ts';
 import { inPieces } from '../support/in-pieces.ts';
 
 const item = (index: number) => ({ object: 'embedding', index, embedding: [index, 0.5] });

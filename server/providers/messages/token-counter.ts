@@ -5,24 +5,24 @@ const inputNames = ['input_tokens', 'prompt_tokens'];
 const outputNames = ['output_tokens', 'completion_tokens'];
 
 /**
- * Tokens of one message: the provider's figures, which are cumulative, and an estimate where it gives none. Tokens of its
- * prompt cache stand beside those of the input, and are charged like them.
+ * Counts the tokens of a message from the provider's cumulative reports, or estimates them. Tokens of the prompt cache
+ * are reported apart from the input and charged like it.
  */
-export class TokenTally {
+export class TokenCounter {
   readonly #likelyInput: number;
   #input: number | undefined;
   #cacheWritten = 0;
   #cacheRead = 0;
   #output: number | undefined;
-  /** Bytes of text that the model has written. */
-  #written = 0;
+  /** Bytes of generated text. */
+  #textBytes = 0;
 
-  /** `likelyInput` stands in for a provider that reports no input. */
+  /** `likelyInput` is used if the provider reports no input tokens. */
   constructor(likelyInput: number) {
     this.#likelyInput = likelyInput;
   }
 
-  /** Takes what a provider reports of the message so far. */
+  /** Reads a provider's usage report. */
   report(report: unknown): void {
     this.#input = tokensIn(report, ...inputNames) ?? this.#input;
     this.#output = tokensIn(report, ...outputNames) ?? this.#output;
@@ -30,39 +30,39 @@ export class TokenTally {
     this.#cacheRead = tokensIn(report, 'cache_read_input_tokens') ?? this.#cacheRead;
   }
 
-  /** Takes a text that the model has written. */
-  wrote(text: string): void {
-    this.#written += Buffer.byteLength(text);
+  /** Counts generated text for the estimate. */
+  addText(text: string): void {
+    this.#textBytes += Buffer.byteLength(text);
   }
 
-  /** By the provider's last figures. */
+  /** Usage by the last report. */
   get reported(): Usage {
     return this.#usage(this.#output ?? this.#likelyOutput);
   }
 
-  /** Of a message in the middle of which somebody leaves: figures of its beginning count nothing of what came since. */
+  /** Usage of an aborted message. Includes text generated since the last report. */
   get delivered(): Usage {
     return this.#usage(Math.max(this.#output ?? 0, this.#likelyOutput));
   }
 
-  /** The public usage: all that the provider reports, and the five counters. */
-  public(report: unknown): ReturnType<typeof countersOf> & object {
+  /** Public usage: the provider's report and the five counters. */
+  publicUsage(report: unknown): ReturnType<typeof countersOf> & object {
     const output = this.#output ?? this.#likelyOutput;
     const own = typeof report === 'object' && report !== null ? report : {};
     return { ...own, ...countersOf(this.#input ?? this.#likelyInput, output) };
   }
 
   /**
-   * The public usage at the beginning of a stream: without the counters that public clients do not update later. They come
-   * with the final event.
+   * Public usage at the start of a stream, without the counters that public clients do not update later. The final event
+   * has them.
    */
-  publicAtStart(report: unknown): object {
-    const { prompt_tokens, completion_tokens, total_tokens, ...rest } = this.public(report);
+  publicUsageAtStart(report: unknown): object {
+    const { prompt_tokens, completion_tokens, total_tokens, ...rest } = this.publicUsage(report);
     return rest;
   }
 
   get #likelyOutput(): number {
-    return Math.ceil(this.#written / 4);
+    return Math.ceil(this.#textBytes / 4);
   }
 
   #usage(output: number): Usage {

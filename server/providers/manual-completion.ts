@@ -7,19 +7,18 @@ import type { VideoResult } from './video.ts';
 import { videoResult } from './video-task.ts';
 
 /**
- * The result with which a task that has not ended can be shown as completed in its format; undefined: what is kept of it
- * already. Only the result of a video, which is one file, can be given by its address.
+ * Builds the result of a task that an admin completes by hand. Undefined keeps the stored result. Only a video can be
+ * completed with a URL.
  *
- * @throws Failure 400 when it would be shown without what clients look for
+ * @throws Failure 400 when the result would miss a field that clients need
  */
-export function completedByHand(
+export function manualResult(
   task: TaskRecord,
   url: string | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
-  if (isVideo(task)) return url === undefined ? keptVideo(task) : { ...videoAt(task, url) };
-  if (url !== undefined) throw invalid('url', 'only the result of a video can be given.');
-  if (!hasResult(task))
-    throw invalid('outcome', 'the task has no result that could be shown, so it can only be failed.');
+  if (isVideo(task)) return url === undefined ? requireStoredVideo(task) : { ...videoResultAt(task, url) };
+  if (url !== undefined) throw invalid('url', 'is allowed for videos only.');
+  if (!hasResult(task)) throw invalid('outcome', 'must be failed, because the task has no result.');
   return undefined;
 }
 
@@ -27,13 +26,13 @@ function isVideo({ format, driver }: TaskRecord): boolean {
   return format !== 'music' && format !== 'image' && driver !== 'native_3d';
 }
 
-function keptVideo(task: TaskRecord): undefined {
+function requireStoredVideo(task: TaskRecord): undefined {
   if (videoResult(task).video_url === undefined)
-    throw invalid('url', 'is missing: the task has no result of its own.');
+    throw invalid('url', 'is required, because the task has no result.');
 }
 
-/** In the places where all formats look for it. */
-function videoAt(task: TaskRecord, url: string): VideoResult {
+/** Sets the URL in every field that a format reads. */
+function videoResultAt(task: TaskRecord, url: string): VideoResult {
   const { source_url: _, ...kept } = videoResult(task);
   if (task.format !== 'native') return { ...kept, video_url: url };
   const { output, ...record }: NativeRecord = kept.native ?? {};

@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Unit } from '../../../generated/catalogue.ts';
+import type { Failure } from '../../lib/failure.ts';
+import type { HttpResponse } from '../../outbound/send-request.ts';
+import type { Usage } from '../../quota/metering.ts';
+import { isJson } from '../headers.ts';
+import { field, objectField, textField } from '../json.ts';
+import type { ProviderRedactor } from '../provider-redactor.ts';
+import { betaErrorSource, betaFailure } from '../rejection.ts';
+import { EmptyResponseFailure, unusableResponse } from '../unusable-response.ts';
+import { ElidedJson } from './elided-json.ts';
+import type { ResponseMonitor } from './response-monitor.ts';
+import { readUsage } from './usage.ts';
+
+/** A JSON response of a native route. All of them have an output. */
+export type NativeResponse = Readonly<Record<string, unknown>> & { output: object };
+
+/** Reads a body of at most `limit` bytes. @throws Failure 502 when it is longer */
+export async function readLimited({ body }: HttpResponse, limit: number): Promise<Buffer> {
+  const bytes = await body.readAll(limit);
+  if (bytes !== undefined) return bytes;
+  body.destroy();
+  throw unusableResponse();
+}
+
+/**
+ * Parses the body of a response with status 200.
+ *
+ * @throws Failure 502 when it is not a native response, for example a proxy's error page
+ */
+export function parseResponse(headers: IncomingHttpHeaders, text: Buffer | string): NativeResponse {
+  const response = isJson(headers) ? parseJson(String(text)) : undefined;
+  const output = objectField(response, 'output');
+  if (output === undefined) throw unusableResponse();
+  return response as NativeResponse;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Finds the audio of a finished response. Undefined without audio. */
+export function audioSource({ output }: NativeResponse): { url: string } | { bytes: Buffer } | undefined {
+  const alpha = field(output, 'audio');
+  const beta = textField(field(output, 'data'), 'audio');
+  const url = textField(alpha, 'url') ?? beta ?? '';
+  if (/^https?:\/\//.test(url)) return { url };
+  const base64 = textField(alpha, 'data');
+  // Searches for an invalid character, because a pattern for the whole text would overflow the stack.
+  if (base64 !== undefined && !/[^\w+/=-]/.test(base64)) return { bytes: Buffer.from(base64, 'base64') };
+  if (beta !== undefined && beta.length % 2 === 0 && !/[^0-9a-f]/i.test(beta))
+    return { bytes: Buffer.from(beta, 'hex') };
+  return undefined;
+}
+
+export interface SpeechResult {
+  usage: Usage | undefined;
+  /** The provider rejected the request with HTTP 200. */
+  rejection: Failure | undefined;
+}
+
+/**
+ * Evaluates the response to a synthesis, or to the cloning of a beta voice.
+ *
+ * @throws Failure 502 or 504 when the provider failed, or returned neither audio nor a rejection
+ */
+export function evaluateSpeech(
+  response: NativeResponse,
+  unit: Unit,
+  redactor: ProviderRedactor,
+  isCloning = false,
+): SpeechResult {
+  const rejection = betaFailure(response.output, redactor);
+  if (rejection !== undefined && betaErrorSource(response.output) !== undefined) throw rejection;
+  const hasOutput = isCloning ? Object.keys(response.output).length > 0 : audioSource(response) !== undefined;
+  if (rejection === undefined && !hasOutput)
+    throw new EmptyResponseFailure(`The provider returned no ${isCloning ? 'voice' : 'audio'}.`);
+  return { usage: readUsage(unit, response.usage), rejection };
+}
+
+/** Inspects JSON that is too long to check before it is forwarded. */
+export class JsonMonitor implements ResponseMonitor {
+  readonly #headers: IncomingHttpHeaders;
+  readonly #evaluate: (response: NativeResponse) => SpeechResult;
+  readonly #elided = new ElidedJson();
+  #result: SpeechResult | undefined;
+
+  constructor(headers: IncomingHttpHeaders, evaluate: (response: NativeResponse) => SpeechResult) {
+    this.#headers = headers;
+    this.#evaluate = evaluate;
+  }
+
+  write(chunk: Buffer): readonly Buffer[] {
+    this.#elided.push(chunk);
+    return [chunk];
+  }
+
+  end(): readonly Buffer[] {
+    this.#result = this.#evaluate(parseResponse(this.#headers, this.#elided.text));
+    return [];
+  }
+
+  get usage(): Usage | undefined {
+    return this.#result?.usage;
+  }
+
+  get delivered(): boolean {
+    return /"(?:data|audio)"\s*:\s*"[^"]/.test(this.#elided.text);
+  }
+
+  get failure(): Failure | undefined {
+    return this.#result?.rejection;
+  }
+}
