@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { readSettings, secretsIn } from '../settings/settings.ts';
 import { createLogger, Secrets } from '../telemetry/logger.ts';
 import { startFailure } from './start-failure.ts';
-import { workerArgument } from './workers/questions.ts';
+import { workerArgument } from './workers/rpc-methods.ts';
 
 /** A gateway, in one process or in several. */
 interface Running {

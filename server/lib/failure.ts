@@ -1,24 +1,24 @@
 import type { CodesByFamily, ErrorCode, StatusesByCode } from '../../generated/errors.ts';
 
 interface Options {
-  /** Seconds to wait before a repeat; only on 429 and 503. */
+  /** Seconds to wait before a retry. Only on 429 and 503. */
   retryAfter?: number | undefined;
-  /** On 416: how long the file is, as the header of that name tells it. */
+  /** The `content-range` header of a 416. */
   contentRange?: string | undefined;
-  /** For the log alone. */
+  /** Only for the log. */
   cause?: unknown;
 }
 
 /**
- * A failure that the caller sees: HTTP status, a code of openapi/errors.yaml and a sentence. Every layer may throw it;
- * the transport renders it in the error family of the operation.
+ * A failure shown to the client, with a status, a code of openapi/errors.yaml and a sentence. Every layer may throw it.
+ * The transport renders it in the error family of the operation.
  */
 export class Failure<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'Failure';
   readonly status: StatusesByCode[Code];
-  /** One of `Code`, or a provider's own where it is a `ProviderFailure`. */
+  /** One of `Code`, or the code of a provider in a `ProviderFailure`. */
   readonly code: string;
-  /** Seconds to wait before a repeat; only on 429 and 503. */
+  /** Seconds to wait before a retry. Only on 429 and 503. */
   readonly retryAfter: number | undefined;
   readonly contentRange: string | undefined;
 
@@ -36,24 +36,24 @@ export class Failure<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** A refusal in a provider's words, after the filter of `ProviderWords`; the code, too, is the provider's if it gave one. */
+/** A rejection with the message and, if it has one, the code of the provider, both filtered by `ProviderWords`. */
 export class ProviderFailure extends Failure {
   constructor(status: Failure['status'], code: string, message: string, options?: Options) {
-    // No list holds the codes of providers.
+    // Codes of providers are not declared in errors.yaml.
     super(status, code as ErrorCode, message, options);
   }
 }
 
-/** A provider's error body, in the form of its native routes. */
+/** The error body of a provider, in the format of its native routes. */
 export interface NativeErrorBody {
   code: string;
   message: string;
   request_id: string | undefined;
 }
 
-/** A failure of the provider itself (5xx). Native routes show its own error body, other routes only our words. */
+/** A failure of the provider itself (5xx). Native routes show its error body, other routes a message of the gateway. */
 export class ProviderOutage extends Failure {
-  /** Masked for clients. Undefined when the provider sent none that a client may read. */
+  /** Masked for clients. Undefined if the provider sent no body that a client may read. */
   readonly reported: NativeErrorBody | undefined;
 
   constructor({ status, code, message, retryAfter }: Failure, reported: NativeErrorBody | undefined) {
@@ -64,7 +64,7 @@ export class ProviderOutage extends Failure {
 
 type CodeOf400 = { [Code in ErrorCode]: 400 extends StatusesByCode[Code] ? Code : never }[ErrorCode];
 
-/** 400 that names the field and what is wrong with it. */
+/** Builds a 400 that names the field and the rule. */
 export function invalid(field: string, problem: string, code: CodeOf400 = 'invalid_request'): Failure {
   return new Failure(400, code, `${field}: ${problem}`);
 }
@@ -74,12 +74,12 @@ export function channelUnavailable(message: string): Failure {
   return new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
 }
 
-/** 503 for a model that this key may use, while no channel has it. */
+/** Builds a 503 for a model that this key may use, but no channel serves. */
 export function notServed(model: string): Failure {
   return new Failure(503, 'model_not_found', `No channel serves ${model} to this key.`, { retryAfter: 60 });
 }
 
-/** Why a task or an asset has failed, in a code of ours. */
+/** Why a task or an asset has failed, with a code of the gateway. */
 export interface TaskError {
   readonly code: CodesByFamily['task'];
   readonly message: string;

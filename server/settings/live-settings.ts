@@ -70,7 +70,7 @@ export class LiveSettings {
     this.#current = inForce(this.#current, read);
     apply(this.#current);
     const { needsRestart, warnings, ...applied } = changes;
-    logger.info(applied, 'the configuration was read again');
+    logger.info(applied, 'the configuration was reloaded');
     logWarnings(logger, warnings);
     if (needsRestart.length > 0)
       logger.warn({ needsRestart }, 'some settings take effect at the next start only');

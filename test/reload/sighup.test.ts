@@ -72,7 +72,7 @@ test('SIGHUP reads the file again; one that is wrong is told with its line, and 
     prices: { '*': 1 },
     channels: [channelAt('http://127.0.0.1:9', { models: ['voxa-v3-plus'], key: 'another-secret' })],
   });
-  await hangUp('the configuration was read again', 1);
+  await hangUp('the configuration was reloaded', 1);
   expect(await models()).toEqual(['voxa-v3-plus']);
   writeFileSync(file, 'channels: []\nprizes: {}\n');
   await hangUp('all stays as it was', 1);
@@ -126,7 +126,7 @@ test('a renewed certificate is shown to whoever connects from then on', async ()
   await hangUp('all stays as it was', 1);
   expect(await shown()).toBe('first');
   withKey();
-  await hangUp('the configuration was read again', 1);
+  await hangUp('the configuration was reloaded', 1);
   expect(await shown()).toBe('second');
   expect(said).not.toContain(readFileSync(privateKey, 'utf8').split('\n')[1]);
 }, 60_000);

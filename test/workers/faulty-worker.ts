@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
-import { workerArgument } from '../../server/app/workers/questions.ts';
+import { workerArgument } from '../../server/app/workers/rpc-methods.ts';
 
-// Loaded by every process of a gateway before anything else. It makes workers fail as a test wants.
+// Preloaded by every process of a gateway. It lets a test block or kill workers.
 if (process.argv[2] === workerArgument) {
   process.on('SIGUSR2', () => {
     for (;;);
@@ -10,7 +10,7 @@ if (process.argv[2] === workerArgument) {
   if (marker && isFirst(marker)) process.kill(process.pid, 'SIGKILL');
 }
 
-/** True for the first process that asks. */
+/** Returns true in the first process that calls it. */
 function isFirst(marker: string): boolean {
   try {
     openSync(marker, 'wx');

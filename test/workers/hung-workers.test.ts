@@ -47,41 +47,44 @@ describe.skipIf(!engines.includes('postgres'))('two workers', { timeout: 240_000
     client = new Client(gateway.url);
   }
 
-  const logged = (words: string): Line[] =>
+  const logged = (message: string): Line[] =>
     gateway.output.said
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line) as Line)
-      .filter(({ msg }) => msg === words);
-  const hasLogged = (words: string, count = 1) =>
-    vi.waitFor(() => expect(logged(words)).toHaveLength(count), within);
+      .filter(({ msg }) => msg === message);
+  const hasLogged = (message: string, count = 1) =>
+    vi.waitFor(() => expect(logged(message)).toHaveLength(count), within);
 
-  /** Asks over the one connection of the client, and so always the same worker. */
-  async function ask(path: string, method: 'GET' | 'POST' = 'GET') {
+  /** Sends a request on the connection of the client, so always to the same worker. */
+  async function send(path: string, method: 'GET' | 'POST' = 'GET') {
     const headers = { authorization: `Bearer ${bootstrap}` };
     const { statusCode, headers: answered, body } = await client.request({ path, method, headers });
     await body.dump();
     return { status: statusCode, requestId: String(answered['x-request-id']) };
   }
 
-  /** Process ids of the worker that the client is connected to, and of the other one. */
-  async function pids(): Promise<{ asked: number; other: number }> {
-    const { requestId } = await ask('/v1/models');
+  /** Returns the process ids of the worker that the client is connected to and of the other one. */
+  async function pids(): Promise<{ connected: number; other: number }> {
+    const { requestId } = await send('/v1/models');
     const isAnswer = ({ request_id }: Line) => request_id === requestId;
     await vi.waitFor(() => expect(logged('answered').some(isAnswer)).toBe(true), within);
-    const asked = logged('answered').find(isAnswer)?.worker;
+    const connected = logged('answered').find(isAnswer)?.worker;
     const serving = logged('a worker serves');
     const pidOf = (isWanted: (line: Line) => boolean) => serving.findLast(isWanted)?.pid ?? Number.NaN;
-    return { asked: pidOf(({ worker }) => worker === asked), other: pidOf(({ worker }) => worker !== asked) };
+    return {
+      connected: pidOf(({ worker }) => worker === connected),
+      other: pidOf(({ worker }) => worker !== connected),
+    };
   }
 
-  /** Statuses of `/readyz` on both ports until the log has these words. */
-  async function readinessUntil(words: string): Promise<Set<number>> {
+  /** Returns the statuses of `/readyz` on both ports until a message is logged. */
+  async function readinessUntil(message: string): Promise<Set<number>> {
     const statuses = new Set<number>();
     await vi.waitFor(async () => {
-      statuses.add((await ask('/readyz')).status);
+      statuses.add((await send('/readyz')).status);
       statuses.add((await fetch(`${operatorUrl}/readyz`)).status);
-      expect(logged(words)).not.toEqual([]);
+      expect(logged(message)).not.toEqual([]);
     }, within);
     return statuses;
   }
@@ -89,46 +92,46 @@ describe.skipIf(!engines.includes('postgres'))('two workers', { timeout: 240_000
   test.each([
     ['is stopped', 'SIGSTOP'],
     ['blocks its event loop', 'SIGUSR2'],
-  ] as const)('one that %s is replaced, and the machine stays ready', async (_, signal) => {
+  ] as const)('stay ready while one that %s is replaced', async (_, signal) => {
     await start();
     const { other } = await pids();
     process.kill(other, signal);
     expect(await readinessUntil('a worker was replaced')).toEqual(new Set([200]));
-    expect(logged('a worker does not answer any more, and is ended')).toMatchObject([{ pid: other }]);
+    expect(logged('a worker does not respond and is killed')).toMatchObject([{ pid: other }]);
     expect(logged('a worker ended')).toMatchObject([{ pid: other, ended: 'SIGKILL' }]);
   });
 
-  test('one that hangs and is replaced during a reload does not fail the reload', async () => {
+  test('complete a reload during which one hangs and is replaced', async () => {
     await start();
     const { other } = await pids();
     process.kill(other, 'SIGSTOP');
-    expect((await ask('/api/admin/reload', 'POST')).status).toBe(200);
+    expect((await send('/api/admin/reload', 'POST')).status).toBe(200);
     await hasLogged('a worker ended');
     expect(logged('a worker ended')).toMatchObject([{ pid: other }]);
   });
 
-  test('count calls on after one is killed: no counter falls', async () => {
+  test('report counters that do not decrease after one is killed', async () => {
     await start();
     const counted = async () =>
       (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count', {
         unigate_operation: 'listModels',
       });
-    const { asked } = await pids();
-    for (let calls = 0; calls < 9; calls += 1) await ask('/v1/models');
+    const { connected } = await pids();
+    for (let calls = 0; calls < 9; calls += 1) await send('/v1/models');
     expect(await counted()).toBe(10);
-    process.kill(asked, 'SIGKILL');
+    process.kill(connected, 'SIGKILL');
     await hasLogged('a worker ended');
     expect(await counted()).toBe(10);
     await hasLogged('a worker was replaced');
     expect(await counted()).toBe(10);
   });
 
-  test('start although one is killed while it starts', async () => {
+  test('start even if one is killed while it starts', async () => {
     await start({ KILL_ONE_AT_START: join(site.options.dataDir, 'killed') });
     await hasLogged('a worker ended');
     expect(logged('a worker ended')).toMatchObject([{ ended: 'SIGKILL' }]);
     await hasLogged('a worker was replaced');
     await hasLogged('a worker serves', 2);
-    expect((await ask('/readyz')).status).toBe(200);
+    expect((await send('/readyz')).status).toBe(200);
   });
 });

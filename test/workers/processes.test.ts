@@ -61,13 +61,13 @@ interface Line {
   request_id?: string;
 }
 
-/** What was logged with these words. */
-function logged({ output }: GatewayProcess, words: string): Line[] {
+/** Returns the log lines with a message. */
+function logged({ output }: GatewayProcess, message: string): Line[] {
   const lines = output.said.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
-  return lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === words);
+  return lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === message);
 }
 
-/** Over a connection of its own, so that either worker may answer. */
+/** Sends a request on a new connection, so that either worker may handle it. */
 const ask = (url: string, path: string, init: RequestInit = {}, key = site.key) =>
   fetch(url + path, {
     ...init,
@@ -84,12 +84,12 @@ const reload = (url: string) => ask(url, '/api/admin/reload', { method: 'POST' }
 
 const gatewayRows = () => store.read.selectFrom('gateways').select('id').execute();
 
-/** Starts a stream, and gives what it will have been once it has begun. */
-async function heldStream(url: string): Promise<{ text: Promise<string> }> {
+/** Starts a stream that the provider does not finish yet. Resolves when it has begun. */
+async function startStream(url: string): Promise<{ text: Promise<string> }> {
   const before = provider.held.length;
   const answer = await call(url, { stream: true });
   const text = answer.text();
-  // Told by who waits for it.
+  // The caller handles the rejection.
   text.catch(() => {});
   await vi.waitFor(() => expect(provider.held.length).toBe(before + 1), within);
   return { text };
@@ -98,7 +98,8 @@ async function heldStream(url: string): Promise<{ text: Promise<string> }> {
 describe.skipIf(!engines.includes('postgres'))('two workers on one port', { timeout: 240_000 }, () => {
   let gateway: GatewayProcess;
   let operatorUrl: string;
-  const workersThat = (words: string) => new Set(logged(gateway, words).map(({ worker }) => worker));
+  const workersThatLogged = (message: string) =>
+    new Set(logged(gateway, message).map(({ worker }) => worker));
 
   beforeAll(async () => {
     const port = await freePort();
@@ -106,7 +107,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     gateway = await start({ METRICS_PORT: String(port) });
   }, 120_000);
 
-  test('are each a gateway of its own, tell once that they listen, and share the calls', async () => {
+  test('are separate gateways, report the address once and share the calls', async () => {
     expect(gateway.output.printed).toBe(`listening on ${gateway.url}\n`);
     await vi.waitFor(() => expect(logged(gateway, 'a worker serves')).toHaveLength(2), within);
     expect(new Set((await gatewayRows()).map(({ id }) => id))).toEqual(
@@ -120,35 +121,35 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     await vi.waitFor(answered, within);
   });
 
-  test('are told as one: by their metrics, the view of their channels, and a reload', async () => {
-    const asked = { unigate_operation: 'listModels' };
+  test('appear as one gateway in metrics, channel views and reloads', async () => {
+    const labels = { unigate_operation: 'listModels' };
     const counted = async () =>
-      (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count', asked);
+      (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count', labels);
     const before = await counted();
     const rounds = 30;
     for (let round = 0; round < rounds; round += 1)
       expect((await ask(gateway.url, '/v1/models')).status).toBe(200);
     expect((await counted()) - before).toBe(rounds);
-    const told = await scrape(operatorUrl);
-    expect(told.values('unigate_channel_healthy', { unigate_channel: 'scripted' })).toMatchObject([
+    const metrics = await scrape(operatorUrl);
+    expect(metrics.values('unigate_channel_healthy', { unigate_channel: 'scripted' })).toMatchObject([
       { value: 1 },
     ]);
 
-    const made = provider.upstream.seen.length;
-    const shown = await ask(gateway.url, '/api/admin/channels', {}, bootstrap);
-    const { data } = (await shown.json()) as {
+    const requests = provider.upstream.seen.length;
+    const response = await ask(gateway.url, '/api/admin/channels', {}, bootstrap);
+    const { data } = (await response.json()) as {
       data: { items: { name: string; figures: { requests: number; latency_p50_ms: number } }[] };
     };
     const figures = data.items.find(({ name }) => name === 'scripted')?.figures;
-    expect(figures?.requests).toBe(made);
+    expect(figures?.requests).toBe(requests);
     expect(figures?.latency_p50_ms).toBeGreaterThanOrEqual(0);
 
-    const again = 'the configuration was read again';
+    const message = 'the configuration was reloaded';
     await configure((channels) =>
       channels.map((one) => (one.name === 'scripted' ? provider.channel(11) : one)),
     );
     expect((await reload(gateway.url)).status).toBe(200);
-    // The answer says that all have done it.
+    // The response is sent after all workers have reloaded.
     const priorities = new Set<number>();
     for (let round = 0; round < 20; round += 1) {
       const answer = await ask(gateway.url, '/api/admin/channels', {}, bootstrap);
@@ -158,13 +159,13 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     }
     expect(priorities).toEqual(new Set([11]));
     gateway.kill('SIGHUP');
-    await vi.waitFor(() => expect(logged(gateway, again)).toHaveLength(4), within);
-    expect(workersThat(again)).toEqual(new Set([1, 2]));
+    await vi.waitFor(() => expect(logged(gateway, message)).toHaveLength(4), within);
+    expect(workersThatLogged(message)).toEqual(new Set([1, 2]));
   });
 
-  test('lose one without the other, which goes on; what it held goes back, and it is replaced', async () => {
+  test('continue when one is killed: its leases are released and it is replaced', async () => {
     const countedBefore = (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count');
-    const streams = [await heldStream(gateway.url), await heldStream(gateway.url)];
+    const streams = [await startStream(gateway.url), await startStream(gateway.url)];
     const log = logged(gateway, 'a worker serves');
     const holding = async () => {
       const leases = await store.read.selectFrom('quota_leases').select('gateway').execute();
@@ -179,11 +180,11 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     const victim = log.find(({ gateway: id }) => id === holder);
     if (victim?.pid === undefined) throw new Error('no worker holds quota');
 
-    let going = true;
+    let running = true;
     const statuses: number[] = [];
     const callers = Array.from({ length: 3 }, async () => {
-      while (going) {
-        // What the killed one was answering is lost; all that is answered is right.
+      while (running) {
+        // Calls of the killed worker fail; every response that arrives is correct.
         const answer = await call(gateway.url).catch(() => undefined);
         if (answer !== undefined) statuses.push(answer.status);
         await answer?.arrayBuffer().catch(() => {});
@@ -193,12 +194,15 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     await more(5);
     process.kill(victim.pid, 'SIGKILL');
     await more(statuses.length + 10);
-    await vi.waitFor(() => expect(logged(gateway, 'gave back what a worker held')).toHaveLength(1), within);
-    expect(logged(gateway, 'gave back what a worker held')).toMatchObject([{ worker: victim.worker }]);
-    // It was not its heart that told.
+    await vi.waitFor(
+      () => expect(logged(gateway, 'released the leases of a worker')).toHaveLength(1),
+      within,
+    );
+    expect(logged(gateway, 'released the leases of a worker')).toMatchObject([{ worker: victim.worker }]);
+    // The primary released them, not another gateway after missed heartbeats.
     expect(logged(gateway, 'a gateway was removed for missed heartbeats')).toEqual([]);
     expect(await holding()).not.toContain(holder);
-    going = false;
+    running = false;
     await Promise.all(callers);
     expect(new Set(statuses)).toEqual(new Set([200]));
     await vi.waitFor(() => expect(logged(gateway, 'a worker was replaced')).toHaveLength(1), {
@@ -213,7 +217,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     await vi.waitFor(answers, within);
     provider.finish();
     const ended = await Promise.allSettled(streams.map(({ text }) => text));
-    // Those of the killed one are broken off, and nobody is told that they are whole.
+    // Streams of the killed worker are aborted, so that no client takes them for complete.
     for (const one of ended)
       if (one.status === 'fulfilled') expect(one.value.match(/^event: \w+$/gm)).toHaveLength(provider.events);
     expect(logged(gateway, 'a worker serves').at(-1)).toMatchObject({ worker: victim.worker });
@@ -223,9 +227,9 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     await vi.waitFor(() => expectBalanced(store, site.token), within);
   });
 
-  test('finish calls, streams and sockets when they are told to stop, and exit with 0', async () => {
+  test('finish calls, streams and sockets after SIGTERM, and exit with 0', async () => {
     const streams: { text: Promise<string> }[] = [];
-    for (let count = 0; count < 6; count += 1) streams.push(await heldStream(gateway.url));
+    for (let count = 0; count < 6; count += 1) streams.push(await startStream(gateway.url));
     const sockets = await Promise.all(
       Array.from({ length: 6 }, () => connect(gateway.url + speech, { key: site.key })),
     );
@@ -250,12 +254,12 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     expect(await gateway.ended).toMatchObject({ code: 0 });
     expect(await gatewayRows()).toEqual([]);
     await expectBalanced(store, site.token);
-    expect(logged(gateway, 'not closed in good order')).toEqual([]);
+    expect(logged(gateway, 'closing failed')).toEqual([]);
   });
 });
 
 describe.skipIf(!engines.includes('postgres'))('workers', { timeout: 240_000 }, () => {
-  test('serve TLS, sockets too, and finish what runs when the process that started them is killed', async () => {
+  test('serve TLS and finish their calls when the primary is killed', async () => {
     const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) => join(site.options.dataDir, name));
     execFileSync(
       'openssl',
@@ -279,19 +283,20 @@ describe.skipIf(!engines.includes('postgres'))('workers', { timeout: 240_000 }, 
     await client.next(({ type }) => type === 'session.created');
     const pids = logged(gateway, 'a worker serves').map(({ pid }) => pid);
     gateway.kill();
-    const gone = (pid: number | undefined) => expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH');
-    await vi.waitFor(() => gone(gateway.pid), within);
+    const expectExited = (pid: number | undefined) =>
+      expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH');
+    await vi.waitFor(() => expectExited(gateway.pid), within);
     client.send({ event_id: 'finish', type: 'session.finish' });
     expect((await client.closed).code).toBe(1000);
     const ends = async () => {
-      for (const pid of pids) gone(pid);
-      // They have said goodbye, so nobody misses them.
+      for (const pid of pids) expectExited(pid);
+      // They removed themselves.
       expect(await gatewayRows()).toEqual([]);
     };
     await vi.waitFor(ends, { timeout: 60_000, interval: 100 });
   });
 
-  test('that cannot start say why in a line, once', async () => {
+  test('report once why they cannot start', async () => {
     const taken = await startUpstream(() => {});
     try {
       const port = new URL(taken.url).port;

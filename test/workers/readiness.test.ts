@@ -11,22 +11,22 @@ async function readinessOf(gateway: object): Promise<unknown> {
   return json.mock.calls;
 }
 
-const ready = { leaving: false, draining: false, ledger: { check: async () => {} } };
+const ready = { leaving: false, draining: false, callQuota: { check: async () => {} } };
 const ok = [[200, { status: 'ok' }]];
 const siblings = (isReady: boolean) => ({ isAnyReady: async () => isReady });
 const leaving = { ...ready, leaving: true };
 
-test('a worker that is ready reports so, whatever the others do', async () => {
+test('reports a ready worker as ready, whatever the others do', async () => {
   expect(await readinessOf({ ...ready, siblings: siblings(false) })).toEqual(ok);
 });
 
-test('a worker that stops reports that the machine is ready while another worker is', async () => {
+test('reports a stopping worker as ready while another worker is ready', async () => {
   expect(await readinessOf({ ...leaving, siblings: siblings(true) })).toEqual(ok);
 });
 
 test.each([
   ['no other worker is', { ...leaving, siblings: siblings(false) }],
   ['there are no others', leaving],
-])('it is not ready when %s', async (_, gateway) => {
+])('reports a stopping worker as not ready when %s', async (_, gateway) => {
   await expect(readinessOf(gateway)).rejects.toMatchObject({ status: 503, code: 'draining' });
 });

@@ -13,115 +13,118 @@ import { MetricSums } from '../../telemetry/metric-sums.ts';
 import { startEmbeddedSandbox } from '../embedded-sandbox.ts';
 import { measure, openPort } from '../operator.ts';
 import { PlainFailure } from '../start-failure.ts';
-import { Link } from './link.ts';
-import { type Orders, type ToPrimary, type ToWorker, workerArgument } from './questions.ts';
-import { type Supervised, Supervisor } from './supervisor.ts';
+import { RpcChannel } from './rpc-channel.ts';
+import {
+  type PrimaryMethods,
+  type WorkerAssignment,
+  type WorkerMethods,
+  workerArgument,
+} from './rpc-methods.ts';
+import { type SupervisedProcess, Supervisor } from './supervisor.ts';
 
-/** A gateway whose calls are shared by several processes. */
+/** A gateway that runs as several processes. */
 export interface RunningWorkers {
-  /** Address that all of them listen on, without a slash at the end. */
+  /** Address that all workers listen on, without a slash at the end. */
   url: string;
-  /** Address of the operator's port; undefined: it has none. */
+  /** Address of the operator port. Undefined if there is none. */
   operatorUrl: string | undefined;
-  /** A key made on this start because there was none; shown once, kept nowhere. */
+  /** A key created on this start, because there was none. It is shown once and stored only as a hash. */
   newKey: string | undefined;
-  /** Resolves with the reason if the process has to end, since no worker comes up any more. */
+  /** Resolves with the reason if the process has to exit, because no worker can start. */
   failed: Promise<Error>;
-  /** Has each worker read its settings again. */
+  /** Reloads the settings of each worker. */
   reload(): Promise<void>;
-  /** Has all of them finish what runs, and closes the rest. Rejects when one of them ended otherwise. */
+  /** Lets all workers finish their calls, then closes the rest. Rejects if a worker exits with another code than 0. */
   close(): Promise<void>;
 }
 
-/** Where the system shares a port among processes, none of them has to hand connections on to the others. */
+/** Whether the kernel can distribute connections of one port among processes (SO_REUSEPORT). */
 const reusePort = ['linux', 'freebsd', 'sunos', 'aix'].includes(process.platform);
-/** A worker that is asked how it does answers within so many milliseconds. */
-const patienceMs = 2_000;
-/** A scrape waits somewhat longer, since figures are asked for behind it. */
-const scrapeMs = 3_000;
-/** A worker says for up to 60 s that it stops, drains for 30, and closes its books for 5; one that takes longer never ends. */
-const stopMs = 100_000;
+const callTimeoutMs = 2_000;
+/** Longer than the timeout of one metric in a worker. */
+const scrapeTimeoutMs = 3_000;
+/** A worker is not ready for up to 60 s, drains for 30 s and settles for 5 s. A worker that takes longer is killed. */
+const stopTimeoutMs = 100_000;
 
-/** Starts `settings.workers` processes on one port. What there is once, such as the sandbox, is here. */
+/** Starts `settings.workers` processes on one port, and the services that exist once, such as the sandbox. */
 export async function startWorkers(settings: Settings, logger: Logger): Promise<RunningWorkers> {
   logWarnings(logger, settings.warnings);
   const port = await freePort(settings);
-  const opened: (() => Promise<unknown>)[] = [];
+  const closers: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
-    for (const close of opened)
-      await close().catch((error: unknown) => logger.error({ err: error }, 'not closed in good order'));
+    for (const close of closers)
+      await close().catch((error: unknown) => logger.error({ err: error }, 'closing failed'));
   };
   try {
     const store = await openStore({
       dataDir: settings.dataDir,
       ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
-      // It is asked for little, and waits for nothing of the workers.
       postgres: { ...settings.database, connections: 1 },
     });
-    opened.unshift(() => store.close());
+    closers.unshift(() => store.close());
     const newKey = await ensureKey(settings, store, logger, Date.now());
     const sums = new MetricSums<WorkerProcess | typeof primary>();
-    const givingBack = new Set<Promise<void>>();
+    const releasing = new Set<Promise<void>>();
     let address = '';
-    const home: Home = {
-      orders: { port, reusePort, sandbox: undefined },
+    const group: WorkerGroup = {
+      assignment: { port, reusePort, sandbox: undefined },
       supervisor: new Supervisor({
         count: settings.workers,
-        begin: (number) => new WorkerProcess(number, home),
+        startWorker: (number) => new WorkerProcess(number, group),
         timers: systemTimers,
         logger,
       }),
-      serves({ number, pid, id, url }) {
+      onServing({ number, pid, id, url }) {
         address ||= url;
         logger.info({ worker: number, pid, gateway: id }, 'a worker serves');
       },
-      gone(worker) {
+      onExit(worker) {
         sums.end(worker);
-        const given = giveBack(worker, store, logger).finally(() => givingBack.delete(given));
-        givingBack.add(given);
+        const released = releaseLeases(worker, store, logger).finally(() => releasing.delete(released));
+        releasing.add(released);
       },
     };
-    const measured = settings.metrics === undefined ? undefined : await measure();
-    if (measured !== undefined) opened.unshift(() => measured.stop());
+    const metrics = settings.metrics === undefined ? undefined : await measure();
+    if (metrics !== undefined) closers.unshift(() => metrics.stop());
     const operator =
       settings.metrics === undefined
         ? undefined
         : await openPort(settings.metrics, {
             collect: async () => {
-              const told = home.supervisor.serving.map(async (worker) => {
-                const metrics = await worker.link.ask('metrics', undefined, scrapeMs).catch(() => undefined);
-                return [worker, metrics] as const;
+              const collected = group.supervisor.serving.map(async (worker) => {
+                const call = worker.rpc.call('collectMetrics', undefined, scrapeTimeoutMs);
+                return [worker, await call.catch(() => undefined)] as const;
               });
-              return sums.merge([[primary, await measured?.collect()], ...(await Promise.all(told))]);
+              return sums.merge([[primary, await metrics?.collect()], ...(await Promise.all(collected))]);
             },
             ready: async () => {
-              const reason = await unreadyReason(home.supervisor.serving);
+              const reason = await unreadyReason(group.supervisor.serving);
               if (reason !== undefined) throw new Error(reason);
             },
           });
-    if (operator !== undefined) opened.push(() => operator.close());
+    if (operator !== undefined) closers.push(() => operator.close());
     const sandbox = await startEmbeddedSandbox(settings, logger);
     if (sandbox !== undefined) {
-      opened.unshift(() => sandbox.close());
-      home.orders.sandbox = { url: sandbox.url, wsUrl: sandbox.wsUrl, key: sandbox.key };
+      closers.unshift(() => sandbox.close());
+      group.assignment.sandbox = { url: sandbox.url, wsUrl: sandbox.wsUrl, key: sandbox.key };
     }
     cluster.setupPrimary({ args: [workerArgument], serialization: 'advanced' });
-    await home.supervisor.start();
+    await group.supervisor.start();
     return {
       url: address,
       operatorUrl: operator?.url,
       newKey,
-      failed: home.supervisor.failed,
-      reload: () => reload(home.supervisor.serving),
+      failed: group.supervisor.failed,
+      reload: () => reload(group.supervisor.serving),
       async close() {
-        // Nobody waits for a store that is away for longer than the workers do.
-        const impatient = setTimeout(() => store.giveUp(), stopMs);
-        const endings = await home.supervisor.stop(stopMs);
-        await Promise.all(givingBack);
-        clearTimeout(impatient);
+        // Do not wait longer for an unavailable store than the workers do.
+        const timeout = setTimeout(() => store.giveUp(), stopTimeoutMs);
+        const results = await group.supervisor.stop(stopTimeoutMs);
+        await Promise.all(releasing);
+        clearTimeout(timeout);
         await closeAll();
-        const bad = endings.find((ending) => ending !== 0);
-        if (bad !== undefined) throw new PlainFailure(`a worker ended with ${bad} instead of stopping`);
+        const failed = results.find((result) => result !== 0);
+        if (failed !== undefined) throw new PlainFailure(`a worker exited with ${failed} instead of 0`);
       },
     };
   } catch (error) {
@@ -133,62 +136,64 @@ export async function startWorkers(settings: Settings, logger: Logger): Promise<
 /** The source of this process's own metrics. */
 const primary = Symbol('primary');
 
-/** What all workers have in common. */
-interface Home {
-  readonly orders: Pick<Orders, 'port' | 'reusePort'> & { sandbox: Orders['sandbox'] };
+/** The state that all workers share. */
+interface WorkerGroup {
+  readonly assignment: Pick<WorkerAssignment, 'port' | 'reusePort'> & {
+    sandbox: WorkerAssignment['sandbox'];
+  };
   readonly supervisor: Supervisor<WorkerProcess>;
-  serves(worker: WorkerProcess): void;
-  gone(worker: WorkerProcess): void;
+  onServing(worker: WorkerProcess): void;
+  onExit(worker: WorkerProcess): void;
 }
 
-/** One worker, as it is seen from here. */
-class WorkerProcess implements Supervised {
-  /** Names its gateway. */
+/** A worker process, in the primary. */
+class WorkerProcess implements SupervisedProcess {
+  /** Id of its gateway. */
   readonly id = `gateway_${randomUUID()}`;
   readonly number: number;
   readonly ready: Promise<void>;
   readonly ended: Promise<number | string>;
-  readonly link: Link<ToWorker, ToPrimary>;
+  readonly rpc: RpcChannel<WorkerMethods, PrimaryMethods>;
   readonly #worker: Worker;
   url = '';
 
-  constructor(number: number, home: Home) {
+  constructor(number: number, group: WorkerGroup) {
     this.number = number;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.ready = promise;
     promise.catch(() => {});
     const worker = cluster.fork();
     this.#worker = worker;
-    const others = () => home.supervisor.serving.filter((one) => one !== this);
-    this.link = new Link<ToWorker, ToPrimary>(
+    const others = () => group.supervisor.serving.filter((one) => one !== this);
+    this.rpc = new RpcChannel<WorkerMethods, PrimaryMethods>(
       (message) => void worker.process.send(message as object, undefined, undefined, () => {}),
       {
-        begin: () => ({ number, id: this.id, ...home.orders }),
-        serves: (url) => {
+        getAssignment: () => ({ number, id: this.id, ...group.assignment }),
+        reportServing: (url) => {
           this.url = url;
-          home.serves(this);
+          group.onServing(this);
           resolve();
         },
-        cannot: (reason) => reject(new PlainFailure(reason)),
+        reportStartFailure: (reason) => reject(new PlainFailure(reason)),
         isAnotherReady: async () => (await unreadyReason(others())) === undefined,
         reloadOthers: async () => reload(others()),
-        othersChannels: async () => {
-          const told = others().map((one) => one.link.ask('channels', undefined, patienceMs).catch(() => []));
-          return Promise.all(told);
-        },
+        listOtherChannels: () =>
+          Promise.all(
+            others().map(({ rpc }) => rpc.call('listChannels', undefined, callTimeoutMs).catch(() => [])),
+          ),
       },
     );
-    worker.on('message', (message) => this.link.receive(message));
-    const exit = new Promise<number | string>((told) => {
-      worker.process.once('exit', (code, signal) => told(code ?? signal ?? 'an unknown reason'));
-      // It could not be started, or a signal not be sent.
-      worker.process.on('error', (error) => worker.process.pid === undefined && told(error.message));
+    worker.on('message', (message) => this.rpc.receive(message));
+    const exit = new Promise<number | string>((exited) => {
+      worker.process.once('exit', (code, signal) => exited(code ?? signal ?? 'an unknown reason'));
+      // Without a pid the process did not start. Otherwise a signal could not be sent.
+      worker.process.on('error', (error) => worker.process.pid === undefined && exited(error.message));
     });
-    this.ended = exit.then((how) => {
-      this.link.close();
-      reject(new Error(`worker ${number} ended with ${how} before it served`));
-      home.gone(this);
-      return how;
+    this.ended = exit.then((result) => {
+      this.rpc.close();
+      reject(new Error(`worker ${number} exited with ${result} before it served`));
+      group.onExit(this);
+      return result;
     });
   }
 
@@ -196,12 +201,12 @@ class WorkerProcess implements Supervised {
     return this.#worker.process.pid;
   }
 
-  async answer(): Promise<void> {
-    await this.link.ask('alive', undefined);
+  async ping(): Promise<void> {
+    await this.rpc.call('ping', undefined);
   }
 
   stop(): void {
-    this.link.ask('stop', undefined).catch(() => {});
+    this.rpc.call('stop', undefined).catch(() => {});
   }
 
   kill(): void {
@@ -209,11 +214,11 @@ class WorkerProcess implements Supervised {
   }
 }
 
-/** Why none of these workers is ready. Undefined as soon as one reports that it is. */
+/** Returns why none of these workers is ready. Undefined if at least one is ready. */
 async function unreadyReason(workers: readonly WorkerProcess[]): Promise<string | undefined> {
-  if (workers.length === 0) return 'The workers start.';
+  if (workers.length === 0) return 'The workers are starting.';
   const reasons = workers.map(async (worker) => {
-    const reason = await worker.link.ask('ready', undefined, patienceMs);
+    const reason = await worker.rpc.call('getUnreadyReason', undefined, callTimeoutMs);
     if (reason !== undefined) throw new Error(reason);
   });
   return Promise.any(reasons).then(
@@ -223,23 +228,23 @@ async function unreadyReason(workers: readonly WorkerProcess[]): Promise<string 
 }
 
 async function reload(workers: readonly WorkerProcess[]): Promise<undefined> {
-  await Promise.all(workers.map((worker) => worker.link.ask('reload', undefined).catch(() => {})));
+  await Promise.all(workers.map((worker) => worker.rpc.call('reload', undefined).catch(() => {})));
 }
 
-/** Nobody else knows so soon that it is gone: others would find out by its heart, which has stopped. */
-async function giveBack({ id, number }: WorkerProcess, store: Store, logger: Logger): Promise<void> {
+/** Releases the leases of an exited worker at once, before other gateways notice its missing heartbeats. */
+async function releaseLeases({ id, number }: WorkerProcess, store: Store, logger: Logger): Promise<void> {
   try {
-    // One that stopped in good order is not there any more, and holds nothing.
+    // A worker that stopped normally has removed itself and released its leases.
     if (!(await persist(store, 'removeGateway', { id, heartbeat: null }))) return;
     const now = Date.now();
-    const freed = await persist(store, 'releaseOrphans', { now, dueNow: systemTimers.monotonic() });
-    logger.warn({ worker: number, ...freed }, 'gave back what a worker held');
+    const released = await persist(store, 'releaseOrphans', { now, dueNow: systemTimers.monotonic() });
+    logger.warn({ worker: number, ...released }, 'released the leases of a worker');
   } catch (error) {
-    logger.error({ err: error, worker: number }, 'what a worker held is left to the other gateways');
+    logger.error({ err: error, worker: number }, 'releasing the leases of a worker failed');
   }
 }
 
-/** The port to listen on, which nobody else does: the workers could not tell, since they share it. */
+/** Returns a port that no other program uses. Workers share the port, so they cannot detect this. */
 async function freePort({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<number> {
   const server = createServer().listen({ host, port });
   await once(server, 'listening');

@@ -3,28 +3,27 @@ import type { Timers } from '../../lib/timers.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { PlainFailure } from '../start-failure.ts';
 
-/** A process that is to run for as long as the gateway does. */
-export interface Supervised {
+/** A process that runs as long as the gateway does. */
+export interface SupervisedProcess {
   readonly pid: number | undefined;
   /**
-   * Resolves when it serves. Rejects with a PlainFailure when it reports that it cannot serve, and with another error
-   * when it ended before it served.
+   * Resolves when it serves. Rejects with a PlainFailure if it reports that it cannot start, and with another error if
+   * it exits before it serves.
    */
   readonly ready: Promise<void>;
-  /** Resolves with its exit code or signal when it has ended. */
+  /** Resolves with its exit code or signal when it has exited. */
   readonly ended: Promise<number | string>;
-  /** Asks whether it is there: settles when it answers, and when it has ended. */
-  answer(): Promise<void>;
-  /** Has it finish what runs and end. */
+  /** Resolves or rejects when the process responds or has exited. */
+  ping(): Promise<void>;
+  /** Lets it finish its calls and exit. */
   stop(): void;
-  /** Ends it at once. */
   kill(): void;
 }
 
-export interface SupervisorParts<Worker> {
+export interface SupervisorOptions<Worker> {
   count: number;
   /** Starts worker `number`, from 1. */
-  begin: (number: number) => Worker;
+  startWorker: (number: number) => Worker;
   timers: Timers;
   logger: Logger;
 }
@@ -32,138 +31,135 @@ export interface SupervisorParts<Worker> {
 interface Slot<Worker> {
   readonly number: number;
   readonly backoff: PeriodicTask;
-  /** Settled when the start of the gateway need not wait for this slot any more. */
+  /** Resolved when the start of the gateway need not wait for this slot any more. */
   readonly started: PromiseWithResolvers<void>;
   worker: Worker;
   serves: boolean;
-  /** When it began to serve, by the monotonic clock. */
+  /** Monotonic time since which it serves, in milliseconds. */
   since: number;
-  /** How often in a row it ended soon. */
+  /** Early exits in a row. */
   failures: number;
-  /** How often it was asked whether it is there since its last answer. */
-  unanswered: number;
+  /** Pings since the last response. */
+  unansweredPings: number;
 }
 
-/** One that has served for so long, in milliseconds, did not end because of how it began. */
-const steadyMs = 10_000;
-/** Before a worker that ended soon again and again is replaced, in milliseconds: the shortest pause, and the longest. */
-const firstPauseMs = 500;
-const maxPauseMs = 30_000;
-/** When every worker has ended so often in a row, the gateway ends. */
-const mostFailures = 5;
+/** After this time in service, an exit does not count as a failure to start. */
+const minStableMs = 10_000;
+/** Pause before a worker is replaced after repeated early exits. It doubles each time. */
+const minBackoffMs = 500;
+const maxBackoffMs = 30_000;
+/** The gateway exits when every worker has failed this often in a row. */
+const maxFailures = 5;
 
-/** Between two questions whether a worker is there, in milliseconds. */
-const askMs = 1_000;
+const pingIntervalMs = 1_000;
 /**
- * Unanswered questions in a row after which a worker that serves is killed: it was silent for 5 to 6 s. Questions are
- * counted instead of time, because a pause of this process or of the machine adds one question at most.
+ * A serving worker is killed after this many unanswered pings, so after 5 to 6 s. Pings are counted instead of time,
+ * because a pause of this process or of the machine adds at most one ping.
  */
-const maxUnanswered = 5;
-/** The same for a worker that starts. Loading its modules keeps it from answering. */
-const maxUnansweredAtStart = 60;
+const maxUnansweredPings = 5;
+/** The limit for a starting worker, which cannot respond while it loads modules. */
+const maxUnansweredPingsAtStart = 60;
 
-/** Keeps a number of workers running: one that ends or hangs is replaced. */
-export class Supervisor<Worker extends Supervised> {
-  /** Resolves with the reason when none of them comes up any more. */
+/** Keeps a number of workers running. Replaces workers that exit or hang. */
+export class Supervisor<Worker extends SupervisedProcess> {
+  /** Resolves with the reason when no worker can start. */
   readonly failed: Promise<Error>;
-  readonly #parts: SupervisorParts<Worker>;
+  readonly #options: SupervisorOptions<Worker>;
   readonly #fail: (reason: Error) => void;
   #slots: readonly Slot<Worker>[] = [];
-  #keeping: readonly Promise<void>[] = [];
-  readonly #asking: PeriodicTask;
+  #supervised: readonly Promise<void>[] = [];
+  readonly #pinging: PeriodicTask;
   #starting = true;
   #stopping = false;
 
-  constructor(parts: SupervisorParts<Worker>) {
-    this.#parts = parts;
-    this.#asking = new PeriodicTask(parts.timers);
+  constructor(options: SupervisorOptions<Worker>) {
+    this.#options = options;
+    this.#pinging = new PeriodicTask(options.timers);
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failed = promise;
     this.#fail = resolve;
   }
 
-  /** Those that serve. */
   get serving(): readonly Worker[] {
     return this.#slots.filter(({ serves }) => serves).map(({ worker }) => worker);
   }
 
   /**
-   * Resolves when all serve, except workers that ended several times in a row while another serves. These are started
-   * again later.
+   * Resolves when all workers serve, except those that failed several times in a row while another serves.
    *
-   * @throws the reason when a worker reports that it cannot serve, or none comes up; the others have ended then
+   * @throws the reason if a worker reports that it cannot start, or none can. All workers have exited then.
    */
   async start(): Promise<void> {
-    const { count, begin, timers } = this.#parts;
+    const { count, startWorker, timers } = this.#options;
     this.#slots = Array.from({ length: count }, (_, index) => ({
       number: index + 1,
       backoff: new PeriodicTask(timers),
       started: Promise.withResolvers<void>(),
-      worker: begin(index + 1),
+      worker: startWorker(index + 1),
       serves: false,
       since: 0,
       failures: 0,
-      unanswered: 0,
+      unansweredPings: 0,
     }));
-    this.#asking.start(
-      askMs,
-      async () => this.#askAll(),
+    this.#pinging.start(
+      pingIntervalMs,
+      async () => this.#pingAll(),
       () => {},
     );
-    this.#keeping = this.#slots.map((slot) => this.#keep(slot));
+    this.#supervised = this.#slots.map((slot) => this.#supervise(slot));
     const reason = await Promise.race([
       Promise.all(this.#slots.map(({ started }) => started.promise)).then(() => undefined),
       this.failed,
     ]);
     this.#starting = false;
     if (reason === undefined) return;
-    this.#stopAsking();
+    this.#stopSupervising();
     for (const { worker } of this.#slots) worker.kill();
-    await this.#ended();
+    await this.#waitForExit();
     throw reason;
   }
 
-  /** Has all finish what runs, and ends those that have not within `patienceMs`. Gives how each ended. */
-  async stop(patienceMs: number): Promise<(number | string)[]> {
-    this.#stopAsking();
-    const impatient = this.#parts.timers.alarm(patienceMs, () => {
+  /** Lets all workers finish their calls and kills them after `timeoutMs`. Returns their exit codes or signals. */
+  async stop(timeoutMs: number): Promise<(number | string)[]> {
+    this.#stopSupervising();
+    const timeout = this.#options.timers.alarm(timeoutMs, () => {
       for (const { worker } of this.#slots) worker.kill();
     });
     for (const { worker } of this.#slots) worker.stop();
-    const endings = await this.#ended();
-    impatient.cancel();
-    return endings;
+    const results = await this.#waitForExit();
+    timeout.cancel();
+    return results;
   }
 
-  /** Starts and asks no worker any more. */
-  #stopAsking(): void {
+  #stopSupervising(): void {
     this.#stopping = true;
-    void this.#asking.stop();
+    void this.#pinging.stop();
     for (const { backoff } of this.#slots) void backoff.stop();
   }
 
-  async #ended(): Promise<(number | string)[]> {
-    const endings = await Promise.all(this.#slots.map(({ worker }) => worker.ended));
-    await Promise.all(this.#keeping);
-    return endings;
+  async #waitForExit(): Promise<(number | string)[]> {
+    const results = await Promise.all(this.#slots.map(({ worker }) => worker.ended));
+    await Promise.all(this.#supervised);
+    return results;
   }
 
-  /** Ends those that hang, so that they are replaced as any other that ends. */
-  #askAll(): void {
+  /** Kills workers that hang, so that they are replaced. */
+  #pingAll(): void {
     for (const slot of this.#slots) {
-      const { worker, number, serves, unanswered } = slot;
-      if (unanswered === (serves ? maxUnanswered : maxUnansweredAtStart)) {
-        const silent = { worker: number, pid: worker.pid, silent_s: (unanswered * askMs) / 1_000 };
-        this.#parts.logger.error(silent, 'a worker does not answer any more, and is ended');
+      const { worker, number, serves, unansweredPings } = slot;
+      if (unansweredPings === (serves ? maxUnansweredPings : maxUnansweredPingsAtStart)) {
+        const silent_s = (unansweredPings * pingIntervalMs) / 1_000;
+        const fields = { worker: number, pid: worker.pid, silent_s };
+        this.#options.logger.error(fields, 'a worker does not respond and is killed');
         worker.kill();
         continue;
       }
-      slot.unanswered += 1;
-      const there = () => {
-        if (slot.worker === worker) slot.unanswered = 0;
+      slot.unansweredPings += 1;
+      const responded = () => {
+        if (slot.worker === worker) slot.unansweredPings = 0;
       };
-      // Even a failure is an answer.
-      worker.answer().then(there, there);
+      // An error is a response, too.
+      worker.ping().then(responded, responded);
     }
   }
 
@@ -175,41 +171,41 @@ export class Supervisor<Worker extends Supervised> {
       return error;
     }
     slot.serves = true;
-    slot.since = this.#parts.timers.monotonic();
-    slot.unanswered = 0;
+    slot.since = this.#options.timers.monotonic();
+    slot.unansweredPings = 0;
     slot.started.resolve();
     return undefined;
   }
 
-  async #keep(slot: Slot<Worker>): Promise<void> {
-    const { begin, logger, timers } = this.#parts;
+  async #supervise(slot: Slot<Worker>): Promise<void> {
+    const { startWorker, logger, timers } = this.#options;
     const { number } = slot;
     for (let isReplacement = false; ; isReplacement = true) {
       const reason = await this.#untilServing(slot);
-      // A wrong setting is wrong at every start. A process that was killed may come up the next time.
+      // An invalid setting fails every start. A killed process can start the next time.
       if (this.#starting && reason instanceof PlainFailure) return this.#fail(reason);
       if (isReplacement && reason === undefined)
         logger.warn({ worker: number, pid: slot.worker.pid }, 'a worker was replaced');
       const ended = await slot.worker.ended;
-      const lived = slot.serves ? timers.monotonic() - slot.since : 0;
+      const servedMs = slot.serves ? timers.monotonic() - slot.since : 0;
       slot.serves = false;
       if (this.#stopping) return;
-      slot.failures = lived >= steadyMs ? 0 : slot.failures + 1;
+      slot.failures = servedMs >= minStableMs ? 0 : slot.failures + 1;
       logger.error({ worker: number, pid: slot.worker.pid, ended, err: reason }, 'a worker ended');
-      if (slot.failures >= mostFailures) {
-        if (this.#slots.every((one) => !one.serves && one.failures >= mostFailures)) {
-          const words = `worker ${number} ended ${slot.failures} times in a row, the last time with ${ended}`;
+      if (slot.failures >= maxFailures) {
+        if (this.#slots.every((one) => !one.serves && one.failures >= maxFailures)) {
+          const summary = `worker ${number} ended ${slot.failures} times in a row, the last time with ${ended}`;
           return this.#fail(
-            new PlainFailure(reason instanceof Error ? `${words}: ${reason.message}` : words),
+            new PlainFailure(reason instanceof Error ? `${summary}: ${reason.message}` : summary),
           );
         }
         slot.started.resolve();
       }
       if (slot.failures > 1)
-        await slot.backoff.pause(Math.min(maxPauseMs, firstPauseMs * 2 ** (slot.failures - 2)));
+        await slot.backoff.pause(Math.min(maxBackoffMs, minBackoffMs * 2 ** (slot.failures - 2)));
       if (this.#stopping) return;
-      slot.unanswered = 0;
-      slot.worker = begin(number);
+      slot.unansweredPings = 0;
+      slot.worker = startWorker(number);
     }
   }
 }

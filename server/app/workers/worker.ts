@@ -6,26 +6,23 @@ import type { Settings } from '../../settings/settings.ts';
 import { createLogger, type Secrets } from '../../telemetry/logger.ts';
 import { type RunningGateway, serve } from '../serve.ts';
 import { startFailure } from '../start-failure.ts';
-import { Link } from './link.ts';
-import type { ToPrimary, ToWorker } from './questions.ts';
+import { RpcChannel } from './rpc-channel.ts';
+import type { PrimaryMethods, WorkerMethods } from './rpc-methods.ts';
 
-/**
- * Runs this process as one of several that share a port, for as long as it is told to: it stops as it is asked to, by
- * a signal of its own, and when the process that started it is gone.
- */
+/** Runs this process as a worker until the primary stops it or exits, or until SIGTERM or SIGINT. */
 export async function runWorker(read: () => Settings, secrets: Secrets): Promise<void> {
   const starting = Promise.withResolvers<RunningGateway>();
-  // Told below; who asks meanwhile waits.
+  // The failure is reported below.
   starting.promise.catch(() => {});
-  const link = new Link<ToPrimary, ToWorker>(post, {
+  const rpc = new RpcChannel<PrimaryMethods, WorkerMethods>(post, {
     stop: () => void stop(),
-    alive: () => {},
+    ping: () => {},
     reload: async () => void (await (await starting.promise).gateway.liveSettings.reload().catch(() => {})),
-    ready: async () => reasonOf(requireReady((await starting.promise).gateway)),
-    metrics: async () => (await starting.promise).metrics(),
-    channels: async () => (await starting.promise).gateway.channels.all.map(reportChannel),
+    getUnreadyReason: async () => reasonOf(requireReady((await starting.promise).gateway)),
+    collectMetrics: async () => (await starting.promise).metrics(),
+    listChannels: async () => (await starting.promise).gateway.channels.all.map(reportChannel),
   });
-  process.on('message', (message) => link.receive(message));
+  process.on('message', (message) => rpc.receive(message));
   let running: RunningGateway | undefined;
   let stopping = false;
   const stop = async () => {
@@ -34,45 +31,44 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     await (await starting.promise).close();
     process.exit(0);
   };
-  // Otherwise `node:cluster` would end this process as soon as the other one is gone.
+  // Otherwise `node:cluster` exits this process when the primary exits.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
   process.once('disconnect', () => {
-    link.close();
-    // Calls that run are finished, if there can be any.
+    rpc.close();
     if (running === undefined) process.exit(1);
     void stop();
   });
   try {
-    const { number, ...place } = await link.ask('begin', undefined);
+    const { number, ...place } = await rpc.call('getAssignment', undefined);
     const settings = read();
     const logger = createLogger(settings.logLevel, secrets, undefined, number);
-    const siblings = siblingsOver(link);
+    const siblings = siblingsOver(rpc);
     running = await serve(settings, logger, { read, place: { ...place, siblings } });
     starting.resolve(running);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop());
     process.on('SIGHUP', () => {});
-    await link.ask('serves', running.url);
+    await rpc.call('reportServing', running.url);
   } catch (error) {
     starting.reject(error);
-    await link.ask('cannot', startFailure(error)).catch(() => {});
+    await rpc.call('reportStartFailure', startFailure(error)).catch(() => {});
     process.exit(1);
   }
 }
 
-/** One that cannot be delivered has nobody to go to. */
+/** Sends a message to the primary. Send errors are ignored: the primary has exited then. */
 function post(message: unknown): void {
   process.send?.(message, undefined, undefined, () => {});
 }
 
-/** Longest wait for the other workers to report whether they are ready, in milliseconds. */
-const readyMs = 3_000;
+/** Longer than the timeout with which the primary calls the other workers. */
+const readyTimeoutMs = 3_000;
 
-function siblingsOver(link: Link<ToPrimary, ToWorker>): Siblings {
+function siblingsOver(rpc: RpcChannel<PrimaryMethods, WorkerMethods>): Siblings {
   return {
-    // Without the process that started it, a worker is alone.
-    isAnyReady: () => link.ask('isAnotherReady', undefined, readyMs).catch(() => false),
-    reload: () => link.ask('reloadOthers', undefined),
-    channels: () => link.ask('othersChannels', undefined),
+    // Without its primary a worker is alone.
+    isAnyReady: () => rpc.call('isAnotherReady', undefined, readyTimeoutMs).catch(() => false),
+    reload: () => rpc.call('reloadOthers', undefined),
+    channels: () => rpc.call('listOtherChannels', undefined),
   };
 }
 
