@@ -183,13 +183,9 @@ export async function runProgram(
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    if (isHelpOrVersion(error)) return 0;
+    // Help and version end the parser with exit code 0.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { key = terminal.env.UNIGATE_API_KEY } = program.opts<{ key?: string }>();
     return reportFailure(error, terminal, { program: name, key, stopped: signal.aborted });
   }
-}
-
-/** Whether the parser ended because it printed the help or the version. */
-export function isHelpOrVersion(error: unknown): boolean {
-  return error instanceof CommanderError && error.exitCode === 0;
 }

@@ -1,5 +1,6 @@
+import { CommanderError } from 'commander';
 import type { OptionDefinitions, Values } from '../../client/commands/option.ts';
-import { isHelpOrVersion, Program } from '../../client/commands/program.ts';
+import { Program } from '../../client/commands/program.ts';
 import { UsageError } from '../../client/commands/usage-error.ts';
 import { factsOf } from './context/coverage.ts';
 import { documentedOperations } from './contract/documented.ts';
@@ -111,7 +112,8 @@ export function parseCommandLine(
   try {
     program.parse(args, { from: 'user' });
   } catch (error) {
-    if (isHelpOrVersion(error)) return undefined;
+    // Help and version end the parser with exit code 0.
+    if (error instanceof CommanderError && error.exitCode === 0) return undefined;
     throw error;
   }
   return readInvocation(program.opts<Values<typeof options>>(), env);
