@@ -162,7 +162,7 @@ describe('a format that the model does not support', () => {
     { id: 'voxa-v3-flash', protocols: ['synthesizer', 'inference'], voices },
     { id: 'beta/speech-2.8-hd', protocols: ['multimodal'], voices: [{ id: 'beta_male_deep' }] },
   ];
-  const wrongFormat = 'response_format: alpha3-tts-flash gives wav without streaming.';
+  const wrongFormat = 'response_format: must be one of wav for alpha3-tts-flash without streaming.';
 
   async function startFormatRejector(message: string, listed: object[] | undefined) {
     const url = await startStubServer((request, response) => {

@@ -79,7 +79,7 @@ describe('against a gateway', () => {
     const rejected = start(['speak', 'Hi.', '--voice', 'Aria', '--sample-rate', '16000', '-o', 'a.wav'], env);
     const { code, stderr } = await rejected.done;
     expect(code).toBe(1);
-    expect(stderr).toContain('sample_rate: alpha3-tts-flash speaks at 24000 Hz only.');
+    expect(stderr).toContain('sample_rate: must be 24000 for alpha3-tts-flash.');
     const taken = ['--model', 'voxa-v3-flash', '--voice', 'voxanna', '--sample-rate', '16000', '-o', 'b.wav'];
     expect(await start(['speak', 'Hi.', ...taken], env).done).toMatchObject({ code: 0, stderr: '' });
     expect((await readFile(join(folder, 'b.wav'))).readUInt32LE(24)).toBe(16_000);

@@ -354,7 +354,7 @@ describe('a failure of a provider', () => {
     expect(verdict(2013, 'at 10.0.0.7')).toMatchObject({ code: 'InvalidParameter', message: 'at ***' });
     expect(verdict(1042)).toMatchObject({ message: 'The provider rejected the request.' });
     const whose = (code: number) => betaErrorSource({ base_resp: { status_code: code } });
-    expect([1004, 1008, 2038, 2049].map(whose)).toEqual(['ours', 'ours', 'ours', 'ours']);
+    expect([1004, 1008, 2038, 2049].map(whose)).toEqual(['account', 'account', 'account', 'account']);
     expect([1000, 1001, 1013].map(whose)).toEqual(['provider', 'provider', 'provider']);
     expect([0, 1002, 2013].map(whose)).toEqual([undefined, undefined, undefined]);
   });

@@ -52,10 +52,10 @@ test('alpha: wav synchronous, pcm while streaming, anything else refused', () =>
   expect(toNative(alpha, plain).format).toBe('wav');
   expect(toNative(alpha, { ...plain, streaming: 'audio' }).format).toBe('pcm');
   expect(() => toNative(alpha, { ...plain, format: 'mp3' })).toThrow(
-    /response_format: .* gives wav without streaming/,
+    /response_format: must be one of wav for .* without streaming/,
   );
   expect(() => toNative(alpha, { ...plain, format: 'wav', streaming: 'audio' })).toThrow(
-    /gives pcm while streaming/,
+    /must be one of pcm for .* while streaming/,
   );
 });
 
@@ -119,16 +119,16 @@ test('the format is one that the model has, wherever it is asked for', () => {
     expect(format('beta/speech-02-hd', { extraInput: { audio_setting: { format: one } } })).toBe(one);
   expect(format('voxa-v2', { format: 'pcm', extraInput: { format: 'opus' } })).toBe('pcm');
   expect(() => format('alpha3-tts-flash', { extraInput: { format: 'mp3' } })).toThrow(
-    'extra_body.input.format: alpha3-tts-flash gives wav without streaming.',
+    'extra_body.input.format: must be one of wav for alpha3-tts-flash without streaming.',
   );
   expect(() => format('voxa-v2', { format: 'flac' })).toThrow(
-    'response_format: voxa-v2 gives mp3, wav, pcm, opus without streaming.',
+    'response_format: must be one of mp3, wav, pcm, opus for voxa-v2 without streaming.',
   );
   expect(() => format('voxa-v2', { extraInput: { format: 'flac' }, streaming: 'events' })).toThrow(
-    'extra_body.input.format: voxa-v2 gives mp3, wav, pcm, opus while streaming.',
+    'extra_body.input.format: must be one of mp3, wav, pcm, opus for voxa-v2 while streaming.',
   );
   expect(() => format('beta/speech-02-hd', { extraInput: { audio_setting: { format: 'opus' } } })).toThrow(
-    'extra_body.input.audio_setting.format: beta/speech-02-hd gives mp3, wav, pcm, flac without streaming.',
+    'extra_body.input.audio_setting.format: must be one of mp3, wav, pcm, flac for beta/speech-02-hd without streaming.',
   );
 });
 
@@ -229,7 +229,7 @@ test('alpha speaks at one rate, and beta only speaks', () => {
   expect(alpha({ sample_rate: 24_000 }).body.input).toMatchObject({ sample_rate: 24_000 });
   for (const sample_rate of [16_000, 0, '24000'])
     expect(() => alpha({ sample_rate })).toThrow(
-      'extra_body.input.sample_rate: alpha-tts speaks at 24000 Hz only.',
+      'extra_body.input.sample_rate: must be 24000 for alpha-tts.',
     );
   const extraInput = { action: 'voice_clone' };
   expect(() => toNative(model('beta/speech-02-hd'), { ...plain, extraInput })).toThrow(
@@ -244,7 +244,7 @@ test('beta streamed as bytes asks for no aggregated last event, and streams no w
   expect(body.input.stream_options).toEqual({ x: 1, exclude_aggregated_audio: true });
   expect(body.input.output_format).toBeUndefined();
   expect(() => toNative(beta, { ...plain, streaming: 'audio', format: 'wav' })).toThrow(
-    /gives mp3, pcm, flac while/,
+    /must be one of mp3, pcm, flac for .* while/,
   );
 });
 

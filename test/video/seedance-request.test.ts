@@ -479,20 +479,20 @@ describe('a task type of 2.5', () => {
     expect(official(options, content).body).toEqual({ content, ...options });
   });
 
-  const asLong = 'it is as long as its source.';
+  const hasSourceLength = 'which has the length of its source.';
   const ofFirst = 'ratio: must be adaptive for a given first frame.';
   test.each<[string, object, Content, string]>([
     [
       '5 seconds',
       { omni_reference_task_type: 'edit', duration: 5 },
       [video()],
-      `duration: must be -1 for an edit: ${asLong}`,
+      `duration: must be -1 for an edit, ${hasSourceLength}`,
     ],
     [
       'frames',
       { omni_reference_task_type: 'edit', frames: 96 },
       [video()],
-      `frames: must not be given for an edit: ${asLong}`,
+      `frames: must not be set for an edit, ${hasSourceLength}`,
     ],
     [
       'a ratio',

@@ -121,7 +121,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
   const call = {
     channels,
     target: voice.target_model,
-    addresses: { own: recording, makesFiles: false },
+    urls: { clientUrl: recording, makesFiles: false },
   };
   const forget = () => persist(gateway.store, 'deleteVoice', { voiceId, userId: caller.userId });
   switch (input.action) {

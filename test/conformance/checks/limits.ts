@@ -14,12 +14,12 @@ const modelRules = [
   /is not a voice of/,
   /makes no voices for/,
   /there is no (asset|group|(Seedance )?task)/,
-  /gives mp3, wav, pcm, opus without streaming/,
-  /speed: must be from 0\.5 to 2 for this model/,
+  /must be one of mp3, wav, pcm, opus for .+ without streaming/,
+  /speed: must be between 0\.5 and 2 for this model/,
   /takes audio only together with an image or a video/,
   // Reference videos count towards the 30 s.
   /must be at most \d+ here: input video and output/,
-  /extend needs a source video/,
+  /extend requires a source video/,
   // The smallest valid time is in the past.
   /expired_time: must be a Unix time in the future/,
   // The eta family allows a length of -1 only for edits.
