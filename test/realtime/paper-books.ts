@@ -32,7 +32,7 @@ export class PaperBooks {
     };
     const prices = { terms: () => ({ unitPrice: 1, groupRatio: 1, configRevision: null }) };
     const logger = { warn: () => note('warned') };
-    const gateway = { ledger, prices, logger, timers: { monotonic: () => 0 } };
+    const gateway = { callQuota: ledger, prices, logger, timers: { monotonic: () => 0 } };
     const caller = { tokenId: 1, userId: 1 };
     const connection = { gateway, key: { caller }, model: findModel(model), requestId: 'r1', startedAt: 0 };
     this.connection = connection as unknown as Connection;
