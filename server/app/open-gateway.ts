@@ -35,7 +35,7 @@ import { openStore } from '../store/open-store.ts';
 import type { ReportLane } from '../store/reports.ts';
 import type { ChangeCause } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
-import { Deliveries } from '../tasks/callbacks/deliveries.ts';
+import { CallbackDeliveries } from '../tasks/callbacks/callback-deliveries.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { TaskTiming } from '../tasks/timing.ts';
 import type { Metric } from '../telemetry/exposition.ts';
@@ -197,7 +197,7 @@ async function startParts(
   );
   const offered = { ...settings, prices: effectivePrices(settings) };
   const prices = new Prices(offered);
-  const callbacks = new Deliveries({
+  const callbacks = new CallbackDeliveries({
     store,
     owner: id,
     render: (task) => renderCallback(task, files.linksFor(settings.publicUrl)),
@@ -282,7 +282,7 @@ async function startParts(
     channelStates,
     files,
     tasks,
-    deliveries: callbacks,
+    callbackDeliveries: callbacks,
     detachedCalls,
     assetRefreshes: new Map(),
     reports: {

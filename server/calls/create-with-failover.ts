@@ -2,7 +2,7 @@ import type { Channel } from '../channels/channel.ts';
 import { candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
 import type { RequestScope } from '../channels/pauses.ts';
 import type { Failure } from '../lib/failure.ts';
-import { noteDriverError } from '../tasks/driver.ts';
+import { reportDriverError } from '../tasks/driver.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** A created object and the channel that has it. */
@@ -31,7 +31,7 @@ export async function createWithFailover<Result>(
       attempt.succeed();
       return { channel, result };
     } catch (error) {
-      const driverError = noteDriverError(logger, error, candidate, 'upstream created nothing');
+      const driverError = reportDriverError(logger, error, candidate, 'upstream created nothing');
       failure = driverError.failure;
       if (driverError.kind !== 'retryable') break;
     }

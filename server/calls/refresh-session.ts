@@ -4,7 +4,7 @@ import { fetchSession, type SessionState } from '../providers/verification/sessi
 import type { VerificationEnd } from '../store/commands/verification-sessions.ts';
 import { findVerificationSession } from '../store/queries/verification-sessions.ts';
 import type { VerificationSessionsTable } from '../store/schema.ts';
-import { noteDriverError } from '../tasks/driver.ts';
+import { reportDriverError } from '../tasks/driver.ts';
 import { stampedId } from './assets/stamped-id.ts';
 
 const pollTimeoutMs = 20_000;
@@ -87,7 +87,7 @@ async function pollSession(
     return state;
   } catch (error) {
     const candidate = { channel, attempt };
-    throw noteDriverError(logger, error, candidate, 'could not poll a verification session').failure;
+    throw reportDriverError(logger, error, candidate, 'could not poll a verification session').failure;
   } finally {
     alarm.cancel();
   }

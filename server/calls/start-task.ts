@@ -36,7 +36,7 @@ export interface TaskPlan {
   /** Replacements for parts of the body in messages to the client. */
   publicIds?: PublicIds;
   /** The client's own body. `findRepeatedTask` finds the task by it when its source no longer exists. */
-  asked?: object;
+  clientRequest?: object;
 }
 
 /** An object of the caller that a request continues. */
@@ -68,7 +68,7 @@ export async function startTask(
   const plain = { body: asked, channels, publicIds: { ...publicIds, ...source?.publicIds }, fields };
   // Only this protocol has assets and drafts. Other families get file links instead.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
-  const hosts = hostsIn(plan.asked ?? asked);
+  const hosts = hostsIn(plan.clientRequest ?? asked);
   const idempotencyKey = headers['idempotency-key'];
   try {
     const { task } = await gateway.tasks.submit({
@@ -100,7 +100,7 @@ export async function startTask(
 
 /**
  * Finds the task of an identical earlier request with the same idempotency key, for a request whose source no longer
- * exists. Its plan must have had the client's body as `asked`.
+ * exists. Its plan must have had the client's body as `clientRequest`.
  */
 export async function findRepeatedTask(
   { gateway, caller, headers, body }: OperationRequest<'submitMusic' | 'createMusic' | 'submitImageAction'>,
@@ -109,7 +109,14 @@ export async function findRepeatedTask(
 ): Promise<TaskRecord | undefined> {
   const idempotencyKey = headers['idempotency-key'];
   if (typeof idempotencyKey !== 'string') return undefined;
-  return gateway.tasks.repeated({ caller, operation, model, format, idempotencyKey, asked: body });
+  return gateway.tasks.findRepeated({
+    caller,
+    operation,
+    model,
+    format,
+    idempotencyKey,
+    clientRequest: body,
+  });
 }
 
 /** Returns only the channel that has the source. */

@@ -66,7 +66,7 @@ export interface Gateway {
   readonly files: FileRelay;
   readonly tasks: Tasks;
   /** Wakes callbacks when one may be due. */
-  readonly deliveries: { wake(): void };
+  readonly callbackDeliveries: { wake(): void };
   readonly detachedCalls: DetachedCalls;
   /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;

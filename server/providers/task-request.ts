@@ -1,7 +1,7 @@
 import type { UpstreamRequest } from '../channels/channel.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
-import { DriverError, refusedBy, type Snapshot, type Upstream } from '../tasks/driver.ts';
+import { DriverError, driverErrorForStatus, type Snapshot, type Upstream } from '../tasks/driver.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
 
@@ -33,7 +33,7 @@ export async function requestTask(
   if (status < 200 || status > 299) {
     const redactor = new ProviderRedactor(channel, request.body);
     const failure = await readRejection(response, redactor).then(toRejection, toFailure);
-    throw refusedBy(status, failure, readRetryAfter(response.headers));
+    throw driverErrorForStatus(status, failure, readRetryAfter(response.headers));
   }
   const bytes = await readUpTo(body, maxBytes);
   if (bytes.length === 0) return undefined;
@@ -77,7 +77,7 @@ export const taskLost: TaskError = { code: 'task_lost', message: 'The provider n
 /** Builds the error for an invalid response, after which the state of the upstream task is unknown. */
 export function invalidResponse(): DriverError {
   const failure = new Failure(502, 'bad_response', 'The provider returned an invalid response.');
-  return new DriverError('unknown', failure, { fault: 'bad_answer' });
+  return new DriverError('unknown', failure, { failureKind: 'bad_answer' });
 }
 
 function toRejection(rejection: Rejection): Failure {

@@ -13,30 +13,30 @@ import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
+/** Runs tasks on one kind of upstream. Its methods should throw only `DriverError`. */
 export interface TaskDriver {
-  /** Makes the upstream task. `request` is what the task was made with. A call of unknown outcome is never repeated. */
+  /** Creates the upstream task from the task's `request`. A call of unknown outcome is never repeated. */
   submit(task: TaskRecord, request: object, upstream: Upstream): Promise<Submission>;
-  /** Asks for the upstream task's state. A `DriverError` of kind `rejected` fails the task. */
+  /** Polls the upstream task. A `DriverError` of kind `rejected` fails the task. */
   poll(task: AcceptedTask, upstream: Upstream): Promise<Snapshot>;
   /**
-   * Gives a task that waits for its owner's word what it waits for. Kind `rejected`: it was not taken, and the task
-   * stays as it is. Absent: tasks never wait.
+   * Sends the input that a task waits for. Kind `rejected`: the upstream refused it, and the task keeps waiting. Absent:
+   * tasks never wait for input.
    */
   resume?(task: AcceptedTask, request: object, upstream: Upstream): Promise<Resumed>;
-  /** Stops the upstream task. Kind `rejected`: it cannot be stopped any more. Absent: it never can. */
+  /** Cancels the upstream task. Kind `rejected`: it is too late. Absent: the upstream cannot cancel tasks. */
   cancel?(task: AcceptedTask, upstream: Upstream): Promise<void>;
 }
 
 export interface Upstream {
   channel: Channel;
-  /** For whom it is asked. */
+  /** The user whose task it is. */
   user?: number;
-  /** Aborted when the answer comes too late to be of use. */
+  /** Aborted at the time limit or when the gateway stops. */
   signal: AbortSignal;
 }
 
-/** A task that an upstream is known to have. */
+/** A task that an upstream has accepted. */
 export type AcceptedTask = TaskRecord & { upstreamId: string };
 
 export interface Submission {
@@ -47,25 +47,25 @@ export interface Submission {
   progress?: number;
   /** Milliseconds until the first poll. */
   pollAfterMs?: number;
-  /** What there is to show already. */
+  /** Result to show before completion. */
   result?: Readonly<Record<string, unknown>>;
 }
 
-/** A task that waits no more. */
+/** The response of an upstream to the input of a waiting task. */
 export interface Resumed {
   upstreamId: string;
-  /** In the place of what there was to show. */
+  /** Replaces the current result. */
   result: Readonly<Record<string, unknown>>;
 }
 
-/** What an upstream says of a task. `result` is kept as it is for the renderers; the latest one wins. */
+/** State of an upstream task. Renderers use the latest `result` unchanged. */
 export type Snapshot =
   | {
       state: 'queued' | 'in_progress';
       /** Whole percent; absent: not reported. */
       progress?: number;
       result?: Readonly<Record<string, unknown>>;
-      /** What it has made so far, each of which becomes a record of its own. */
+      /** Clips made so far. Each becomes a record of its own. */
       clips?: readonly NewClip[];
       /** Least milliseconds until the next poll. */
       pollAfterMs?: number;
@@ -74,7 +74,7 @@ export type Snapshot =
       state: 'completed';
       result: Readonly<Record<string, unknown>>;
       clips?: readonly NewClip[];
-      /** Absent: not reported, so the units that were reserved are charged. */
+      /** Absent: not reported, so the reserved units are charged. */
       usage?: TaskUsage;
       /** Milliseconds that the result is available. */
       resultMs?: number;
@@ -93,39 +93,43 @@ export interface TaskUsage {
 }
 
 /**
- * - `rejected`: the upstream's last word. No other channel is asked and nothing is tried again.
- * - `retryable`: certainly nothing came of it; another channel, or a later try, may do better.
- * - `unknown`: it may have been done.
+ * - `rejected`: final. The request is not repeated on this or another channel.
+ * - `retryable`: the upstream has certainly not executed the request. Another channel or a later attempt may succeed.
+ * - `unknown`: the upstream may have executed the request.
  */
 export type DriverErrorKind = 'rejected' | 'retryable' | 'unknown';
 
 interface DriverErrorOptions {
-  fault?: FailureKind | undefined;
-  pause?: number | undefined;
+  failureKind?: FailureKind | undefined;
+  pauseSeconds?: number | undefined;
 }
 
 export class DriverError extends Error {
   override readonly name = 'DriverError';
   readonly kind: DriverErrorKind;
-  /** What the caller gets; a subclass may carry the provider's own words. */
+  /** Failure for the client. A subclass may carry the provider's message. */
   readonly failure: Failure;
-  /** How the channel failed; undefined: it did not. */
-  readonly fault: FailureKind | undefined;
-  /** Seconds that the provider asks to wait with such requests. */
-  readonly pause: number | undefined;
+  /** Kind of channel failure. Undefined: the channel did not fail. */
+  readonly failureKind: FailureKind | undefined;
+  /** Pause for such requests that the provider asks for. */
+  readonly pauseSeconds: number | undefined;
 
-  constructor(kind: DriverErrorKind, failure: Failure, { fault, pause }: DriverErrorOptions = {}) {
+  constructor(
+    kind: DriverErrorKind,
+    failure: Failure,
+    { failureKind, pauseSeconds }: DriverErrorOptions = {},
+  ) {
     super(failure.message);
     this.kind = kind;
     this.failure = failure;
-    this.fault = fault;
-    this.pause = pause;
+    this.failureKind = failureKind;
+    this.pauseSeconds = pauseSeconds;
   }
 }
 
 /**
- * Logs what came of asking an upstream. Not the provider's words, which may repeat a client's; and a refusal is the
- * client's affair.
+ * Logs a failed request to an upstream, without the provider's message, which may repeat client data. A rejection is
+ * logged at debug level, since the client caused it.
  */
 export function logDriverError(
   logger: Logger,
@@ -138,51 +142,48 @@ export function logDriverError(
   else logger.warn(line, message);
 }
 
-/** Takes what was thrown on the way to an upstream for a `DriverError`, tells the attempt and logs it. */
-export function noteDriverError(
+/** Converts an error to a `DriverError`, reports it to the attempt and logs it. */
+export function reportDriverError(
   logger: Logger,
   error: unknown,
   { channel, attempt }: Candidate,
   message: string,
   about: { task?: string; asset?: string; failures?: number } = {},
 ): DriverError {
-  const noted = asDriverError(error);
-  if (noted.fault === undefined) attempt.finish();
-  else attempt.fail(noted.fault, noted.pause);
-  logDriverError(logger, noted, { ...about, channel: channel.name }, message);
-  return noted;
+  const driverError = asDriverError(error);
+  if (driverError.failureKind === undefined) attempt.finish();
+  else attempt.fail(driverError.failureKind, driverError.pauseSeconds);
+  logDriverError(logger, driverError, { ...about, channel: channel.name }, message);
+  return driverError;
 }
 
-/**
- * The error for an upstream that answered with something else than success. `failure` is what the client gets, `pause`
- * the seconds that the upstream asks to wait.
- */
-export function refusedBy(status: number, failure: Failure, pause?: number): DriverError {
-  // A refused key, throttling and "not now" come before any work; other failures may come after it.
+/** Returns the error for an upstream that responded with an error status. `failure` is for the client. */
+export function driverErrorForStatus(status: number, failure: Failure, pauseSeconds?: number): DriverError {
+  // A refused key, throttling and unavailability precede any work. Other failures may follow it.
   const kind = wasRejectedBeforeWork(status) ? 'retryable' : status >= 500 ? 'unknown' : 'rejected';
   return new DriverError(kind, failure, {
-    fault: failureKindOfStatus(status),
-    ...(allowsRetryAfter(status) && { pause }),
+    failureKind: failureKindOfStatus(status),
+    ...(allowsRetryAfter(status) && { pauseSeconds }),
   });
 }
 
-/** Takes whatever was thrown on the way to an upstream for a `DriverError`. */
+/** Converts any error of a request to an upstream to a `DriverError`. */
 export function asDriverError(error: unknown): DriverError {
   if (error instanceof DriverError) return error;
   const failure = error instanceof Failure ? error : connectionFailure(error);
   return new DriverError(wasNeverSent(error) ? 'retryable' : 'unknown', failure, {
-    fault: failureKindOf(error),
+    failureKind: failureKindOf(error),
   });
 }
 
-/** The gateway's own errors of failed tasks. Drivers use them too, where an upstream says the same. */
+/** Task errors of the gateway. Drivers also use them for the same errors of an upstream. */
 export const taskCanceled: TaskError = {
   code: 'task_canceled',
   message: 'The task was canceled before it began.',
 };
 export const taskExpired: TaskError = { code: 'task_expired', message: 'The task was not finished in time.' };
 
-/** A provider may have the task although it is not known. */
+/** The provider may have accepted the task although the gateway has no confirmation. */
 export const submissionInterrupted: TaskError = {
   code: 'submission_interrupted',
   message: 'The service was interrupted before the provider had confirmed the task.',

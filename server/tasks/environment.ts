@@ -6,30 +6,29 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TaskDriver } from './driver.ts';
-import { standardTiming, type TaskTiming } from './timing.ts';
+import { defaultTiming, type TaskTiming } from './timing.ts';
 
-/** What tasks are run with. */
 export interface TaskOptions {
   store: Store;
-  /** By the name that rows keep. */
+  /** By the name in the rows of tasks. */
   drivers: ReadonlyMap<string, TaskDriver>;
   channels: TaskChannels;
-  /** Default: all of a key's quota is in its balance. */
+  /** Default: no quota is leased. */
   quota?: QuotaSource;
-  /** The current price of a model for a group. */
+  /** Returns the current price of a model for a group. */
   priceTerms: (modelId: string, group: string) => PriceTerms;
   logger: Logger;
-  /** Called after a change of state is on disk. */
+  /** Called after a state change is on disk. */
   onChange?: (task: ChangedTask) => void;
-  /** Epoch milliseconds, as clients see it; what is due goes by `timers`. */
+  /** Epoch milliseconds for times that clients see. Due times use `timers`. */
   clock?: () => number;
   timers?: Timers;
-  /** Numbers from 0 up to 1, for the jitter. */
+  /** Returns numbers in [0, 1) for the jitter. */
   random?: () => number;
   timing?: Partial<TaskTiming>;
-  /** Polls of one channel at a time; those of a single user are half as many. */
+  /** Concurrent polls of one channel. A single user gets half of them. */
   pollsPerChannel?: number;
-  /** The gateway's id, which its leases name; default: a random one, with which they last until they are released. */
+  /** Id of the gateway in its claims. Default: a random id, whose claims last until they are released. */
   owner?: string;
 }
 
@@ -40,10 +39,10 @@ export interface TaskChannels {
   named(name: string): Channel | undefined;
 }
 
-/** The same with everything filled in, and what ends it. */
+/** `TaskOptions` with defaults and a stop signal. */
 export interface TaskEnvironment extends Required<TaskOptions> {
   timing: TaskTiming;
-  /** Aborted when the process stops and its time of grace is over. */
+  /** Aborted at the end of the grace period of a stop. */
   stopping: AbortSignal;
 }
 
@@ -60,7 +59,7 @@ export function environment(options: TaskOptions, stopping: AbortSignal, owner: 
     pollsPerChannel: 256,
     owner,
     ...options,
-    timing: { ...standardTiming, ...options.timing },
+    timing: { ...defaultTiming, ...options.timing },
     stopping,
   };
 }

@@ -2,18 +2,15 @@ import type { Alarm } from '../lib/timers.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { TaskStep } from './task-step.ts';
 
-/** At a time, so that no transaction is long. */
-const batch = 500;
+/** Tasks in one transaction, so that it stays short. */
+const batchSize = 500;
 
-/**
- * What is done now and then: forgets old records, ends tasks whose channel is configured no more, and mends due times
- * that no clock here can have written.
- */
+/** Periodically prunes old tasks, ends tasks whose channel was removed, and repairs due times too far in the future. */
 export class Housekeeping {
   readonly #env: TaskEnvironment;
   readonly #step: TaskStep;
   #alarm: Alarm | undefined;
-  #round: Promise<void> = Promise.resolve();
+  #running: Promise<void> = Promise.resolve();
 
   constructor(env: TaskEnvironment, step: TaskStep) {
     this.#env = env;
@@ -22,7 +19,7 @@ export class Housekeeping {
 
   start(): void {
     this.#alarm = this.#env.timers.alarm(this.#env.timing.housekeepingMs, () => {
-      this.#round = this.run()
+      this.#running = this.run()
         .then(
           () => {},
           (error: unknown) => this.#env.logger.error({ err: error }, 'housekeeping of tasks failed'),
@@ -34,7 +31,7 @@ export class Housekeeping {
   async stop(): Promise<void> {
     this.#alarm?.cancel();
     this.#alarm = undefined;
-    await this.#round;
+    await this.#running;
   }
 
   async run(): Promise<{ pruned: number; expired: number }> {
@@ -42,7 +39,7 @@ export class Housekeeping {
     return { expired: await this.#expireStranded(), pruned: await this.#prune() };
   }
 
-  /** No poll is put off for longer than the longest pause: what seems so was written by a clock that ran ahead. */
+  /** Repairs due times beyond the longest pause. A clock that ran ahead has written them. */
   async repairDue(): Promise<void> {
     const { store, timers, timing } = this.#env;
     const now = timers.monotonic();
@@ -54,9 +51,9 @@ export class Housekeeping {
     const finalBy = timers.monotonic() - timing.keepMs;
     let pruned = 0;
     while (!stopping.aborted) {
-      const gone = await store.run('pruneTasks', { finalBy, limit: batch });
-      pruned += gone;
-      if (gone < batch) break;
+      const deleted = await store.run('pruneTasks', { finalBy, limit: batchSize });
+      pruned += deleted;
+      if (deleted < batchSize) break;
     }
     return pruned;
   }
@@ -64,9 +61,9 @@ export class Housekeeping {
   async #expireStranded(): Promise<number> {
     const { store, timers, timing, owner, channels } = this.#env;
     const now = timers.monotonic();
-    const until = now + timing.leaseMarginMs;
-    const lease = { owner, now, until, channels: channels.names, limit: batch };
-    const stranded = await store.run('claimStrandedTasks', lease);
+    const until = now + timing.claimMarginMs;
+    const claim = { owner, now, until, channels: channels.names, limit: batchSize };
+    const stranded = await store.run('claimStrandedTasks', claim);
     for (const task of stranded) await this.#step.run(task);
     return stranded.length;
   }

@@ -7,7 +7,7 @@ import type { TaskEnvironment } from './environment.ts';
 import type { PollSlots } from './poll-slots.ts';
 import type { TaskStep } from './task-step.ts';
 
-/** Claims due tasks and takes a step with each, every channel's beside the others', so many at a time. */
+/** Claims due tasks and polls them, with a concurrency limit for each channel. */
 export class Poller {
   readonly #env: TaskEnvironment;
   readonly #step: TaskStep;
@@ -16,7 +16,7 @@ export class Poller {
   readonly #inFlight = new Map<string, Promise<void>>();
   readonly #submitting: () => readonly string[];
 
-  /** `submitting`: tasks to leave alone although their lease is over. */
+  /** `submitting` returns tasks that are still being submitted although their claim has expired. */
   constructor(env: TaskEnvironment, step: TaskStep, slots: PollSlots, submitting: () => readonly string[]) {
     this.#env = env;
     this.#submitting = submitting;
@@ -28,11 +28,11 @@ export class Poller {
       gapMs: timing.claimGapMs,
       idleMs: timing.idleMs,
       claim: async () => (await this.#claim()).nextDueAt,
-      failed: (error) => logger.error({ err: error }, 'the store could not be asked for due tasks'),
+      failed: (error) => logger.error({ err: error }, 'due tasks could not be claimed'),
     });
   }
 
-  /** Steps being taken by this process. */
+  /** Running steps of this process. */
   get inFlight(): readonly Promise<void>[] {
     return [...this.#inFlight.values()];
   }
@@ -41,17 +41,17 @@ export class Poller {
     this.#loop.start();
   }
 
-  /** Claims no more. Resolves when the last claim is in `inFlight`. */
+  /** Stops claiming. Resolves when the steps of the last claim are in `inFlight`. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }
 
-  /** Something may be due at that time, earlier than the poller expects. */
+  /** Schedules a claim for a task that is due earlier than expected. */
   wake(at = this.#env.timers.monotonic()): void {
     this.#loop.wake(at);
   }
 
-  /** Claims what is due now and resolves when a step is taken with all of it. Gives how many. */
+  /** Claims due tasks, runs a step of each and returns their number. */
   async runDue(): Promise<number> {
     const { steps } = await this.#claim();
     await Promise.all(steps);
@@ -59,21 +59,21 @@ export class Poller {
   }
 
   /**
-   * Asks the upstream about one task now, for a reader. However many ask at the same time, the upstream is asked
-   * once. Undefined when that cannot be done without waiting.
+   * Polls one task now for a reader. Concurrent readers share one poll. Undefined: the poll cannot start without
+   * waiting.
    */
   refresh(task: TaskRecord): Promise<void> | undefined {
     const running = this.#inFlight.get(task.id);
     if (running !== undefined) return running;
-    // Another is at work on it, or was a moment ago: then it has just been asked.
+    // Another gateway has claimed it, so it is being polled.
     if (task.leaseOwner !== null) return undefined;
     if (!this.#slots.hasFree(task.channel, task.userId)) return undefined;
-    return this.#startStep(task, async (answered) => {
+    return this.#startStep(task, async (onResponse) => {
       const { id, attempt } = task;
       const { owner, store, timers } = this.#env;
       const now = timers.monotonic();
-      const claimed = await store.run('claimTask', { id, attempt, owner, until: this.#leaseEnd(now) });
-      return claimed && this.#step.run(claimed, { early: true, answered });
+      const claimed = await store.run('claimTask', { id, attempt, owner, until: this.#claimEnd(now) });
+      return claimed && this.#step.run(claimed, { early: true, onResponse });
     });
   }
 
@@ -87,52 +87,52 @@ export class Poller {
       except: this.#submitting(),
       owner,
       now,
-      until: this.#leaseEnd(now),
+      until: this.#claimEnd(now),
     });
     if (tasks.length > 0) fault('poll:claimed');
     const steps = tasks.map((task) =>
-      this.#startStep(task, (answered) => this.#step.run(task, { answered })),
+      this.#startStep(task, (onResponse) => this.#step.run(task, { onResponse })),
     );
     for (const channel of emptied) this.#slots.emptied(channel);
     return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextFreeAt) };
   }
 
-  #leaseEnd(now: number): number {
-    const { pollLimitMs, leaseMarginMs } = this.#env.timing;
+  #claimEnd(now: number): number {
+    const { pollLimitMs, claimMarginMs: leaseMarginMs } = this.#env.timing;
     return now + pollLimitMs + leaseMarginMs;
   }
 
-  /** The slot is free again as soon as the upstream has answered: what follows is between us and the store. */
+  /** Starts a step and releases its slot when the upstream has responded, before the result is written. */
   #startStep(
     { id, requestId, traceparent, channel, userId }: TaskRecord,
-    step: (answered: () => void) => Promise<number | undefined>,
+    step: (onResponse: () => void) => Promise<number | undefined>,
   ): Promise<void> {
-    const leave = this.#slots.enter(channel, userId);
-    const answered = () => {
-      if (leave()) this.wake();
+    const release = this.#slots.enter(channel, userId);
+    const onResponse = () => {
+      if (release()) this.wake();
     };
-    // A trace of its own: that of the request ended with its answer.
+    // A trace of its own, because the trace of the request ended with its response.
     const trace = startLinkedTrace('poll task', traceparent, {
       'unigate.task.id': id,
       'unigate.channel': channel,
     });
-    const taken = runInContext({ requestId, trace }, () => step(answered))
+    const running = runInContext({ requestId, trace }, () => step(onResponse))
       .then(
         (dueAt) => {
           if (dueAt !== undefined) this.wake(dueAt);
         },
-        // The lease ends by itself, and the task is claimed again.
+        // The claim expires, and the task is claimed again.
         (error: unknown) => {
           if (this.#env.stopping.aborted) return;
           this.#env.logger.error({ err: error, task: id }, 'a step of a task failed');
         },
       )
       .finally(() => {
-        if (this.#inFlight.get(id) === taken) this.#inFlight.delete(id);
-        answered();
+        if (this.#inFlight.get(id) === running) this.#inFlight.delete(id);
+        onResponse();
         trace?.end();
       });
-    this.#inFlight.set(id, taken);
-    return taken;
+    this.#inFlight.set(id, running);
+    return running;
   }
 }

@@ -4,7 +4,7 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 import { taskDuration } from '../telemetry/metrics.ts';
 import { recordSettlement } from '../telemetry/quota-metrics.ts';
 
-/** Quota that was held for a task when it was made. */
+/** Returns the quota reserved for a task at its creation. */
 export function reservedQuotaOf({
   expectedUnits,
   ...price
@@ -12,7 +12,7 @@ export function reservedQuotaOf({
   return costOf(expectedUnits, price);
 }
 
-/** Counts a task that is final. `settlement` is undefined when its reservation was closed before. */
+/** Records the metrics of a final task. `settlement` is undefined if its reservation was closed before. */
 export function recordFinalTask(task: TaskRecord, settlement: Settlement | undefined): void {
   const { channel, driver, state, createdAt, completedAt } = task;
   if (settlement !== undefined) recordSettlement(task.model, reservedQuotaOf(task), settlement);

@@ -3,21 +3,21 @@ import { withinLimit } from '../lib/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
-import { type AcceptedTask, noteDriverError, type Resumed } from './driver.ts';
+import { type AcceptedTask, type Resumed, reportDriverError } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
-import { among } from './running.ts';
+import { track } from './track.ts';
 
-/** What a task that waits for its owner's word is given. */
-export interface TaskInput {
+/** Input for a task that waits for its owner. */
+export interface ResumeInput {
   /** JSON value for the driver. */
   request: object;
-  /** In the place of the task's facts. */
+  /** Replaces the facts of the task. */
   facts?: Readonly<Record<string, unknown>>;
-  /** In the place of its callback address. */
+  /** Replaces its callback URL. */
   callbackUrl?: string;
 }
 
-/** Has tasks go on that wait for their owners. */
+/** Resumes tasks that wait for input of their owner. */
 export class Resumption {
   readonly #env: TaskEnvironment;
   readonly running = new Set<Promise<unknown>>();
@@ -26,25 +26,25 @@ export class Resumption {
     this.#env = env;
   }
 
-  /** Undefined when the task is final. @throws Failure when the upstream did not take the input */
-  resume(task: AcceptedTask, input: TaskInput): Promise<TaskRecord | undefined> {
-    return among(this.running, this.#resume(task, input));
+  /** Undefined: the task is final. @throws Failure when the upstream does not accept the input */
+  resume(task: AcceptedTask, input: ResumeInput): Promise<TaskRecord | undefined> {
+    return track(this.running, this.#resume(task, input));
   }
 
   async #resume(
     task: AcceptedTask,
-    { request, facts, callbackUrl }: TaskInput,
+    { request, facts, callbackUrl }: ResumeInput,
   ): Promise<TaskRecord | undefined> {
     const { store, timers, timing, clock } = this.#env;
     const { id } = task;
-    const noted = await store.run('addTaskInput', {
+    const isRecorded = await store.run('addTaskInput', {
       id,
       facts: facts === undefined ? null : JSON.stringify(facts),
       callbackUrl: callbackUrl ?? null,
     });
-    if (!noted) return undefined;
+    if (!isRecorded) return undefined;
     fault('resume:noted');
-    const { upstreamId, result } = await this.#ask(task, request);
+    const { upstreamId, result } = await this.#send(task, request);
     fault('resume:answered');
     return persist(store, 'resumeTask', {
       id,
@@ -56,7 +56,7 @@ export class Resumption {
     });
   }
 
-  async #ask(task: AcceptedTask, request: object): Promise<Resumed> {
+  async #send(task: AcceptedTask, request: object): Promise<Resumed> {
     const { drivers, channels, timers, timing, stopping, logger } = this.#env;
     const driver = drivers.get(task.driver);
     const channel = channels.named(task.channel);
@@ -64,15 +64,15 @@ export class Resumption {
     const attempt = channel.health.startAttempt({ user: task.userId, poll: true });
     try {
       const resumed = await withinLimit(timers, timing.submitLimitMs, stopping, async (signal) => {
-        if (driver?.resume === undefined) throw new Error(`no task of ${task.driver} waits`);
+        if (driver?.resume === undefined) throw new Error(`the driver ${task.driver} cannot resume tasks`);
         return driver.resume(task, request, { channel, user: task.userId, signal });
       });
       attempt.succeed();
       return resumed;
     } catch (error) {
       const about = { task: task.id };
-      const turn = { channel, attempt };
-      throw noteDriverError(logger, error, turn, 'upstream did not have a task go on', about).failure;
+      const candidate = { channel, attempt };
+      throw reportDriverError(logger, error, candidate, 'upstream did not resume a task', about).failure;
     }
   }
 }

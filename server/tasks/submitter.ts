@@ -8,69 +8,69 @@ import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
 import { recordReservation } from '../telemetry/quota-metrics.ts';
-import { type DriverError, noteDriverError, type Submission, type TaskDriver } from './driver.ts';
+import { type DriverError, reportDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { LeasedTaskWriter, leaseDrawOf } from './leased-task-writer.ts';
 import { reservedQuotaOf } from './record-final-task.ts';
-import { among } from './running.ts';
 import {
-  fingerprintOfAsked,
+  fingerprintOfClientRequest,
   newTask,
-  type RepeatedOrder,
+  type RepeatedCreation,
   type SubmittedTask,
   storedIdempotencyKey,
   type TaskCreation,
 } from './task-creation.ts';
-import { abandon } from './task-step.ts';
+import { cancelUpstreamTask } from './task-step.ts';
+import { track } from './track.ts';
 import type { TaskTransitions } from './transitions.ts';
 
 interface Running {
   result: Promise<TaskRecord>;
-  leaseUntil: number;
+  claimedUntil: number;
 }
 
-/** Makes tasks: row and reservation first, then the upstream, which is never asked for a second one. */
+/** Creates tasks: first the row with its reservation, then the upstream task, of which there is never a second one. */
 export class Submitter {
   readonly #env: TaskEnvironment;
   readonly #changes: TaskTransitions;
-  readonly #leased: LeasedTaskWriter;
+  readonly #leasedTasks: LeasedTaskWriter;
   readonly #running = new Map<string, Running>();
   readonly #repeats = new Set<Promise<unknown>>();
 
   constructor(env: TaskEnvironment, changes: TaskTransitions) {
     this.#env = env;
-    this.#leased = new LeasedTaskWriter(env.store);
+    this.#leasedTasks = new LeasedTaskWriter(env.store);
     this.#changes = changes;
   }
 
-  /** Submissions that a client waits for, and repeats that wait for one elsewhere. */
+  /** Running submissions, and repeated requests that wait for one. */
   get running(): readonly Promise<unknown>[] {
     return [...[...this.#running.values()].map(({ result }) => result), ...this.#repeats];
   }
 
-  /** The tasks whose submission has outlived its lease, since the store was away when it was to be written down. */
-  get late(): readonly string[] {
+  /** Tasks whose submission has outlived its claim because the store was unavailable. */
+  get overdue(): readonly string[] {
     const now = this.#env.timers.monotonic();
-    return [...this.#running].flatMap(([id, { leaseUntil }]) => (leaseUntil <= now ? [id] : []));
+    return [...this.#running].flatMap(([id, { claimedUntil }]) => (claimedUntil <= now ? [id] : []));
   }
 
-  async submit(order: TaskCreation): Promise<SubmittedTask> {
-    const [first] = order.channels;
+  async submit(creation: TaskCreation): Promise<SubmittedTask> {
+    const [first] = creation.channels;
     if (first === undefined) throw noCandidate([], {});
-    const driver = this.#env.drivers.get(order.driver);
-    if (driver === undefined) throw new Error(`there is no task driver named ${order.driver}`);
-    let made = await this.#create(order, first);
+    const driver = this.#env.drivers.get(creation.driver);
+    if (driver === undefined) throw new Error(`there is no task driver named ${creation.driver}`);
+    let made = await this.#create(creation, first);
     while (made.outcome === 'replayed') {
       const task = await this.#outcomeOf(made.task);
       if (task !== undefined) return { task, replayed: true };
-      made = await this.#create(order, first);
+      made = await this.#create(creation, first);
     }
-    if (made.outcome !== 'created') throw refusal(made.outcome, order);
-    recordReservation(order.model.id, reservedQuotaOf(made.task));
+    if (made.outcome !== 'created') throw refusal(made.outcome, creation);
+    recordReservation(creation.model.id, reservedQuotaOf(made.task));
     fault('submit:reserved');
     const { id, nextPollAt } = made.task;
-    const result = this.#place(made.task, order, driver);
-    this.#running.set(id, { result, leaseUntil: nextPollAt ?? 0 });
+    const result = this.#submitToChannels(made.task, creation, driver);
+    this.#running.set(id, { result, claimedUntil: nextPollAt ?? 0 });
     try {
       return { task: await result, replayed: false };
     } finally {
@@ -78,23 +78,23 @@ export class Submitter {
     }
   }
 
-  /** The task of an earlier order of the same; undefined when there is none, or it came to nothing. */
-  async repeated(order: RepeatedOrder): Promise<TaskRecord | undefined> {
-    const { caller, format } = order;
-    const fingerprint = await fingerprintOfAsked(order);
-    const idempotencyKey = storedIdempotencyKey(caller, order.idempotencyKey);
+  /** Returns the task of an earlier identical request. Undefined: there is none, or it was dropped. */
+  async findRepeated(creation: RepeatedCreation): Promise<TaskRecord | undefined> {
+    const { caller, format } = creation;
+    const fingerprint = await fingerprintOfClientRequest(creation);
+    const idempotencyKey = storedIdempotencyKey(caller, creation.idempotencyKey);
     const name = { userId: caller.userId, format, idempotencyKey, fingerprint };
     const task = await findRepeatedTask(this.#env.store.read, name);
     return task && this.#outcomeOf(task);
   }
 
-  async #create(order: TaskCreation, channel: Channel): Promise<NewTaskResult> {
-    const row = await newTask(this.#env, order, channel);
+  async #create(creation: TaskCreation, channel: Channel): Promise<NewTaskResult> {
+    const row = await newTask(this.#env, creation, channel);
     const { tokenId, amount } = row;
     const { quota } = this.#env;
-    const leased = (lease: string) => this.#leased.add({ ...row, lease });
-    // What holds nothing waits for no balance.
-    const isFree = amount === 0 || order.caller.unlimited === true;
+    const leased = (lease: string) => this.#leasedTasks.add({ ...row, lease });
+    // A task without a reservation does not lock the balance.
+    const isFree = amount === 0 || creation.caller.unlimited === true;
     const made = isFree ? undefined : await quota.withLease(tokenId, amount, leased, leaseDrawOf);
     if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
     const isRefused = ({ outcome }: NewTaskResult) => outcome === 'insufficient_quota';
@@ -103,42 +103,41 @@ export class Submitter {
 
   async #insert(row: NewTask): Promise<NewTaskResult> {
     const made = await this.#env.store.run('createTask', row);
-    // What was in its way for a moment, under the same idempotency key, may be gone.
-    const again = made.outcome === 'duplicate' && row.idempotencyKey !== null;
-    return again ? this.#env.store.run('createTask', row) : made;
+    // A conflicting task of the same idempotency key may have been dropped in the meantime.
+    const isRepeatable = made.outcome === 'duplicate' && row.idempotencyKey !== null;
+    return isRepeatable ? this.#env.store.run('createTask', row) : made;
   }
 
   #outcomeOf(task: TaskRecord): Promise<TaskRecord | undefined> {
-    return among(this.#repeats, this.#waitFor(task));
+    return track(this.#repeats, this.#waitFor(task));
   }
 
   /**
-   * Waits while somebody is submitting an earlier task of the same idempotency key. Undefined when it came to nothing
-   * before any upstream was asked for it, so that it is to be made anew. One that was cut off later fails: whether the
-   * upstream has it cannot be known.
+   * Waits while an earlier task of the same idempotency key is submitted. Undefined: it was dropped before any request to
+   * an upstream, so create a new one. A submission interrupted later fails, since the upstream may have the task.
    */
   async #waitFor({ id }: TaskRecord): Promise<TaskRecord | undefined> {
     const { timers, timing, store, stopping, owner } = this.#env;
-    const lateAt = timers.monotonic() + timing.submitLimitMs + timing.leaseMarginMs;
-    for (let looks = 1; ; looks += 1) {
+    const lateAt = timers.monotonic() + timing.submitLimitMs + timing.claimMarginMs;
+    for (let polls = 1; ; polls += 1) {
       const running = this.#running.get(id);
       if (running !== undefined) return running.result;
       const task = await findTaskById(store.read, id);
       if (task === undefined || task.upstreamId !== null || task.completedAt !== null) return task;
       const { leaseOwner } = task;
-      // Under a lease of this process and not in its hands: it was cut off before it began.
-      if (leaseOwner === null || (leaseOwner === owner && looks > 1)) await this.#changes.interrupt(task);
+      // Claimed by this process but not running: the submission was interrupted before it began.
+      if (leaseOwner === null || (leaseOwner === owner && polls > 1)) await this.#changes.interrupt(task);
       else if (stopping.aborted || timers.monotonic() >= lateAt) return task;
-      else await new Promise<void>((resolve) => void timers.alarm(timing.repeatLookMs, resolve));
+      else await new Promise<void>((resolve) => void timers.alarm(timing.repeatPollMs, resolve));
     }
   }
 
   /**
-   * Asks the channels in turn until one takes the task, or may have taken it.
+   * Submits the task to one channel after the other, until one accepts or may have accepted it.
    *
-   * @throws Failure what the client gets when the task is not made; then there is no such task any more.
+   * @throws Failure when no channel accepts the task, which is dropped then
    */
-  async #place(
+  async #submitToChannels(
     made: TaskRecord,
     { request, channels, caller, model }: TaskCreation,
     driver: TaskDriver,
@@ -146,36 +145,36 @@ export class Submitter {
     const { timing, timers, store } = this.#env;
     const lateAt = timers.monotonic() + timing.submitLimitMs;
     let task = made;
-    const asked = { user: caller.userId, model: model.id };
+    const scope = { user: caller.userId, model: model.id };
     let refused: DriverError | undefined;
-    for (const turn of candidates(channels, asked)) {
-      const { channel } = turn;
+    for (const candidate of candidates(channels, scope)) {
+      const { channel } = candidate;
       try {
         if (task.askedAt === null || task.channel !== channel.name) {
           const { id, attempt, askedAt } = task;
           const mark = { channel: channel.name, askedAt: askedAt ?? timers.monotonic() };
           if (!(await persist(store, 'markSubmitted', { id, attempt, ...mark })))
-            return this.#overtaken(task);
+            return this.#currentState(task);
           fault('submit:marked');
           task = { ...task, ...mark };
         }
-        const answer = await this.#ask(task, request, driver, turn, lateAt);
+        const answer = await this.#send(task, request, driver, candidate, lateAt);
         if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);
         refused = answer.refused;
       } finally {
-        turn.attempt.finish();
+        candidate.attempt.finish();
       }
       if (refused.kind !== 'retryable') break;
     }
     const failure =
       refused === undefined
-        ? noCandidate(channels, asked)
-        : withShortestRetryAfter(refused.failure, channels, asked);
+        ? noCandidate(channels, scope)
+        : withShortestRetryAfter(refused.failure, channels, scope);
     if (await this.#changes.drop(task, failure)) throw failure;
-    return this.#overtaken(task);
+    return this.#currentState(task);
   }
 
-  async #ask(
+  async #send(
     task: TaskRecord,
     request: object,
     driver: TaskDriver,
@@ -194,7 +193,13 @@ export class Submitter {
     } catch (error) {
       const about = { task: task.id };
       return {
-        refused: noteDriverError(logger, error, { channel, attempt }, 'upstream did not take a task', about),
+        refused: reportDriverError(
+          logger,
+          error,
+          { channel, attempt },
+          'upstream did not accept a task',
+          about,
+        ),
       };
     }
   }
@@ -207,20 +212,16 @@ export class Submitter {
   ): Promise<TaskRecord> {
     const accepted = await this.#changes.accept(task, submission);
     if (accepted !== undefined) return accepted;
-    // The task was ended meanwhile, so nobody will ever fetch what the upstream makes.
-    await abandon(this.#env, { ...task, upstreamId: submission.upstreamId }, driver, channel);
-    return this.#overtaken(task);
+    // The task has ended in the meantime, so its result will not be fetched.
+    await cancelUpstreamTask(this.#env, { ...task, upstreamId: submission.upstreamId }, driver, channel);
+    return this.#currentState(task);
   }
 
-  /** What another claim has made of the task. */
-  async #overtaken({ id }: TaskRecord): Promise<TaskRecord> {
+  /** Returns the task after another claim has changed it. */
+  async #currentState({ id }: TaskRecord): Promise<TaskRecord> {
     const current = await findTaskById(this.#env.store.read, id);
     if (current !== undefined) return current;
-    throw new Failure(
-      502,
-      'do_request_failed',
-      'The task was given up before the provider had confirmed it.',
-    );
+    throw new Failure(502, 'do_request_failed', 'The task was dropped before the provider had confirmed it.');
   }
 }
 

@@ -10,9 +10,9 @@ import type { TaskFormat } from '../store/schema.ts';
 import { currentTraceparent } from '../telemetry/telemetry-context.ts';
 import type { TaskEnvironment } from './environment.ts';
 
-/** A task to be made, and what it is made of. */
+/** A request to create a task. */
 export interface TaskCreation {
-  /** Names the reservation: a request makes at the most one task. */
+  /** Id of the reservation. A request creates at most one task. */
   requestId: string;
   caller: Caller;
   /** The operation's id, for the log. */
@@ -21,113 +21,112 @@ export interface TaskCreation {
   /** Name of the driver. */
   driver: string;
   model: { id: string; unit: Unit };
-  /** In the order in which they are to be asked. */
+  /** In the order in which they are tried. */
   channels: readonly Channel[];
-  /** JSON value that the driver submits. It is not stored. */
+  /** JSON value for the driver. It is not stored. */
   request: object;
-  /** Small JSON object that drivers and renderers find in the task as long as it lives. */
+  /** Small JSON object that is stored with the task for drivers and renderers. */
   facts: Readonly<Record<string, unknown>>;
   /**
    * Hashes of the URLs that the client sent (`SentUrls.hashes`). They are stored in the facts as
    * `sent_addresses` and are not part of the request's fingerprint.
    */
   sentUrls?: readonly string[];
-  /** For lists, which can be narrowed to one. */
+  /** For the filter of lists. */
   serviceTier?: string;
-  /** Most units it is expected to use: so many are reserved. */
+  /** Upper bound of the units that it uses. They are reserved. */
   expectedUnits: number;
-  /** Milliseconds until it fails if it is not final by then. */
+  /** Milliseconds after which an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;
-  /** The client's name for this request: the same name gives the same task. */
+  /** Requests with the same key return the same task. */
   idempotencyKey?: string;
   /**
-   * JSON value that the client asked for, where `request` and `facts` cannot be made of it again when what it goes on from is
-   * gone: by it a repeat is known then.
+   * JSON body of the client. It identifies a repeated request when `request` and `facts` cannot be built again, because
+   * the task that it continues was deleted.
    */
-  asked?: object;
+  clientRequest?: object;
 }
 
-/** What an order has to have for an earlier one of the same to be found. */
-export type RepeatedOrder = Pick<TaskCreation, 'caller' | 'operation' | 'format' | 'model'> &
-  Required<Pick<TaskCreation, 'idempotencyKey' | 'asked'>>;
+/** The fields that identify a repeated request. */
+export type RepeatedCreation = Pick<TaskCreation, 'caller' | 'operation' | 'format' | 'model'> &
+  Required<Pick<TaskCreation, 'idempotencyKey' | 'clientRequest'>>;
 
 export interface SubmittedTask {
   task: TaskRecord;
-  /** It was there already, by its idempotency key. */
+  /** Whether an earlier request with the same idempotency key created it. */
   replayed: boolean;
 }
 
-/** The row of a new task, leased to this process for as long as submitting may take. */
+/** Returns the row of a new task, claimed by this process for the longest submission. */
 export async function newTask(
   { timing, timers, owner, priceTerms, clock }: TaskEnvironment,
-  order: TaskCreation,
+  creation: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
-  const { caller, model, sentUrls = [] } = order;
-  const idempotencyKey = storedIdempotencyKey(caller, order.idempotencyKey ?? null);
-  const facts = JSON.stringify(order.facts);
-  const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
+  const { caller, model, sentUrls = [] } = creation;
+  const idempotencyKey = storedIdempotencyKey(caller, creation.idempotencyKey ?? null);
+  const facts = JSON.stringify(creation.facts);
+  const fingerprint = idempotencyKey === null ? null : await fingerprintOf(creation, facts);
   const terms = priceTerms(model.id, caller.group);
   const dueNow = timers.monotonic();
   return {
-    // 128 random bits: it tells nothing and cannot be guessed.
+    // 128 random bits cannot be guessed.
     id: `task_${randomBytes(16).toString('hex')}`,
-    requestId: order.requestId,
+    requestId: creation.requestId,
     userId: caller.userId,
     tokenId: caller.tokenId,
-    operation: order.operation,
-    format: order.format,
-    driver: order.driver,
+    operation: creation.operation,
+    format: creation.format,
+    driver: creation.driver,
     model: model.id,
     unit: model.unit,
     channel: channel.name,
-    facts: sentUrls.length === 0 ? facts : JSON.stringify({ ...order.facts, sent_addresses: sentUrls }),
-    serviceTier: order.serviceTier ?? null,
-    expectedUnits: order.expectedUnits,
+    facts: sentUrls.length === 0 ? facts : JSON.stringify({ ...creation.facts, sent_addresses: sentUrls }),
+    serviceTier: creation.serviceTier ?? null,
+    expectedUnits: creation.expectedUnits,
     ...terms,
-    amount: costOf(order.expectedUnits, terms),
-    callbackUrl: order.callbackUrl ?? null,
+    amount: costOf(creation.expectedUnits, terms),
+    callbackUrl: creation.callbackUrl ?? null,
     idempotencyKey,
     fingerprint,
     traceparent: currentTraceparent(),
-    // Others are asked right away, and the write that tells before and after apart is spared.
+    // Without an idempotency key the submission follows at once, so no second write marks its start.
     askedAt: idempotencyKey === null ? dueNow : null,
-    deadlineAt: dueNow + (order.lifetimeMs ?? timing.lifetimeMs),
+    deadlineAt: dueNow + (creation.lifetimeMs ?? timing.lifetimeMs),
     pollInterval: timing.firstPollMs,
     leaseOwner: owner,
-    leaseUntil: dueNow + timing.submitLimitMs + timing.leaseMarginMs,
+    leaseUntil: dueNow + timing.submitLimitMs + timing.claimMarginMs,
     now: clock(),
   };
 }
 
 /**
- * Makes the idempotency keys of a key with limits its own, so that no repeat returns a task that it does not see. No
+ * Prefixes the idempotency key of an API key with limits, so that a repeat returns only tasks that this key sees. No
  * header can contain the separator.
  */
 export function storedIdempotencyKey<Key extends string | null>(caller: Caller, key: Key): Key | string {
   return key !== null && caller.hasLimits === true ? `${caller.tokenId}\u001f${key}` : key;
 }
 
-/** Tells one request from another. */
-async function fingerprintOf(order: TaskCreation, facts: string): Promise<string> {
-  const { operation, model, request, asked, callbackUrl = '' } = order;
-  if (asked !== undefined) return fingerprintOfAsked({ operation, model, asked });
+async function fingerprintOf(creation: TaskCreation, facts: string): Promise<string> {
+  const { operation, model, request, clientRequest, callbackUrl = '' } = creation;
+  if (clientRequest !== undefined) return fingerprintOfClientRequest({ operation, model, clientRequest });
   return hashOf([operation, model.id, facts, callbackUrl], request);
 }
 
-/** The same for one that is known by what the client asked for. */
-export function fingerprintOfAsked({
+/** Returns the fingerprint of a request that is identified by the client's body. */
+export function fingerprintOfClientRequest({
   operation,
   model,
-  asked,
-}: Pick<RepeatedOrder, 'operation' | 'model' | 'asked'>): Promise<string> {
-  return hashOf(['asked', operation, model.id], asked);
+  clientRequest,
+}: Pick<RepeatedCreation, 'operation' | 'model' | 'clientRequest'>): Promise<string> {
+  return hashOf(['asked', operation, model.id], clientRequest);
 }
 
 async function hashOf(parts: readonly string[], json: Parameters<typeof jsonChunks>[0]): Promise<string> {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:${part}`);
-  for await (const piece of jsonChunks(json)) hash.update(piece);
+  for await (const chunk of jsonChunks(json)) hash.update(chunk);
   return hash.digest('hex');
 }

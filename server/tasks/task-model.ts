@@ -5,13 +5,13 @@ import type { ModelAccess } from '../models/access.ts';
 import { findModel, knownModel, modelNotFound, requireProtocol } from '../models/catalogue.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 
-/** The catalogue's protocols whose work is done in tasks. */
+/** Protocols of the catalogue that run tasks. */
 export type TaskProtocol = Extract<
   Protocol,
   'native_video' | 'native_3d' | 'official' | 'eta' | 'sigma' | 'imgjob'
 >;
 
-/** A model whose work is done in tasks. */
+/** A model that runs tasks. */
 export interface TaskModel {
   id: string;
   unit: Unit;
@@ -27,13 +27,13 @@ const units: Readonly<Record<TaskProtocol, Unit>> = {
   imgjob: 'actions',
 };
 
-/** What a channel speaks that serves models of a protocol. */
+/** Returns the protocol of channels that serve a task protocol. */
 export function channelProtocol(protocol: TaskProtocol): ChannelProtocol {
   return protocol === 'native_video' || protocol === 'native_3d' ? 'native' : protocol;
 }
 
 /**
- * The model of that id, from the catalogue or, beyond it, as a channel of one of the protocols lists it.
+ * Finds a model in the catalogue or, if it is not there, in the models that channels of the protocols list.
  *
  * @throws Failure 404 when there is none or it has no price, 403 when the caller may not use it, 400 when another route serves it
  */

@@ -7,7 +7,7 @@ import {
   type AcceptedTask,
   asDriverError,
   logDriverError,
-  noteDriverError,
+  reportDriverError,
   type Snapshot,
   type TaskDriver,
   taskExpired,
@@ -17,13 +17,13 @@ import type { PollSlots } from './poll-slots.ts';
 import type { TaskTransitions } from './transitions.ts';
 
 export interface PollOptions {
-  /** The task is not due, but somebody asked about it. */
+  /** The task is not due, but a client reads it. */
   early?: boolean;
-  /** Called when the upstream has answered: what is left then is only to write it down. */
-  answered?: () => void;
+  /** Called when the upstream has responded, before the result is written. */
+  onResponse?: () => void;
 }
 
-/** The one thing to do next with a claimed task. */
+/** Runs the next step of a claimed task. */
 export class TaskStep {
   readonly #env: TaskEnvironment;
   readonly #changes: TaskTransitions;
@@ -35,12 +35,12 @@ export class TaskStep {
     this.#slots = slots;
   }
 
-  /** Gives when the task may be due again. */
+  /** Returns the time when the task is due again, if it is not final. */
   async run(task: TaskRecord, options: PollOptions = {}): Promise<number | undefined> {
     const channel = this.#env.channels.named(task.channel);
     const driver = this.#env.drivers.get(task.driver);
     if (channel === undefined || driver === undefined) {
-      if (!this.#overdue(task)) return this.#changes.postpone(task);
+      if (!this.#isOverdue(task)) return this.#changes.postpone(task);
       await this.#changes.fail(task, taskExpired);
       return undefined;
     }
@@ -53,7 +53,7 @@ export class TaskStep {
     task: AcceptedTask,
     driver: TaskDriver,
     channel: Channel,
-    { early = false, answered = () => {} }: PollOptions,
+    { early = false, onResponse = () => {} }: PollOptions,
   ): Promise<number | undefined> {
     const { timers, timing, stopping } = this.#env;
     const attempt = channel.health.startAttempt({ user: task.userId, poll: true });
@@ -64,20 +64,20 @@ export class TaskStep {
       );
     } catch (error) {
       stopping.throwIfAborted();
-      return this.#unanswered(task, driver, { channel, attempt }, error);
+      return this.#handleFailedPoll(task, driver, { channel, attempt }, error);
     }
     fault('poll:answered');
     attempt.succeed();
     this.#slots.answered(channel.name);
-    answered();
+    onResponse();
     if (snapshot.state === 'completed') await this.#changes.complete(task, snapshot);
     else if (snapshot.state === 'failed') await this.#changes.fail(task, snapshot.error, snapshot);
-    else if (this.#overdue(task)) await this.#expire(task, driver, channel);
+    else if (this.#isOverdue(task)) await this.#expire(task, driver, channel);
     else return this.#changes.progress(task, snapshot, { early });
     return undefined;
   }
 
-  async #unanswered(
+  async #handleFailedPoll(
     task: AcceptedTask,
     driver: TaskDriver,
     turn: Candidate,
@@ -85,23 +85,23 @@ export class TaskStep {
   ): Promise<number | undefined> {
     const { channel } = turn;
     const about = { task: task.id, failures: task.failures + 1 };
-    const words = 'upstream did not report the state of a task';
-    const error = noteDriverError(this.#env.logger, cause, turn, words, about);
+    const summary = 'upstream did not report the state of a task';
+    const error = reportDriverError(this.#env.logger, cause, turn, summary, about);
     const { status, code, message, retryAfter } = error.failure;
     if (status === 429 && retryAfter !== undefined)
       this.#slots.throttled(channel.name, task.id, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
-    else if (this.#overdue(task)) await this.#expire(task, driver, channel);
+    else if (this.#isOverdue(task)) await this.#expire(task, driver, channel);
     else return this.#changes.postpone(task, retryAfter);
     return undefined;
   }
 
   async #expire(task: AcceptedTask, driver: TaskDriver, channel: Channel): Promise<void> {
     const failed = await this.#changes.fail(task, taskExpired);
-    if (failed !== undefined) await abandon(this.#env, task, driver, channel);
+    if (failed !== undefined) await cancelUpstreamTask(this.#env, task, driver, channel);
   }
 
-  #overdue({ deadlineAt }: TaskRecord): boolean {
+  #isOverdue({ deadlineAt }: TaskRecord): boolean {
     return this.#env.timers.monotonic() >= deadlineAt;
   }
 }
@@ -110,8 +110,8 @@ function isAccepted(task: TaskRecord): task is AcceptedTask {
   return task.upstreamId !== null;
 }
 
-/** Stops an upstream task that nobody will fetch, if it can be stopped. It costs only the operator if not. */
-export async function abandon(
+/** Cancels an upstream task whose result will not be fetched. If that fails, only the operator bears its cost. */
+export async function cancelUpstreamTask(
   { timers, timing, stopping, logger }: TaskEnvironment,
   task: AcceptedTask,
   driver: TaskDriver,
@@ -123,6 +123,6 @@ export async function abandon(
     );
   } catch (error) {
     const about = { task: task.id, channel: channel.name };
-    logDriverError(logger, asDriverError(error), about, 'an unwanted upstream task goes on');
+    logDriverError(logger, asDriverError(error), about, 'an unwanted upstream task could not be canceled');
   }
 }

@@ -18,25 +18,26 @@ import { environment, type TaskEnvironment, type TaskOptions } from './environme
 import { Housekeeping } from './housekeeping.ts';
 import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
-import { Resumption, type TaskInput } from './resumption.ts';
+import { type ResumeInput, Resumption } from './resumption.ts';
 import { Submitter } from './submitter.ts';
-import type { RepeatedOrder, SubmittedTask, TaskCreation } from './task-creation.ts';
+import type { RepeatedCreation, SubmittedTask, TaskCreation } from './task-creation.ts';
 import { TaskStep } from './task-step.ts';
 import { type ManualEnd, TaskTransitions } from './transitions.ts';
 
 export interface CancelResult {
-  /** False: it runs already, is over, or its upstream cannot stop tasks. */
+  /** False: it has started, has ended, or its upstream cannot cancel tasks. */
   canceled: boolean;
   task: TaskRecord;
 }
 
 /**
- * Work that upstreams do in their own time: made, watched to its end, paid once, and shown to its owner only.
+ * Asynchronous work of upstreams: creates tasks, polls them to their end, settles them once and shows them to their
+ * owner only.
  *
  * @example
  * const tasks = new Tasks({ store, drivers, channels, priceTerms, logger });
  * await tasks.start();
- * const { task } = await tasks.submit(order);
+ * const { task } = await tasks.submit(creation);
  * const now = await tasks.read({ id: task.id, userId: caller.userId, format: 'videos' });
  */
 export class Tasks {
@@ -54,19 +55,19 @@ export class Tasks {
     this.#changes = new TaskTransitions(this.#env);
     this.#submitter = new Submitter(this.#env, this.#changes);
     const step = new TaskStep(this.#env, this.#changes, slots);
-    this.#poller = new Poller(this.#env, step, slots, () => this.#submitter.late);
+    this.#poller = new Poller(this.#env, step, slots, () => this.#submitter.overdue);
     this.#housekeeping = new Housekeeping(this.#env, step);
     this.#resumption = new Resumption(this.#env);
   }
 
-  /** Goes on with what an earlier run left behind, and watches over all tasks from now on. */
+  /** Resumes unfinished tasks of earlier runs and polls all tasks from now on. */
   async start(): Promise<void> {
     await this.#housekeeping.repairDue();
     this.#poller.start();
     this.#housekeeping.start();
   }
 
-  /** Begins nothing new, waits up to `graceMs` milliseconds for what runs, and leaves the rest to others. */
+  /** Stops claiming, waits up to `graceMs` milliseconds for running work and releases the rest to other gateways. */
   async stop(graceMs = 5_000): Promise<void> {
     const { store, timers, owner } = this.#env;
     await this.#poller.stop();
@@ -83,53 +84,54 @@ export class Tasks {
   }
 
   /**
-   * Makes a task. When it resolves, the task is on disk and its id may be given away. It goes on when the client leaves.
+   * Creates a task. When it resolves, the task is on disk and its id can be returned. The submission continues if the
+   * client disconnects.
    *
-   * @throws Failure 403 without enough quota, 400 for a reused idempotency key, 503 without a channel, and
-   *   whatever failure the driver's error carries; no quota is held and no task is there then.
+   * @throws Failure 403 without enough quota, 400 for a reused idempotency key, 503 without a channel, or the failure of
+   *   the driver. The task and its reservation are removed then.
    */
-  async submit(order: TaskCreation): Promise<SubmittedTask> {
-    const submitted = await this.#submitter.submit(order);
+  async submit(creation: TaskCreation): Promise<SubmittedTask> {
+    const submitted = await this.#submitter.submit(creation);
     if (submitted.task.nextPollAt !== null) this.#poller.wake(submitted.task.nextPollAt);
     return submitted;
   }
 
-  /** The task that an earlier order of the same made, which was known by what the client asked for. */
-  repeated(order: RepeatedOrder): Promise<TaskRecord | undefined> {
-    return this.#submitter.repeated(order);
+  /** Returns the task of an earlier identical request, identified by the client's body. */
+  findRepeated(creation: RepeatedCreation): Promise<TaskRecord | undefined> {
+    return this.#submitter.findRepeated(creation);
   }
 
   /**
-   * The owner's task of that format, else undefined. A task that was not asked about for a while is asked about
-   * first; the reader waits a short time for the answer.
+   * Returns the owner's task of that format, or undefined. Polls a stale task first and waits a short time for the
+   * result.
    */
   async read(name: TaskName): Promise<TaskRecord | undefined> {
     const { read } = this.#env.store;
     const task = await findTask(read, name);
     if (task === undefined) return undefined;
-    return (await this.#askAbout(task)) ? findTask(read, name) : task;
+    return (await this.#refreshIfStale(task)) ? findTask(read, name) : task;
   }
 
-  /** The same for several tasks, in no order; those that are not the owner's are left out. */
+  /** Returns several tasks in no particular order, without those of other owners. */
   async readAll(names: Parameters<typeof findTasks>[1]): Promise<TaskRecord[]> {
     const { read } = this.#env.store;
     const tasks = await findTasks(read, names);
-    const asked = await Promise.all(tasks.map((task) => this.#askAbout(task)));
-    return asked.includes(true) ? findTasks(read, names) : tasks;
+    const refreshed = await Promise.all(tasks.map((task) => this.#refreshIfStale(task)));
+    return refreshed.includes(true) ? findTasks(read, names) : tasks;
   }
 
-  /** Asks about a task that was not asked about for a while. Says whether its row may have changed meanwhile. */
-  async #askAbout(task: TaskRecord): Promise<boolean> {
+  /** Polls a task whose last poll is old. Returns whether its row may have changed. */
+  async #refreshIfStale(task: TaskRecord): Promise<boolean> {
     const { timing, timers } = this.#env;
     if (task.completedAt !== null || task.upstreamId === null) return false;
-    const fresh = task.polledAt !== null && timers.monotonic() < task.polledAt + timing.readFreshMs;
-    if (task.failures > 0 || fresh) return false;
+    const isFresh = task.polledAt !== null && timers.monotonic() < task.polledAt + timing.readFreshMs;
+    if (task.failures > 0 || isFresh) return false;
     const refreshed = this.#poller.refresh(task);
     if (refreshed === undefined) return task.leaseOwner !== null;
     await new Promise<void>((resolve) => {
-      const enough = timers.alarm(timing.readWaitMs, resolve);
+      const timeout = timers.alarm(timing.readWaitMs, resolve);
       void refreshed.then(() => {
-        enough.cancel();
+        timeout.cancel();
         resolve();
       });
     });
@@ -137,16 +139,16 @@ export class Tasks {
   }
 
   /**
-   * Stops the owner's task if it is still queued: it ends as failed with the code `task_canceled` and its quota
-   * comes back. Undefined when there is no such task.
+   * Cancels the owner's task if it is still queued. The task fails with the code `task_canceled`, and its reservation is
+   * refunded. Undefined: there is no such task.
    *
-   * @throws Failure when the upstream did not answer; the task goes on then.
+   * @throws Failure when the upstream did not respond; the task continues then
    */
   cancel(name: TaskName): Promise<CancelResult | undefined> {
     return this.#cancel(() => findTask(this.#env.store.read, name));
   }
 
-  /** The same with a task of whatever owner, for an operator. */
+  /** Cancels a task of any owner, for an operator. */
   cancelAny(id: string, change: NewChange): Promise<CancelResult | undefined> {
     return this.#cancel(() => findTaskById(this.#env.store.read, id), change);
   }
@@ -164,7 +166,7 @@ export class Tasks {
       const driver = drivers.get(task.driver);
       const channel = channels.named(task.channel);
       if (driver?.cancel === undefined || channel === undefined) return { canceled: false, task };
-      // Once the provider has heard of it there is no way back, and whoever writes the end may be another.
+      // Recorded before the request to the provider, because another gateway may write the end of the task.
       if (change !== undefined)
         await store.run('recordChange', { ...change, details: { ...change.details, asked: task.channel } });
       try {
@@ -180,62 +182,62 @@ export class Tasks {
     }
     const failed = await this.#changes.fail(task, taskCanceled, { overrule: true, keepKey: false, change });
     const now = failed ?? (await find());
-    // A poll may have found out by itself; anything else means that it was too late.
+    // A poll may have detected the cancellation first. Any other end means that it was too late.
     return now && { canceled: now.error?.code === taskCanceled.code, task: now };
   }
 
   /**
-   * Ends a task of whatever owner by an operator's word, since its provider will never tell its end. `decide` says how, or
-   * throws; it is asked again when a provider has taken the task meanwhile. `settled` is false when the task has ended
-   * before. Undefined when there is no such task.
+   * Ends a task of any owner on behalf of an operator, when its provider never reports an end. `decide` returns the end or
+   * throws; it runs again if a provider has accepted the task in the meantime. `ended` is false when the task was already
+   * final. Undefined: there is no such task.
    */
-  async settle(
+  async endManually(
     id: string,
     decide: (task: TaskRecord) => { end: ManualEnd; change: NewChange },
-  ): Promise<{ settled: boolean; task: TaskRecord } | undefined> {
+  ): Promise<{ ended: boolean; task: TaskRecord } | undefined> {
     for (;;) {
       const task = await findTaskById(this.#env.store.read, id);
       if (task === undefined) return undefined;
-      if (task.completedAt !== null) return { settled: false, task };
+      if (task.completedAt !== null) return { ended: false, task };
       const { end, change } = decide(task);
-      const settled = await this.#changes.settle(task, end, change);
-      if (settled !== undefined) return { settled: true, task: settled };
+      const final = await this.#changes.endManually(task, end, change);
+      if (final !== undefined) return { ended: true, task: final };
     }
   }
 
   /**
-   * Gives a task what it waits for; it goes on when the client leaves. Gives the task as it is then, undefined when it is
-   * final. The input is on disk before the upstream is asked, so that it is not lost with the answer.
+   * Sends a task the input that it waits for. Returns the resumed task, or undefined when it is final. The input is on disk
+   * before the request to the upstream, and the call continues if the client disconnects.
    *
-   * @throws Failure when the upstream did not take it; the task waits on then
+   * @throws Failure when the upstream does not accept the input; the task keeps waiting then
    */
-  async resume(task: AcceptedTask, input: TaskInput): Promise<TaskRecord | undefined> {
+  async resume(task: AcceptedTask, input: ResumeInput): Promise<TaskRecord | undefined> {
     const resumed = await this.#resumption.resume(task, input);
     if (typeof resumed?.nextPollAt === 'number') this.#poller.wake(resumed.nextPollAt);
     return resumed;
   }
 
-  /** Forgets the owner's task, which must be final. The books and the request log stay. */
+  /** Deletes the owner's task, which must be final. The ledger and the request log stay. */
   remove(name: TaskName): Promise<RemoveResult> {
     return this.#env.store.run('removeTask', name);
   }
 
-  /** The owner's tasks after a cursor, which is a task's id. Undefined when there is no task of that id. */
+  /** Returns the owner's tasks after a cursor, which is a task id. Undefined: the cursor is unknown. */
   list(query: Parameters<typeof listTasks>[1]): ReturnType<typeof listTasks> {
     return listTasks(this.#env.store.read, query);
   }
 
-  /** One page of the owner's tasks, newest first, and the number of all. */
+  /** Returns one page of the owner's tasks, newest first, and their total number. */
   page(query: TaskFilter & { offset: number; limit: number }): ReturnType<typeof pageTasks> {
     return pageTasks(this.#env.store.read, query);
   }
 
-  /** Takes one step with every task that is due now. For tests and tools; a started engine does it by itself. */
+  /** Runs one step of every due task. For tests and tools; `start` does it periodically. */
   runDue(): Promise<number> {
     return this.#poller.runDue();
   }
 
-  /** Forgets old records and ends stranded tasks. For tests and tools, like `runDue`. */
+  /** Prunes old tasks and ends stranded ones. For tests and tools, like `runDue`. */
   runHousekeeping(): Promise<{ pruned: number; expired: number }> {
     return this.#housekeeping.run();
   }

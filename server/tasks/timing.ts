@@ -1,36 +1,36 @@
-/** How long everything about tasks takes, in milliseconds. */
+/** Intervals and time limits of tasks, in milliseconds. */
 export interface TaskTiming {
-  /** Between the first polls of a task. */
+  /** First poll interval of a task. */
   firstPollMs: number;
-  /** Between its later polls. */
+  /** Longest poll interval. */
   maxPollMs: number;
-  /** Each interval is so many times the one before. */
+  /** Factor from one poll interval to the next. */
   growth: number;
-  /** Longest pause after polls that failed. */
+  /** Longest pause after failed polls. */
   maxRetryMs: number;
-  /** Longest pause before a poll for whatever reason, one that an upstream asked for. */
+  /** Longest pause before a poll for any reason, such as a `retry-after`. */
   maxPauseMs: number;
-  /** One poll or cancellation. */
+  /** Limit of one poll or cancellation. */
   pollLimitMs: number;
-  /** Submitting to all channels together. */
+  /** Limit of a submission to all channels together. */
   submitLimitMs: number;
-  /** A lease outlives the work it is for by this. */
-  leaseMarginMs: number;
-  /** A repeated order looks so often what has become of the first. */
-  repeatLookMs: number;
-  /** A read asks the upstream when the latest poll is older than this. */
+  /** A claim lasts this much longer than the limit of its work. */
+  claimMarginMs: number;
+  /** Interval at which a repeated request polls the state of the first one. */
+  repeatPollMs: number;
+  /** A read polls the upstream when the last poll is older than this. */
   readFreshMs: number;
-  /** A read waits so long for that at the most. */
+  /** Longest wait of a read for that poll. */
   readWaitMs: number;
-  /** A task has so long to become final, unless it says otherwise. */
+  /** Default time in which a task must become final. */
   lifetimeMs: number;
-  /** A result is available so long, unless its driver says otherwise. */
+  /** Default availability of a result. */
   resultMs: number;
-  /** Records of final tasks are kept so long. */
+  /** Retention of final tasks. */
   keepMs: number;
-  /** Least time between two claims: what becomes due meanwhile shares one. */
+  /** Least time between two claims. Tasks that become due in between share one. */
   claimGapMs: number;
-  /** Most time between two claims, for what other processes add. */
+  /** Longest time between two claims, for tasks of other processes. */
   idleMs: number;
   housekeepingMs: number;
 }
@@ -38,7 +38,7 @@ export interface TaskTiming {
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-export const standardTiming: TaskTiming = {
+export const defaultTiming: TaskTiming = {
   firstPollMs: 1_000,
   maxPollMs: 15_000,
   growth: 1.5,
@@ -46,8 +46,8 @@ export const standardTiming: TaskTiming = {
   maxPauseMs: 5 * minute,
   pollLimitMs: 15_000,
   submitLimitMs: 2 * minute,
-  leaseMarginMs: 15_000,
-  repeatLookMs: 250,
+  claimMarginMs: 15_000,
+  repeatPollMs: 250,
   readFreshMs: 2_000,
   readWaitMs: 1_000,
   lifetimeMs: day,
@@ -58,17 +58,17 @@ export const standardTiming: TaskTiming = {
   housekeepingMs: minute,
 };
 
-/** The interval that follows one, in milliseconds. */
-export function longer(interval: number, { growth, maxPollMs }: TaskTiming): number {
+/** Returns the next poll interval, in milliseconds. */
+export function nextPollInterval(interval: number, { growth, maxPollMs }: TaskTiming): number {
   return Math.min(maxPollMs, Math.round(interval * growth));
 }
 
-/** How long to wait after so many failures in a row, in milliseconds. */
+/** Returns the pause after a number of failed polls in a row, in milliseconds. */
 export function retryPause(failures: number, { firstPollMs, maxRetryMs }: TaskTiming): number {
   return Math.min(maxRetryMs, firstPollMs * 2 ** Math.min(failures - 1, 30));
 }
 
-/** Shortens a pause by up to a fifth, so that tasks made together are not polled together for ever. */
+/** Shortens a pause by up to a fifth, so that tasks created together are not always polled together. */
 export function jittered(ms: number, random: () => number): number {
   return Math.round(ms * (1 - 0.2 * random()));
 }

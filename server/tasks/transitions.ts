@@ -17,23 +17,23 @@ import {
 import type { ChangedTask, TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
 import { recordFinalTask, reservedQuotaOf } from './record-final-task.ts';
-import { jittered, longer, retryPause } from './timing.ts';
+import { jittered, nextPollInterval, retryPause } from './timing.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
 type Completed = Extract<Snapshot, { state: 'completed' }>;
 
-/** How an operator ends a task. */
+/** The end of a task as an operator sets it. */
 export type ManualEnd =
   | { outcome: 'failed'; error: TaskError }
   | {
       outcome: 'completed';
-      /** In the model's unit; at the most what was reserved. */
+      /** In the model's unit, at most the reserved units. */
       units: number;
-      /** Absent: what is kept of it already. */
+      /** Absent: the current result. */
       result?: Readonly<Record<string, unknown>> | undefined;
     };
 
-/** Every way a task changes once it exists. Each is one transaction, and nothing of a claim that was overtaken. */
+/** State changes of tasks. Each is one transaction and has no effect if the claim has been superseded. */
 export class TaskTransitions {
   readonly #env: TaskEnvironment;
   readonly #recorder: PollRecorder;
@@ -43,7 +43,7 @@ export class TaskTransitions {
     this.#recorder = new PollRecorder(env.store);
   }
 
-  /** Undefined when the claim was overtaken: the upstream task is not ours to follow then. */
+  /** Records the upstream task. Undefined: the claim was superseded, so this gateway must not poll it. */
   async accept(task: TaskRecord, submission: Submission): Promise<TaskRecord | undefined> {
     const { timing, timers, store, clock } = this.#env;
     const dueNow = timers.monotonic();
@@ -64,19 +64,19 @@ export class TaskTransitions {
   }
 
   /**
-   * Notes that the task is not final yet. `early`: a reader asked, which is no reason to ask less often. Gives when
-   * it is due again.
+   * Records the progress of an unfinished task and returns when it is due again. `early`: the poll was for a reader, so
+   * the interval does not grow.
    */
   async progress(task: TaskRecord, snapshot: Unfinished, { early }: { early: boolean }): Promise<number> {
     const { timing, timers, clock } = this.#env;
     const [now, dueNow] = [clock(), timers.monotonic()];
-    const pollInterval = early ? task.pollInterval : longer(task.pollInterval, timing);
+    const pollInterval = early ? task.pollInterval : nextPollInterval(task.pollInterval, timing);
     const pause = this.#pause(task.pollInterval, snapshot.pollAfterMs);
     const { state } = snapshot;
     const progress = Math.max(task.progress, percent(snapshot.progress));
-    // What is not final at the deadline has failed, so it is asked for just then.
+    // A task that is not final at its deadline fails, so it is polled exactly then.
     const nextPollAt = Math.min(dueNow + pause, task.deadlineAt);
-    const written = await this.#recorder.add({
+    const isRecorded = await this.#recorder.add({
       id: task.id,
       attempt: task.attempt,
       state,
@@ -90,15 +90,15 @@ export class TaskTransitions {
       now,
     });
     fault('poll:recorded');
-    if (written && task.state === 'queued' && state === 'in_progress') {
+    if (isRecorded && task.state === 'queued' && state === 'in_progress') {
       this.#announce({ ...task, state, progress });
     }
     return nextPollAt;
   }
 
   /**
-   * Notes that nothing was learned, and tries again later each time. `retryAfter`: seconds the upstream asks for. Gives
-   * when it is due again.
+   * Records a failed poll and returns when the task is due again. `retryAfter`: pause that the upstream asks for, in
+   * seconds.
    */
   async postpone(task: TaskRecord, retryAfter = 0): Promise<number> {
     const { timing, timers, clock } = this.#env;
@@ -109,7 +109,7 @@ export class TaskTransitions {
     await this.#recorder.add({
       id,
       attempt,
-      // It does not go back from where it is.
+      // The command never moves the state backward.
       state: 'queued',
       progress,
       result: null,
@@ -123,8 +123,8 @@ export class TaskTransitions {
   }
 
   /**
-   * Charges the reported usage at the price of the task's creation, also beyond the reservation. A report that is a fault
-   * of the provider is charged as the reservation, which is the upper bound.
+   * Completes a task and charges its usage at the price of its creation, also beyond the reservation. Charges the
+   * reservation, which is the upper bound, for an implausible report.
    */
   complete(task: TaskRecord, { result, clips, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
     const used = usage === undefined ? { units: task.expectedUnits } : this.#chargeable(task, usage);
@@ -136,10 +136,10 @@ export class TaskTransitions {
 
   #chargeable(task: TaskRecord, usage: TaskUsage): TaskUsage {
     const { id, requestId, channel, expectedUnits } = task;
-    if (!usable(usage, task.unitPrice * task.groupRatio)) {
+    if (!isChargeable(usage, task.unitPrice * task.groupRatio)) {
       this.#env.logger.error(
         { task: id, usage },
-        'a driver reported no usable usage; charging what was held',
+        'a driver reported an invalid usage; charging the reservation',
       );
       return { units: expectedUnits };
     }
@@ -151,14 +151,14 @@ export class TaskTransitions {
     return { units: expectedUnits };
   }
 
-  /** Gives the reservation back. `overrule` also stops whoever is at work on the task. */
+  /** Fails a task and refunds its reservation. `overrule`: also if another claim is working on it. */
   fail(
     task: TaskRecord,
     { code, message }: { code: string; message: string },
     {
       result,
       overrule = false,
-      // What a provider may have been asked for is not to be made again.
+      // A request that may have reached a provider must not be repeated.
       keepKey = task.askedAt !== null,
       change,
     }: {
@@ -181,10 +181,10 @@ export class TaskTransitions {
   }
 
   /**
-   * Ends a task by an operator's word, whoever is at work on it. What it costs must not be more than was held. Undefined when
-   * it is final, or an upstream has taken it since.
+   * Ends a task on behalf of an operator, also if another claim is working on it. The cost must not exceed the
+   * reservation. Undefined: it is final, or an upstream has accepted it since.
    */
-  settle(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
+  endManually(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
     if (end.outcome === 'failed') return this.fail(task, end.error, { overrule: true, change });
     const { units, result } = end;
     return this.#finish(task, {
@@ -196,7 +196,7 @@ export class TaskTransitions {
     });
   }
 
-  /** Undoes a task whose making is refused to the client. False when the claim was overtaken. */
+  /** Removes a task whose creation failed. Returns false if the claim was superseded. */
   drop(task: TaskRecord, { status, code }: Pick<Failure, 'status' | 'code'>): Promise<boolean> {
     const { id, attempt, channel } = task;
     const now = this.#env.clock();
@@ -207,16 +207,16 @@ export class TaskTransitions {
     });
   }
 
-  /** Ends a task whose submission was cut off. One that no upstream was asked for is undone: nobody has its id. */
+  /** Ends a task whose submission was interrupted. Before any request to an upstream, removes it, as no client has its id. */
   async interrupt(task: TaskRecord): Promise<void> {
     if (task.askedAt === null) await this.drop(task, { status: 503, code: submissionInterrupted.code });
     else await this.fail(task, submissionInterrupted);
   }
 
-  /** So long, or as long as the upstream asks for, within bounds. */
-  #pause(ms: number, askedMs?: number): number {
+  /** Returns the longer of the pause with jitter and the pause that the upstream asks for, within the maximum. */
+  #pause(ms: number, requestedMs?: number): number {
     const { timing, random } = this.#env;
-    return Math.min(timing.maxPauseMs, Math.max(jittered(ms, random), wholeMs(askedMs)));
+    return Math.min(timing.maxPauseMs, Math.max(jittered(ms, random), wholeMs(requestedMs)));
   }
 
   async #finish(
@@ -247,28 +247,28 @@ export class TaskTransitions {
     try {
       this.#env.onChange(task);
     } catch (error) {
-      this.#env.logger.error({ err: error, task: task.id }, 'a listener failed on a change of a task');
+      this.#env.logger.error({ err: error, task: task.id }, 'a listener failed on a state change of a task');
     }
   }
 }
 
-/** A pause that an upstream asks for; what is no number is no pause. */
+/** Rounds up a pause that an upstream asks for. An invalid number means no pause. */
 function wholeMs(ms = 0): number {
   return Number.isFinite(ms) && ms > 0 ? Math.ceil(ms) : 0;
 }
 
-/** PostgreSQL knows no NUL in a text, and an upstream's words must not keep a task from its end. */
+/** Removes NUL characters, which PostgreSQL refuses, so that an upstream's message cannot prevent the end of a task. */
 function storable(text: string): string {
   return text.replaceAll('\0', '');
 }
 
-/** Progress of work that is not done: whole, and below 100. */
+/** Returns the progress of unfinished work as a whole number from 0 to 99. */
 function percent(progress = 0): number {
   return Number.isFinite(progress) ? Math.min(99, Math.max(0, Math.floor(progress))) : 0;
 }
 
-/** Whether it can be charged and logged: a figure that cannot must not keep the task from its end. */
-function usable({ units, inputTokens = 0, outputTokens = 0 }: TaskUsage, unitCost: number): boolean {
+/** Whether a usage can be charged and logged. An invalid figure must not prevent the end of a task. */
+function isChargeable({ units, inputTokens = 0, outputTokens = 0 }: TaskUsage, unitCost: number): boolean {
   const tokens = [inputTokens, outputTokens].every((count) => Number.isSafeInteger(count) && count >= 0);
   return tokens && units >= 0 && Number.isSafeInteger(Math.ceil(units * unitCost));
 }

@@ -6,7 +6,7 @@ import { Heartbeat } from '../../server/quota/heartbeat.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
-import { standardTiming } from '../../server/tasks/timing.ts';
+import { defaultTiming } from '../../server/tasks/timing.ts';
 import { channelTo } from '../support/upstream.ts';
 
 /** What a node of `poller-nodes.ts` is started with. */
@@ -42,7 +42,7 @@ const tasks = new Tasks({
         submit: ({ id: task }) => Promise.resolve({ upstreamId: `up-${task}` }),
         async poll({ id: task, polledAt }) {
           // Without jitter, and at the longest interval from the start.
-          late.push([task, systemTimers.monotonic() - (polledAt ?? 0) - standardTiming.maxPollMs]);
+          late.push([task, systemTimers.monotonic() - (polledAt ?? 0) - defaultTiming.maxPollMs]);
           await pause(latency[0] + Math.random() * (latency[1] - latency[0]));
           return { state: 'in_progress', progress: 50 };
         },

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { systemTimers } from '../../server/lib/timers.ts';
 import { openStore } from '../../server/store/open-store.ts';
-import { standardTiming } from '../../server/tasks/timing.ts';
+import { defaultTiming } from '../../server/tasks/timing.ts';
 import { makeToken } from '../store/books.ts';
 import type { NodeStart, NodeWord } from './poller-node.ts';
 import { here } from './processes.ts';
@@ -129,7 +129,7 @@ async function fill(
       ($3::text[])[1 + n % $4], 'up-' || n, 'in_progress', 1, '{"prompt":"a kite over the sea"}', 5, 1, $5, $5, $5,
       $5 + 86400000::bigint, $5 - $6 + n * $6 / $7, $5 + n * $6 / $7, $6, 0, 1
     from generate_series(0, $7::bigint - 1) as n`,
-    [token.userId, token.id, channels, channels.length, begin, standardTiming.maxPollMs, count],
+    [token.userId, token.id, channels, channels.length, begin, defaultTiming.maxPollMs, count],
   );
   await client.query('analyze tasks');
 }

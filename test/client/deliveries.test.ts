@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DeliveryError, UnigateError, verifyDelivery } from '../../client/index.ts';
-import { webhookHeaders } from '../../server/tasks/callbacks/sender.ts';
+import { webhookHeaders } from '../../server/tasks/callbacks/callback-sender.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const now = Date.parse('2026-03-01T12:00:00Z');

@@ -201,7 +201,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
           state: 'queued',
           tries: 29,
           reason: 'status 503',
-          msg: 'a callback was given up',
+          msg: 'a callback delivery was given up',
         },
       ]);
       receiver.answer = 200;

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { renderOfficialTask } from '../../server/providers/official/render-task.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
-import { Deliveries } from '../../server/tasks/callbacks/deliveries.ts';
+import { CallbackDeliveries } from '../../server/tasks/callbacks/callback-deliveries.ts';
 import type { DeliveryOptions } from '../../server/tasks/callbacks/environment.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
@@ -19,9 +19,9 @@ export const done: Snapshot = {
 /** Deliveries on a rig's store and clock, and what they log. */
 export class Outbox {
   readonly rig: TaskHarness;
-  readonly deliveries: Deliveries;
+  readonly deliveries: CallbackDeliveries;
   readonly log: Record<string, unknown>[] = [];
-  readonly #made: Deliveries[] = [];
+  readonly #made: CallbackDeliveries[] = [];
 
   constructor(rig: TaskHarness, options: Partial<DeliveryOptions> = {}) {
     this.rig = rig;
@@ -29,9 +29,9 @@ export class Outbox {
   }
 
   /** On the same store, as a second process would be. */
-  another(options: Partial<DeliveryOptions> = {}): Deliveries {
+  another(options: Partial<DeliveryOptions> = {}): CallbackDeliveries {
     const line = { write: (text: string) => this.log.push(JSON.parse(text) as Record<string, unknown>) };
-    const deliveries = new Deliveries({
+    const deliveries = new CallbackDeliveries({
       store: this.rig.store,
       render: (task) => renderOfficialTask(task, plainLinks),
       allowPrivate: true,

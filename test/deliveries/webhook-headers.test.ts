@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { webhookHeaders } from '../../server/tasks/callbacks/sender.ts';
+import { webhookHeaders } from '../../server/tasks/callbacks/callback-sender.ts';
 
 test('the signature is that of the example that the Standard Webhooks convention gives', () => {
   const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';

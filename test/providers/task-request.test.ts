@@ -17,7 +17,7 @@ test.each([
   ['none', {}],
 ])('throttling with %s tells how long to wait', async (_, body) => {
   rig.answer = { status: 429, headers: { 'retry-after': '7' }, body };
-  const { kind, failure, pause, fault } = await thrownBy(ask());
+  const { kind, failure, pauseSeconds: pause, failureKind: fault } = await thrownBy(ask());
   expect([kind, fault, pause, failure.status, failure.retryAfter]).toEqual([
     'retryable',
     'throttled',

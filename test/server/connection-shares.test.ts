@@ -130,7 +130,7 @@ describe('the requests of a channel', () => {
   });
 
   test('of a task are retryable when no slot becomes free', () => {
-    const { kind, fault, failure } = asDriverError(new BusyError('no slot'));
+    const { kind, failureKind: fault, failure } = asDriverError(new BusyError('no slot'));
     expect([kind, fault, failure.status]).toEqual(['retryable', 'busy', 503]);
   });
 });

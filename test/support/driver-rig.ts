@@ -65,6 +65,6 @@ export async function thrownBy(action: Promise<unknown>): Promise<DriverError> {
 
 /** What it says of the attempt, and what the client gets for it. */
 export async function toldBy(action: Promise<unknown>) {
-  const { kind, failure, fault } = await thrownBy(action);
+  const { kind, failure, failureKind: fault } = await thrownBy(action);
   return { kind, status: failure.status, code: failure.code, message: failure.message, fault };
 }

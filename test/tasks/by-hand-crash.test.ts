@@ -45,7 +45,7 @@ describe.each(engines)('a gateway killed while an operator ends tasks on %s', (e
       await node.start();
       for (const { id, facts } of rows) {
         if (ended.includes(id) || facts.includes('hold')) continue;
-        await node.tasks.settle(id, () => ({ end: byHand, change: changeOf(id) }));
+        await node.tasks.endManually(id, () => ({ end: byHand, change: changeOf(id) }));
       }
       const finish = async () => {
         const open = (await taskRows(store)).filter(({ completed_at }) => completed_at === null);

@@ -27,7 +27,7 @@ describe.each(engines)('tasks that an operator ends on %s', (engine) => {
     now,
   });
   const settle = (id: string, end: ManualEnd, tasks: Tasks = rig.tasks) =>
-    tasks.settle(id, () => ({ end, change: change(id, { outcome: end.outcome }) }));
+    tasks.endManually(id, () => ({ end, change: change(id, { outcome: end.outcome }) }));
   const changes = async (id: string) => {
     const rows = rig.store.read.selectFrom('changes').select('details').orderBy('id');
     const found = await rows.where('subject', '=', `task ${id}`).execute();
@@ -38,13 +38,13 @@ describe.each(engines)('tasks that an operator ends on %s', (engine) => {
 
   test('fail free of charge, with log, callback and record, and never again', async () => {
     const task = await rig.submit({ format: 'official', callbackUrl: 'https://client.example/hook' });
-    expect(await settle(task.id, failed)).toMatchObject({ settled: true, task: { state: 'failed' } });
+    expect(await settle(task.id, failed)).toMatchObject({ ended: true, task: { state: 'failed' } });
     expect(await rig.stored(task)).toMatchObject({ error_code: 'task_lost', error_message: 'It is lost.' });
     expect(await logged()).toEqual([{ error_code: 'task_lost', units: 0, quota: 0 }]);
     const told = await rig.store.read.selectFrom('deliveries').select('state').orderBy('id').execute();
     expect(told.map(({ state }) => state)).toEqual(['queued', 'failed']);
     expect(rig.changes.at(-1)).toMatchObject({ id: task.id, state: 'failed' });
-    expect(await settle(task.id, completed)).toMatchObject({ settled: false, task: { state: 'failed' } });
+    expect(await settle(task.id, completed)).toMatchObject({ ended: false, task: { state: 'failed' } });
     expect(await changes(task.id)).toEqual([{ outcome: 'failed' }]);
     expect(await rig.step(60_000)).toBe(0);
     await rig.expectBooks({});
@@ -145,7 +145,7 @@ describe.each(engines)('tasks that an operator ends on %s', (engine) => {
       },
     });
     const seen: TaskRecord[] = [];
-    await late.settle(id, (task) => {
+    await late.endManually(id, (task) => {
       seen.push(task);
       return { end: failed, change: change(id) };
     });

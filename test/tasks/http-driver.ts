@@ -1,7 +1,7 @@
 import type { UpstreamRequest } from '../../server/channels/channel.ts';
 import { ProviderFailure } from '../../server/lib/failure.ts';
 import {
-  refusedBy,
+  driverErrorForStatus,
   type Snapshot,
   type TaskDriver,
   taskCanceled,
@@ -22,7 +22,8 @@ export function httpDriver(node: string): TaskDriver {
   ): Promise<unknown> {
     const { status, body } = await channel.request({ ...request, headers: { 'x-node': node }, signal });
     const answer: unknown = JSON.parse(String(await body.readAll(1024 * 1024)));
-    if (status !== 200) throw refusedBy(status, new ProviderFailure(400, 'refused', 'The upstream refused.'));
+    if (status !== 200)
+      throw driverErrorForStatus(status, new ProviderFailure(400, 'refused', 'The upstream refused.'));
     return answer;
   }
   return {

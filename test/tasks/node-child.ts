@@ -33,7 +33,7 @@ await Promise.all(
     tell('submitted', task.id);
     if (options.operated === true) {
       if (prompt === 'hold') await tasks.cancelAny(task.id, changeOf(task.id));
-      else await tasks.settle(task.id, () => ({ end: byHand, change: changeOf(task.id) }));
+      else await tasks.endManually(task.id, () => ({ end: byHand, change: changeOf(task.id) }));
       tell('operated', task.id);
       return;
     }

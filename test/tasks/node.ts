@@ -5,7 +5,7 @@ import { systemTimers } from '../../server/lib/timers.ts';
 import { Heartbeat, type HeartbeatOptions } from '../../server/quota/heartbeat.ts';
 import type { NewChange } from '../../server/store/commands/changes.ts';
 import type { Store } from '../../server/store/store.ts';
-import { Deliveries } from '../../server/tasks/callbacks/deliveries.ts';
+import { CallbackDeliveries } from '../../server/tasks/callbacks/callback-deliveries.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
@@ -53,7 +53,7 @@ export function openNode(store: Store, options: NodeOptions) {
     clock,
     ...options.heartbeat,
   });
-  const deliveries = new Deliveries({
+  const deliveries = new CallbackDeliveries({
     store,
     owner,
     render: ({ id, state }) => ({ id, status: state, node: name }),

@@ -4,7 +4,7 @@ import type { Store } from '../../server/store/store.ts';
 import type { TaskEnvironment } from '../../server/tasks/environment.ts';
 import { PollRecorder } from '../../server/tasks/poll-recorder.ts';
 import { PollSlots } from '../../server/tasks/poll-slots.ts';
-import { jittered, longer, retryPause, standardTiming } from '../../server/tasks/timing.ts';
+import { defaultTiming, jittered, nextPollInterval, retryPause } from '../../server/tasks/timing.ts';
 
 describe('the places for polls of a channel', () => {
   let now: number;
@@ -116,8 +116,8 @@ describe('the places for polls of a channel', () => {
 });
 
 test('pauses grow, and have a longest', () => {
-  const timing = { ...standardTiming, firstPollMs: 1_000, maxPollMs: 4_000, growth: 1.5, maxRetryMs: 7_000 };
-  expect([1_000, 1_333, 3_000].map((ms) => longer(ms, timing))).toEqual([1_500, 2_000, 4_000]);
+  const timing = { ...defaultTiming, firstPollMs: 1_000, maxPollMs: 4_000, growth: 1.5, maxRetryMs: 7_000 };
+  expect([1_000, 1_333, 3_000].map((ms) => nextPollInterval(ms, timing))).toEqual([1_500, 2_000, 4_000]);
   expect([1, 2, 3, 4, 2_000].map((failures) => retryPause(failures, timing))).toEqual([
     1_000, 2_000, 4_000, 7_000, 7_000,
   ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../server/lib/failure.ts';
-import { refusedBy, type Snapshot } from '../../server/tasks/driver.ts';
+import { driverErrorForStatus, type Snapshot } from '../../server/tasks/driver.ts';
 import type { Tasks } from '../../server/tasks/tasks.ts';
 import { makeToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
@@ -101,7 +101,11 @@ describe.each(engines)('polling on %s', (engine) => {
 
   test('a provider that wants to be asked less often about tasks still gets new ones', async () => {
     rig.driver.onPoll = () => {
-      throw refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Slower.', { retryAfter: 60 }), 60);
+      throw driverErrorForStatus(
+        429,
+        new Failure(429, 'rate_limit_exceeded', 'Slower.', { retryAfter: 60 }),
+        60,
+      );
     };
     const task = await rig.submit();
     await rig.step(1_000);
@@ -159,7 +163,7 @@ describe.each(engines)('polling on %s', (engine) => {
   });
 
   const throttledFor = (retryAfter: number) =>
-    refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter }));
+    driverErrorForStatus(429, new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter }));
 
   test('a task that is told to wait is left alone for so long, and the others go on', async () => {
     const throttled = await rig.submit();
@@ -335,10 +339,14 @@ describe.each(engines)('polling on %s', (engine) => {
   test.each([
     [
       'that are away',
-      () => refusedBy(503, new Failure(503, 'get_channel_failed', 'Away.', { retryAfter: 30 })),
+      () => driverErrorForStatus(503, new Failure(503, 'get_channel_failed', 'Away.', { retryAfter: 30 })),
       4,
     ],
-    ['that do not say how long', () => refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.')), 4],
+    [
+      'that do not say how long',
+      () => driverErrorForStatus(429, new Failure(429, 'rate_limit_exceeded', 'Busy.')),
+      4,
+    ],
     ['that say how long', () => throttledFor(30), 3],
   ])('of three answers %s, whether the channel is left alone: %#', async (_, error, polls) => {
     for (const task of await submitMany(3)) {
@@ -360,7 +368,7 @@ describe.each(engines)('polling on %s', (engine) => {
     for (const [index, task] of tasks.entries()) {
       rig.driver.onPoll = () => {
         throw [1, 2].includes(index)
-          ? refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.'))
+          ? driverErrorForStatus(429, new Failure(429, 'rate_limit_exceeded', 'Busy.'))
           : throttledFor(60);
       };
       rig.clock.jump(index === 0 ? 2_000 : 100);

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../server/lib/failure.ts';
-import { type AcceptedTask, DriverError, type Resumed, refusedBy } from '../../server/tasks/driver.ts';
-import type { TaskInput } from '../../server/tasks/resumption.ts';
+import {
+  type AcceptedTask,
+  DriverError,
+  driverErrorForStatus,
+  type Resumed,
+} from '../../server/tasks/driver.ts';
+import type { ResumeInput } from '../../server/tasks/resumption.ts';
 import { engines } from '../store/engines.ts';
 import { now, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
@@ -19,7 +24,7 @@ describe.each(engines)('a task that waits for its owner on %s', (engine) => {
     task = (await rig.tasks.read(rig.name({ id }))) as AcceptedTask;
   });
 
-  const input: TaskInput = {
+  const input: ResumeInput = {
     request: { prompt: 'a boat' },
     facts: { state: 'order 8' },
     callbackUrl: 'https://client.example/b',
@@ -126,7 +131,7 @@ describe.each(engines)('a task that waits for its owner on %s', (engine) => {
 
   test('tells the health of its channel by the polls, not by the work', async () => {
     const { health } = rig.channel('one');
-    const failed = refusedBy(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
+    const failed = driverErrorForStatus(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
     expect(failed).toBeInstanceOf(DriverError);
     const resume = (how: () => Resumed) => {
       rig.driver.onResume = how;

@@ -249,7 +249,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     await poll({ state: 'completed', result: {}, ...(usage === undefined ? {} : { usage }) });
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     // What is no figure is the provider's fault; none may well be.
-    const told = { level: 50, msg: 'a driver reported no usable usage; charging what was held' };
+    const told = { level: 50, msg: 'a driver reported an invalid usage; charging the reservation' };
     expect(rig.lines).toMatchObject(usage === undefined ? [] : [told]);
     await rig.expectBooks({ charged: 50 });
   });

@@ -3,7 +3,7 @@ import { Failure, ProviderFailure } from '../../server/lib/failure.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
-import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
+import { asDriverError, driverErrorForStatus, type Submission } from '../../server/tasks/driver.ts';
 import { engines } from '../store/engines.ts';
 import { now, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
@@ -96,7 +96,7 @@ describe.each(engines)('submitting on %s', (engine) => {
 
   test('when no channel takes it the last word is told', async () => {
     rig.driver.onSubmit = (_task, { channel }) => {
-      throw refusedBy(429, new ProviderFailure(429, channel.name, 'Busy.', { retryAfter: 1 }));
+      throw driverErrorForStatus(429, new ProviderFailure(429, channel.name, 'Busy.', { retryAfter: 1 }));
     };
     await expect(rig.submit({ channels: both() })).rejects.toMatchObject({ status: 429, code: 'two' });
     await expect(rig.submit({ channels: [] })).rejects.toMatchObject({
@@ -248,7 +248,11 @@ describe.each(engines)('submitting on %s', (engine) => {
 
   test('a channel that asked its user to wait is not asked by that user for that model until then', async () => {
     rig.driver.onSubmit = () => {
-      throw refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter: 30 }), 30);
+      throw driverErrorForStatus(
+        429,
+        new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter: 30 }),
+        30,
+      );
     };
     await expect(rig.submit()).rejects.toMatchObject({ status: 429, retryAfter: 30 });
     rig.driver.onSubmit = (task) => rig.driver.make(task);
@@ -274,7 +278,7 @@ describe.each(engines)('submitting on %s', (engine) => {
   test('a channel whose submissions fail rests, and is back when one succeeds', async () => {
     const { health } = rig.channel('one');
     const fails = () => {
-      throw refusedBy(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
+      throw driverErrorForStatus(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
     };
     const takes = (task: TaskRecord) => rig.driver.make(task);
     const submit = async (how: typeof rig.driver.onSubmit) => {
@@ -377,23 +381,25 @@ describe.each(engines)('submitting on %s', (engine) => {
     });
 
     test('one that is known by what the client asked for is found by it, whatever it was made of', async () => {
-      const asked = { song: 'one' };
-      const order = rig.order({ idempotencyKey: 'k', asked });
+      const clientRequest = { song: 'one' };
+      const order = rig.order({ idempotencyKey: 'k', clientRequest });
       const { task } = await rig.tasks.submit(order);
       const again = { ...order, request: {}, facts: {}, callbackUrl: 'https://client.example/hook' };
       expect(await rig.tasks.submit(again)).toEqual({ task, replayed: true });
-      await expect(rig.submit({ idempotencyKey: 'k', asked: {} })).rejects.toMatchObject({ status: 400 });
-      const name = { ...order, idempotencyKey: 'k', asked };
-      expect(await rig.tasks.repeated(name)).toEqual(task);
+      await expect(rig.submit({ idempotencyKey: 'k', clientRequest: {} })).rejects.toMatchObject({
+        status: 400,
+      });
+      const name = { ...order, idempotencyKey: 'k', clientRequest };
+      expect(await rig.tasks.findRepeated(name)).toEqual(task);
       for (const change of [
         { idempotencyKey: 'l' },
-        { asked: { song: 'two' } },
+        { clientRequest: { song: 'two' } },
         { operation: 'other' },
         { format: 'generic' as const },
         { model: { id: 'other', unit: 'seconds' as const } },
         { caller: { ...order.caller, userId: order.caller.userId + 1 } },
       ])
-        expect(await rig.tasks.repeated({ ...name, ...change })).toBeUndefined();
+        expect(await rig.tasks.findRepeated({ ...name, ...change })).toBeUndefined();
     });
 
     test('one that another was in the way of for a moment is made all the same', async () => {
@@ -425,7 +431,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       await expect(overtaken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toMatchObject({
         status: 502,
         code: 'do_request_failed',
-        message: 'The task was given up before the provider had confirmed it.',
+        message: 'The task was dropped before the provider had confirmed it.',
       });
       expect(asked()).toEqual([]);
       expect(await rows()).toEqual([]);
@@ -587,7 +593,7 @@ describe.each(engines)('submitting on %s', (engine) => {
 
     test('a repeat waits no longer for another process than a submission may take', async () => {
       const lost = await begin('store');
-      const patient = rig.engine({ timing: { repeatLookMs: 45_000 } });
+      const patient = rig.engine({ timing: { repeatPollMs: 45_000 } });
       let told = false;
       const repeated = patient.submit(rig.order({ idempotencyKey: 'k' })).finally(() => {
         told = true;
@@ -678,8 +684,8 @@ describe('the kinds of error', () => {
     [503, 'retryable', 'server_error'],
     [504, 'unknown', 'server_error'],
     [529, 'retryable', 'server_error'],
-  ])('status %i is %s', (status, kind, fault) => {
-    expect(refusedBy(status, failure)).toMatchObject({ kind, fault, failure });
+  ])('status %i is %s', (status, kind, failureKind) => {
+    expect(driverErrorForStatus(status, failure)).toMatchObject({ kind, failureKind, failure });
   });
 
   test.each([
@@ -689,7 +695,7 @@ describe('the kinds of error', () => {
     [403, undefined],
     [500, undefined],
   ])('of status %i the time to wait is %o', (status, pause) => {
-    expect(refusedBy(status, failure, 30).pause).toBe(pause);
+    expect(driverErrorForStatus(status, failure, 30).pauseSeconds).toBe(pause);
   });
 
   test.each([
@@ -701,7 +707,7 @@ describe('the kinds of error', () => {
     [Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'unknown', 504, 'timeout'],
     [new TypeError('a bug'), 'unknown', 502, 'broken_off'],
     [failure, 'unknown', 502, 'bad_answer'],
-  ])('%o on the way is %s', (error, kind, status, fault) => {
-    expect(asDriverError(error)).toMatchObject({ kind, fault, failure: { status } });
+  ])('%o on the way is %s', (error, kind, status, failureKind) => {
+    expect(asDriverError(error)).toMatchObject({ kind, failureKind, failure: { status } });
   });
 });

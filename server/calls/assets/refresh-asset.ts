@@ -3,7 +3,7 @@ import { type AssetStatus, fetchAsset } from '../../providers/official/assets.ts
 import type { AssetEnd } from '../../store/commands/assets.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
-import { noteDriverError } from '../../tasks/driver.ts';
+import { reportDriverError } from '../../tasks/driver.ts';
 
 const hourMs = 60 * 60_000;
 /** Lifetime of a signed URL. */
@@ -78,7 +78,7 @@ async function fetchStatus(
   } catch (error) {
     const about = { asset: id };
     const candidate = { channel, attempt };
-    const { kind, failure } = noteDriverError(logger, error, candidate, 'could not poll an asset', about);
+    const { kind, failure } = reportDriverError(logger, error, candidate, 'could not poll an asset', about);
     const isLost = kind === 'rejected' && failure.status === 404 && clock() - created_at > visibilityDelayMs;
     return isLost
       ? { status: 'Failed', code: failure.code, message: failure.message.replaceAll(upstreamId, id) }

@@ -7,7 +7,7 @@ import { viewDelivery } from './delivery-view.ts';
 /** Has a callback tried again now, in its order among those of its task. */
 export const resendDelivery: Handler<'resendDelivery'> = async (request, reply) => {
   const { gateway, path } = request;
-  const { store, deliveries, timers } = gateway;
+  const { store, callbackDeliveries: deliveries, timers } = gateway;
   const { id } = path;
   const change = { ...changeBy(request, 'resendDelivery'), subject: `delivery ${id}`, details: {} };
   const outcome = await store.run('resendDelivery', { id, now: timers.monotonic(), change });

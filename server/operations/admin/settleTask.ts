@@ -11,7 +11,7 @@ export const settleTask: Handler<'settleTask'> = async (request, reply) => {
   const { gateway, path, body } = request;
   const { id } = path;
   const { reason } = body;
-  const result = await gateway.tasks.settle(id, (task) => {
+  const result = await gateway.tasks.endManually(id, (task) => {
     const details = { reason, from: task.state, outcome: body.outcome, ...told(body) };
     return {
       end: endOf(task, body),
@@ -19,7 +19,7 @@ export const settleTask: Handler<'settleTask'> = async (request, reply) => {
     };
   });
   if (result === undefined) throw noTask(id);
-  if (!result.settled) throw invalid('id', `the task has ended as ${result.task.state}.`);
+  if (!result.ended) throw invalid('id', `the task has ended as ${result.task.state}.`);
   reply.json(200, { success: true, message: '', data: await shownTask(gateway, id) });
 };
 

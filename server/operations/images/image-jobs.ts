@@ -26,7 +26,7 @@ interface ImageOrder {
   notifyHook: string | undefined;
   source?: TaskSource;
   /** The client's own body, where the source may be gone when it comes again. */
-  asked?: object;
+  clientRequest?: object;
 }
 
 /** Makes an image job, which costs one action. @throws Failure as `startTask` does */

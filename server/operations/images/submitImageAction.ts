@@ -34,7 +34,7 @@ export const submitImageAction: Handler<'submitImageAction'> = async (request, r
     facts,
     notifyHook,
     source: { channel: source.channel, field: 'taskId', id: taskId },
-    asked: request.body,
+    clientRequest: request.body,
   });
   reply.json(200, renderSubmitted(task));
 };

@@ -6,7 +6,7 @@ import { failureWithPublicIds } from '../../providers/public-ids.ts';
 import { songsOf } from '../../providers/sigma/music.ts';
 import { findClips } from '../../store/queries/clips.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { noteDriverError, type Upstream } from '../../tasks/driver.ts';
+import { reportDriverError, type Upstream } from '../../tasks/driver.ts';
 
 /**
  * Asks the provider that has the caller's song about it. Gives what it told, and the task of the song.
@@ -37,7 +37,7 @@ export async function askAboutSong<T>(
   } catch (error) {
     signal.throwIfAborted();
     const words = 'a song could not be asked about';
-    const { failure } = noteDriverError(gateway.logger, error, { channel, attempt }, words, {
+    const { failure } = reportDriverError(gateway.logger, error, { channel, attempt }, words, {
       task: task.id,
     });
     const { upstreamId, upstreamTaskId } = clip;

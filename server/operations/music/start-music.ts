@@ -29,7 +29,7 @@ export async function startMusic(
     if (earlier === undefined) throw error;
     return earlier;
   }
-  const own = resolved.source === undefined ? {} : { asked: request.body };
+  const own = resolved.source === undefined ? {} : { clientRequest: request.body };
   return startTask(request, operation, { ...made, ...plan, ...resolved, ...own, ...callback });
 }
 

@@ -46,7 +46,7 @@ export async function createInFormat(
     ...served.translate(model, linked),
     publicIds,
     // A link changes when it is renewed, and a repeat of the request must still be known.
-    ...(linked !== body && { asked: body }),
+    ...(linked !== body && { clientRequest: body }),
   });
   return renderVideoTask(task, linksFor(request));
 }

@@ -95,10 +95,10 @@ function errorForCode(
       return new DriverError('rejected', failure);
     }
     case 9:
-      return new DriverError('unknown', providerFailure(502), { fault: 'server_error' });
+      return new DriverError('unknown', providerFailure(502), { failureKind: 'server_error' });
     case 23:
     case 30:
-      return new DriverError('retryable', throttledFailure(), { fault: 'throttled' });
+      return new DriverError('retryable', throttledFailure(), { failureKind: 'throttled' });
     case 24: {
       const word = textField(field(answer, 'properties'), 'bannedWord');
       const which =

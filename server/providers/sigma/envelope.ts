@@ -1,5 +1,5 @@
 import { ProviderFailure } from '../../lib/failure.ts';
-import { DriverError, refusedBy } from '../../tasks/driver.ts';
+import { DriverError, driverErrorForStatus } from '../../tasks/driver.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { isAccountError, isThrottling, providerFailure, throttledFailure } from '../rejection.ts';
@@ -26,9 +26,9 @@ export function throwOnFailure(answer: unknown, redactor: ProviderRedactor): voi
   const message = textField(answer, 'message') ?? textField(answer, 'msg');
   // Some providers put the status into the code.
   const status = /^[45]\d\d$/.test(code) ? Number(code) : undefined;
-  if (isThrottling(code) || status === 429) throw refusedBy(429, throttledFailure());
-  if (isAccountError(code) || status === 401 || status === 403) throw refusedBy(401, providerFailure(502));
-  if (status !== undefined && status >= 500) throw refusedBy(status, providerFailure(status));
+  if (isThrottling(code) || status === 429) throw driverErrorForStatus(429, throttledFailure());
+  if (isAccountError(code) || status === 401 || status === 403) throw driverErrorForStatus(401, providerFailure(502));
+  if (status !== undefined && status >= 500) throw driverErrorForStatus(status, providerFailure(status));
   const text = redactor.redact(message ?? 'The provider rejected the request.');
   throw new DriverError('rejected', new ProviderFailure(400, redactor.redactCode(code), text));
 }

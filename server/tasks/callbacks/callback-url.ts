@@ -5,8 +5,8 @@ import type { Settings } from '../../settings/settings.ts';
 const maxLength = 2048;
 
 /**
- * A callback address as it is kept. Names are checked only when they are resolved, at each delivery; `localhost` is
- * known to be none of the public ones.
+ * Validates and normalizes a callback URL. Host names are checked at each delivery, when they are resolved; `localhost`
+ * is refused here.
  *
  * @throws Failure 400 naming `field`
  */

@@ -5,32 +5,31 @@ import type { Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
 export interface CallbackRules {
-  /** Deliver to loopback and private networks, too. */
+  /** Whether to deliver to loopback and private networks. */
   allowPrivate: boolean;
-  /** What deliveries are signed with; undefined: they are not. */
+  /** Secret of the signatures. Undefined: deliveries are not signed. */
   secret: string | undefined;
 }
 
-/** What deliveries are run with. */
 export interface DeliveryOptions extends CallbackRules {
   store: Store;
-  /** The body for a task, as JSON value: the task in the format it was made in. */
+  /** Returns the JSON body for a task, in the format of its creation. */
   render: (task: TaskRecord) => unknown;
   logger: Logger;
-  /** Epoch milliseconds, as receivers see it; what is due goes by `timers`. */
+  /** Epoch milliseconds for times that receivers see. Due times use `timers`. */
   clock?: () => number;
   timers?: Timers;
   timing?: Partial<DeliveryTiming>;
   limits?: Partial<DeliveryLimits>;
-  /** The gateway's id, which its leases name; default: a random one, with which they last until they are released. */
+  /** Id of the gateway in its claims. Default: a random id, whose claims last until they are released. */
   owner?: string;
 }
 
-/** The same with everything filled in, and what ends it. */
+/** `DeliveryOptions` with defaults and a stop signal. */
 export interface DeliveryEnvironment extends Required<DeliveryOptions> {
   timing: DeliveryTiming;
   limits: DeliveryLimits;
-  /** Aborted when the process stops and its time of grace is over. */
+  /** Aborted at the end of the grace period of a stop. */
   stopping: AbortSignal;
 }
 
@@ -44,28 +43,28 @@ export function environment(
     timers: systemTimers,
     owner,
     ...options,
-    timing: { ...standardTiming, ...options.timing },
+    timing: { ...defaultTiming, ...options.timing },
     limits: { ...defaultLimits, ...options.limits },
     stopping,
   };
 }
 
-/** Of one gateway. A host that does not answer, or all hosts of one user, leave slots for the others. */
+/** Concurrent deliveries of one gateway. An unresponsive host or user leaves slots for the others. */
 const defaultLimits: DeliveryLimits = { total: 256, perUser: 64, perHost: 16 };
 
-/** How long everything about deliveries takes, in milliseconds. */
+/** Intervals and time limits of deliveries, in milliseconds. */
 export interface DeliveryTiming {
-  /** A receiver has so long to answer. */
+  /** Time limit of a receiver's response. */
   answerMs: number;
-  /** Before the second try, the third and so on; when all are over the delivery is given up. */
+  /** Pauses before the second attempt, the third and so on. The last attempt follows the last pause. */
   pausesMs: readonly number[];
-  /** A lease outlives the try it is for by this. */
-  leaseMarginMs: number;
-  /** Closed deliveries are kept so long. */
+  /** A claim lasts this much longer than the limit of its attempt. */
+  claimMarginMs: number;
+  /** Retention of closed deliveries. */
   keepMs: number;
-  /** Least time between two claims: what becomes due meanwhile shares one. */
+  /** Least time between two claims. Deliveries that become due in between share one. */
   claimGapMs: number;
-  /** Most time between two claims, for what other processes add. */
+  /** Longest time between two claims, for deliveries of other processes. */
   idleMs: number;
   housekeepingMs: number;
 }
@@ -73,11 +72,11 @@ export interface DeliveryTiming {
 const minute = 60_000;
 const hour = 60 * minute;
 
-const standardTiming: DeliveryTiming = {
+const defaultTiming: DeliveryTiming = {
   answerMs: 5_000,
-  // For a day, and never much longer than a receiver's maintenance: it has all soon after it is back.
+  // Attempts for one day. Pauses of at most 1 h, so that deliveries follow soon after a receiver's outage.
   pausesMs: [10_000, minute, 10 * minute, 30 * minute, ...Array<number>(24).fill(hour)],
-  leaseMarginMs: 15_000,
+  claimMarginMs: 15_000,
   keepMs: 24 * hour,
   claimGapMs: 50,
   idleMs: 1_000,

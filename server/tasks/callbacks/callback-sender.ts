@@ -7,17 +7,17 @@ import { findTaskById, type TaskRecord } from '../../store/queries/tasks.ts';
 import type { CallbackRules, DeliveryEnvironment } from './environment.ts';
 
 /**
- * - `delivered`: a 2xx came in time.
- * - `refused`: another status came, or a code tells what came in between.
- * - `pointless`: its owner has removed the task.
+ * - `delivered`: the receiver responded with 2xx in time.
+ * - `refused`: another status, or an error code instead of a status.
+ * - `pointless`: the task was deleted.
  */
 export type SendResult =
   | { result: 'delivered'; answer: number }
   | { result: 'refused'; answer: number | string }
   | { result: 'pointless'; answer: null };
 
-/** Makes single tries. */
-export class Sender {
+/** Sends one attempt of a delivery. */
+export class CallbackSender {
   readonly #env: DeliveryEnvironment;
   #rules: CallbackRules;
   #agent: Agent;
@@ -29,17 +29,17 @@ export class Sender {
     this.#agent = outboundAgent({ allowPrivate });
   }
 
-  /** The tries that begin from now on go by these. */
+  /** Sets the rules of attempts that start from now on. */
   apply(rules: CallbackRules): void {
     const before = { ...this.#rules, agent: this.#agent };
     this.#rules = rules;
     if (rules.allowPrivate === before.allowPrivate) return;
     this.#agent = outboundAgent({ allowPrivate: rules.allowPrivate });
-    // Resolves when those under way have ended.
+    // Closes after its running requests.
     void before.agent.close();
   }
 
-  /** Rejects only when the store does, or the process stops. */
+  /** Rejects only on a failure of the store or when the gateway stops. */
   async send(delivery: DeliveryRecord): Promise<SendResult> {
     const { store, clock } = this.#env;
     const task = await findTaskById(store.read, delivery.taskId);
@@ -60,12 +60,12 @@ export class Sender {
     try {
       return JSON.stringify(this.#env.render(task));
     } catch (error) {
-      this.#env.logger.error({ err: error, task: task.id }, 'a task could not be rendered for its receiver');
+      this.#env.logger.error({ err: error, task: task.id }, 'a task could not be rendered for its callback');
       return undefined;
     }
   }
 
-  /** The status; else the code of what came in between. Redirects are not followed. */
+  /** Returns the status, or an error code. Does not follow redirects. */
   async #post(url: URL, headers: Record<string, string>, body: string): Promise<number | string> {
     const { timers, timing, stopping } = this.#env;
     let status: number | undefined;
@@ -80,7 +80,7 @@ export class Sender {
           signal,
         });
         status = response.statusCode;
-        // Nobody reads it, but the connection can be used again after it.
+        // Discards the body, so that the connection can be reused.
         await response.body.dump({ limit: 16_384, signal });
       });
     } catch (error) {
@@ -92,23 +92,23 @@ export class Sender {
   }
 }
 
-/** Longest chain of causes that is searched for a code. */
+/** Longest chain of causes that is searched for an error code. */
 const maxCauses = 5;
 
-/** Names an error without its message, which may hold the address. */
+/** Returns a code of an error without its message, which may contain the address. */
 function codeOf(error: unknown): string {
   let current = error;
   for (let depth = 0; depth < maxCauses && current instanceof Error; depth += 1) {
     if (current instanceof PrivateAddressError) return 'private address';
     const code = 'code' in current ? current.code : undefined;
     if (typeof code === 'string' && code !== '') return code;
-    // Several addresses of one host may have failed, each in its own way.
+    // Several addresses of one host may have failed with different errors.
     current = current instanceof AggregateError ? current.errors[0] : current.cause;
   }
   return error instanceof Error && error.name !== '' ? error.name : 'unknown';
 }
 
-/** The task as it was when it had just reached the state that a delivery reports. */
+/** Returns the task as it was when it reached the state of the delivery. */
 function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): TaskRecord {
   if (state === 'completed' || state === 'failed') return task;
   return {
@@ -124,15 +124,15 @@ function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): 
   };
 }
 
-/** The same in every try, and of one delivery only. It holds nothing that the receiver does not know. */
+/** Returns the id of a delivery, which is the same in every attempt. It contains only data that the receiver knows. */
 function messageId({ taskId, state }: DeliveryRecord): string {
   return `${taskId.replace(/^task_/, 'msg_')}_${state}`;
 }
 
-/** How secrets begin whose rest is the Base64 of the key. */
-const encoded = 'whsec_';
+/** Prefix of a secret that contains the Base64 of the key. */
+const encodedPrefix = 'whsec_';
 
-/** The headers of the Standard Webhooks convention; `at` is epoch milliseconds. */
+/** Returns the headers of the Standard Webhooks convention. `at` is epoch milliseconds. */
 export function webhookHeaders(
   id: string,
   at: number,
@@ -142,7 +142,9 @@ export function webhookHeaders(
   const timestamp = String(Math.floor(at / 1_000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
   if (secret === undefined) return headers;
-  const key = secret.startsWith(encoded) ? Buffer.from(secret.slice(encoded.length), 'base64') : secret;
+  const key = secret.startsWith(encodedPrefix)
+    ? Buffer.from(secret.slice(encodedPrefix.length), 'base64')
+    : secret;
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 }
