@@ -98,8 +98,8 @@ export class Poller {
   }
 
   #claimEnd(now: number): number {
-    const { pollLimitMs, claimMarginMs: leaseMarginMs } = this.#env.timing;
-    return now + pollLimitMs + leaseMarginMs;
+    const { pollLimitMs, claimMarginMs } = this.#env.timing;
+    return now + pollLimitMs + claimMarginMs;
   }
 
   /** Starts a step and releases its slot when the upstream has responded, before the result is written. */

@@ -27,7 +27,8 @@ export function throwOnFailure(answer: unknown, redactor: ProviderRedactor): voi
   // Some providers put the status into the code.
   const status = /^[45]\d\d$/.test(code) ? Number(code) : undefined;
   if (isThrottling(code) || status === 429) throw driverErrorForStatus(429, throttledFailure());
-  if (isAccountError(code) || status === 401 || status === 403) throw driverErrorForStatus(401, providerFailure(502));
+  if (isAccountError(code) || status === 401 || status === 403)
+    throw driverErrorForStatus(401, providerFailure(502));
   if (status !== undefined && status >= 500) throw driverErrorForStatus(status, providerFailure(status));
   const text = redactor.redact(message ?? 'The provider rejected the request.');
   throw new DriverError('rejected', new ProviderFailure(400, redactor.redactCode(code), text));
