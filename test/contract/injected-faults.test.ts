@@ -300,7 +300,7 @@ test.each<[string, ProxyFault, RegExp]>([
   [
     'with the signature of another body',
     { request: ({ body }) => body.replace('"prompt"', '"prompts"') },
-    /No signature of the delivery fits/,
+    /The signature of the delivery is invalid/,
   ],
   [
     'with another content type',

@@ -22,7 +22,7 @@ function passed(file: Buffer, size: number, headers: Record<string, string> = {}
 }
 
 const lengthOf = (file: Buffer) => ({ 'content-length': String(file.length) });
-const noAudio = expect.objectContaining({ status: 502, message: expect.stringContaining('is no audio') });
+const noAudio = expect.objectContaining({ status: 502, message: expect.stringContaining('is not audio') });
 
 describe.each([1, 5, 12, 100])('a file in pieces of %i bytes', (size) => {
   test('of known length passes but for its last byte', () => {

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { post } from './books.ts';
 
-const words = { text: (text: string) => text, json: (bytes: Buffer) => bytes };
+const words = { redact: (text: string) => text, redactJson: (bytes: Buffer) => bytes };
 
 test.each([
   [400, 400],

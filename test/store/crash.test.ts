@@ -70,7 +70,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     expect(open).toBe(rows.size - closed.length);
     expect(open).toBeGreaterThan(0);
     await store.run('removeGateway', { id: 'child', heartbeat: 0 });
-    expect(await store.run('releaseOrphans', { now: 1, dueNow: 1 })).toMatchObject({ holds: open });
+    expect(await store.run('releaseOrphans', { now: 1, dueNow: 1 })).toMatchObject({ reservations: open });
     const spent = [...rows.values()].reduce((total, row) => total + (row.charged ?? 0), 0);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 1_000_000_000 - spent, used_quota: spent });
   });

@@ -17,7 +17,7 @@ describe('a session that is started', () => {
 
   test('is asked for with the body of the client', async () => {
     says({ ...session, vendor_token: 's1' });
-    expect(await start()).toEqual({ sessionId: 's1', h5Link: link, lifeMs: halfAnHour });
+    expect(await start()).toEqual({ sessionId: 's1', h5Link: link, lifetimeMs: halfAnHour });
     expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', path, { callback_url: 'https://shop.example/back' }],
     ]);
@@ -32,9 +32,9 @@ describe('a session that is started', () => {
     [from, '2019-12-31T23:59:59Z', halfAnHour],
     [from, 'soon', halfAnHour],
     [undefined, from, halfAnHour],
-  ])('from %s to %s lasts %i ms', async (created_at, expires_at, lifeMs) => {
+  ])('from %s to %s lasts %i ms', async (created_at, expires_at, lifetimeMs) => {
     says({ ...session, created_at, expires_at });
-    expect(await start()).toMatchObject({ lifeMs });
+    expect(await start()).toMatchObject({ lifetimeMs });
   });
 
   test.each([
