@@ -65,8 +65,8 @@ function limitsOf(options: Values<typeof limits>) {
     model_limits: models,
     allow_ips: addresses,
     expired_time: ends,
-    requests_per_minute: requests,
-    sockets,
+    requests_per_minute: requests === 'default' ? null : requests,
+    sockets: sockets === 'default' ? null : sockets,
   };
 }
 

@@ -39,9 +39,9 @@ export function parseExpiry(text: string, name: string): number {
   return seconds === undefined ? parseTime(text, name) : now + seconds;
 }
 
-/** Parses a limit. `default` is null, the configured limit. */
-export function parseLimit(text: string, name: string): number | null {
-  return text === 'default' ? null : parseInteger(text, name);
+/** Parses a limit: a number, or `default` for the configured limit. Commander replaces null, so a word stands for it. */
+export function parseLimit(text: string, name: string): number | 'default' {
+  return text === 'default' ? text : parseInteger(text, name);
 }
 
 /** Converts a comma-separated list to one entry per line. */
