@@ -9,7 +9,7 @@ import { RealtimeSession } from '../sockets/realtime/session.ts';
  * Upgrade requests of other paths are left to the server's other listeners.
  */
 export function attachSockets(server: Server, gateway: Gateway, { path = '' } = {}): OpenSockets {
-  return acceptSockets(server, gateway, gateway.timers, {
+  return acceptSockets(server, gateway, {
     path,
     startSession: {
       realtime: (connection, socket, channels) => new RealtimeSession(connection, socket, channels),

@@ -7,7 +7,7 @@ import type { Express } from 'express';
  */
 export function withExpressPrototypes(app: Express): ServerOptions {
   class Request extends IncomingMessage {}
-  class Response<Request extends IncomingMessage> extends ServerResponse<Request> {}
+  class Response<Incoming extends IncomingMessage> extends ServerResponse<Incoming> {}
   Object.setPrototypeOf(Request.prototype, app.request);
   Object.setPrototypeOf(Response.prototype, app.response);
   // Mounting replaces the parent of these prototypes, so `app` must be their own property.

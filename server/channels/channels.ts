@@ -72,7 +72,7 @@ export class Channels {
     this.#disabled = new Map(states.map((state) => [state.channel, state]));
   }
 
-  /** Who disabled the channel, when and why. Undefined for an enabled channel. */
+  /** The admin who disabled the channel, with the time and the reason. Undefined for an enabled channel. */
   disabled(name: string): ChannelState | undefined {
     return this.#disabled.get(name);
   }

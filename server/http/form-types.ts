@@ -78,6 +78,12 @@ export function resolveReference(root: Json, pointer: string): Json | undefined 
     );
 }
 
+/** The schema itself, or the one that it refers to. An empty schema if there is none. */
+export function dereference(root: Json, node: Json | undefined): Schema {
+  if (!isSchema(node)) return {};
+  return typeof node.$ref === 'string' ? dereference(root, resolveReference(root, node.$ref)) : node;
+}
+
 export function property(node: Json | undefined, key: string): Json | undefined {
   return isSchema(node) && Object.hasOwn(node, key) ? node[key] : undefined;
 }

@@ -1,5 +1,5 @@
 import { type Ajv, type Format, str } from 'ajv';
-import { isSchema, type Json, property, resolveReference, type Schema } from './form-types.ts';
+import { dereference, isSchema, type Json, property, type Schema } from './form-types.ts';
 
 /**
  * Formats that are stricter than those of ajv-formats. Every URL in the contract has the format `uri`.
@@ -85,7 +85,7 @@ function separateFallback(root: Json, node: Schema, members: readonly Json[]): v
   const rest = members.at(-1);
   const tag = sharedTag(root, known);
   if (tag === undefined || rest === undefined) return;
-  const others = property(property(resolved(root, rest).properties, tag.name), 'not');
+  const others = property(property(dereference(root, rest).properties, tag.name), 'not');
   if (!isSchema(others)) return;
   delete node.oneOf;
   const isKnown = { type: 'object', required: [tag.name], properties: { [tag.name]: { enum: tag.values } } };
@@ -97,7 +97,7 @@ function separateFallback(root: Json, node: Schema, members: readonly Json[]): v
 
 /** The discriminating property with its values, in the order of the members. */
 function sharedTag(root: Json, members: readonly Json[]): { name: string; values: string[] } | undefined {
-  const schemas = members.map((member) => resolved(root, member));
+  const schemas = members.map((member) => dereference(root, member));
   const properties = schemas[0]?.properties;
   for (const name of isSchema(properties) ? Object.keys(properties) : []) {
     const tags = schemas.map(({ required, properties }) =>
@@ -109,11 +109,6 @@ function sharedTag(root: Json, members: readonly Json[]): { name: string; values
     if (values.length === tags.length && new Set(values).size === values.length) return { name, values };
   }
   return undefined;
-}
-
-function resolved(root: Json, node: Json | undefined): Schema {
-  if (!isSchema(node)) return {};
-  return typeof node.$ref === 'string' ? resolved(root, resolveReference(root, node.$ref)) : node;
 }
 
 /** Takes the error messages of some keywords from `x-form` beside the keyword. */

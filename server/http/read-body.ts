@@ -5,8 +5,7 @@ import { runInContext } from '../telemetry/telemetry-context.ts';
 import { bodyLimits, megabyte } from './body-limits.ts';
 import { type BodyParser, maxInlineBytes } from './body-parser.ts';
 import { collectBody } from './collect-body.ts';
-import type { BodyJob, ParsedBody } from './parse-body.ts';
-import { parseBody } from './parse-body.ts';
+import { type BodyJob, type ParsedBody, parseBody } from './parse-body.ts';
 import { parseJsonBody } from './parse-json.ts';
 
 export interface BodySettings {

@@ -6,7 +6,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import { Failure } from '../lib/failure.ts';
 import { bodyLimits } from './body-limits.ts';
 import { describeViolations, type PatternMessages, patternMessagesIn, type Violation } from './explain.ts';
-import { isSchema, type Json, property, resolveReference, type Schema } from './form-types.ts';
+import { dereference, type Json, property, type Schema } from './form-types.ts';
 import { formats, tagUnions, useContractMessages, useFastLengths } from './keywords.ts';
 import { operationIn, requestDocument } from './request-document.ts';
 import { type Operation, routes } from './routes.ts';
@@ -83,10 +83,7 @@ interface RequestCheck {
 function compileCheck(bundle: object, operation: Operation): RequestCheck {
   const document = tagUnions(requestDocument(bundle, operation)) as Schema;
   const { parameters, requestBody } = operationIn(document, operation) ?? {};
-  const resolved = (node: Json | undefined): Schema => {
-    if (!isSchema(node)) return {};
-    return typeof node.$ref === 'string' ? resolved(resolveReference(document, node.$ref)) : node;
-  };
+  const resolved = (node: Json | undefined) => dereference(document, node);
   const all = (Array.isArray(parameters) ? parameters : []).map(resolved);
   const schemaAt = (place: string): Schema => {
     const here = all.filter((parameter) => parameter.in === place);

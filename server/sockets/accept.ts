@@ -42,9 +42,9 @@ export interface AcceptOptions {
 export function acceptSockets(
   server: Server,
   gateway: Gateway,
-  timers: Timers,
   { path = '', startSession }: AcceptOptions,
 ): OpenSockets {
+  const { timers } = gateway;
   const sockets = new OpenSockets(timers);
   const contexts = new WeakMap<IncomingMessage, TelemetryContext>();
   const contextOf = (request: IncomingMessage) =>

@@ -13,7 +13,7 @@ describe('a state', () => {
     ['NOT_START', 'QUEUED'],
     ['IN_PROGRESS', 'IN_PROGRESS'],
     ['UNKNOWN', 'QUEUED'],
-  ])('%s is told as %s', async (status, told) => {
+  ])('%s is shown as %s', async (status, told) => {
     const id = await rig.submit();
     rig.told = { status };
     const record = await rig.poll(id);

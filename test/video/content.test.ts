@@ -201,7 +201,7 @@ describe('from a provider that misbehaves', () => {
     expect([response.status, await response.text()]).toEqual([200, 'moved']);
   });
 
-  test.each(reportedStatuses)('its %s is told as %s', async (status, expected, code) => {
+  test.each(reportedStatuses)('returns %s as %s', async (status, expected, code) => {
     serve = (_, response) => response.writeHead(status).end(status === 204 ? undefined : files.url);
     const told = await client.call('GET', path);
     expect([told.status, told.body.error.code]).toEqual([expected, code]);

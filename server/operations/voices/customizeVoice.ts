@@ -146,8 +146,14 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
         ...call,
         async recordOutcome() {
           const facts = JSON.stringify({ ...factsIn(voice), recording: undefined, ...factsOf(input) });
-          const anew = { voiceId, userId: caller.userId, status: 'DEPLOYING', facts, now: gateway.clock() };
-          await persist(gateway.store, 'updateVoice', anew);
+          const updated = {
+            voiceId,
+            userId: caller.userId,
+            status: 'DEPLOYING',
+            facts,
+            now: gateway.clock(),
+          };
+          await persist(gateway.store, 'updateVoice', updated);
           return undefined;
         },
       });

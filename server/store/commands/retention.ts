@@ -5,7 +5,7 @@ import type { Database } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
 
-/** What one sweep deletes: up to `limit` rows that were closed before a time. */
+/** A sweep deletes up to `limit` rows that were closed before a time. */
 export interface Sweep {
   /** Epoch milliseconds. */
   closedBefore: number;
