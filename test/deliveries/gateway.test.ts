@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { eventProblems } from '../conformance/contract/schemas.ts';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { secret } from './outbox.ts';
 import { Receiver } from './receiver.ts';

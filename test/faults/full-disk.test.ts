@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, post, remainingQuota } from '../server/ledger.ts';
 import { Cluster, serverPrograms } from '../store/cluster.ts';
 import { type Engine, engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';

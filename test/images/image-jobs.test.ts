@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { Receiver } from '../deliveries/receiver.ts';
-import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import { recordTaskCode } from '../support/recorded-errors.ts';
 import {
   button,

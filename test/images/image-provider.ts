@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Settings } from '../../server/settings/settings.ts';
 import { schemaProblems } from '../conformance/contract/schemas.ts';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 import { recordResponse } from '../support/recorded-errors.ts';
 import { TaskRig } from '../support/task-rig.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';

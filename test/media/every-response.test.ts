@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Receiver } from '../deliveries/receiver.ts';
-import { post } from '../server/books.ts';
-import { ready, startEverythingUpstream } from '../server/everything-upstream.ts';
+import { post } from '../server/ledger.ts';
+import { completionMarker, startMultiProtocolUpstream } from '../server/multi-protocol-upstream.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { saveVoice } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
@@ -37,7 +37,7 @@ describe.each([
     let receiver: Receiver;
     let target: TestGateway;
     beforeAll(async () => {
-      upstream = await startEverythingUpstream('up');
+      upstream = await startMultiProtocolUpstream('up');
       receiver = await Receiver.start();
       target = await start(upstream.url, relayMedia);
     });
@@ -51,7 +51,7 @@ describe.each([
     const official = '/api/v3/contents/generations/tasks';
     const services = '/api/v1/services/aigc/video-generation';
     const seedance = 'epsilon-delta-2-0-260128';
-    const prompt = ready;
+    const prompt = completionMarker;
     const get = async (path: string) => {
       const response = await fetch(target.url + path, { headers: { authorization: `Bearer ${target.key}` } });
       return response.text();
@@ -91,7 +91,7 @@ describe.each([
       [
         'an asset',
         '/api/assets/upload',
-        { url: `https://x.example/${ready}.png`, asset_type: 'Image' },
+        { url: `https://x.example/${completionMarker}.png`, asset_type: 'Image' },
         '/api/assets/{id}',
       ],
     ])('%s', async (_what, path, body, read) => {

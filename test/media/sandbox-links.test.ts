@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasSignature } from '../conformance/wire/media-signatures.ts';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { makeStranger } from '../support/named-voices.ts';
 import { GenericClient } from '../video/generic-client.ts';
-import { finish, model3dPath, submit, videoPath } from '../video/native-client.ts';
+import { model3dPath, submit, videoPath, waitForFinal } from '../video/native-client.ts';
 
 const seedance = {
   model: 'epsilon-delta-2-0-260128',
@@ -21,12 +21,12 @@ let target: TestGateway;
 let client: GenericClient;
 let provider: string;
 /** A completed Seedance video with its last frame. */
-let boat: Awaited<ReturnType<GenericClient['until']>>;
+let boat: Awaited<ReturnType<GenericClient['waitForStatus']>>;
 beforeAll(async () => {
   target = await startTestGateway({ sandboxTaskMs: 50, sandboxDraft: false });
   client = new GenericClient(target);
   provider = new URL(target.gateway.channels.named('sandbox')?.settings.baseUrl ?? '').host;
-  boat = await client.until((await client.create(seedance)).id, 'completed');
+  boat = await client.waitForStatus((await client.create(seedance)).id, 'completed');
 });
 afterAll(() => target.close());
 
@@ -67,7 +67,7 @@ describe('in the default installation, files have links of the gateway', { timeo
     const links = [task.url, task.video_url, task.output?.[0]?.url];
     expect(new Set(links).size).toBe(1);
     expect(new Set(linksIn(task)).size).toBe(2);
-    expect(linksIn(await client.show(id))).toEqual(linksIn(task));
+    expect(linksIn(await client.get(id))).toEqual(linksIn(task));
     expect((await client.call<{ data: unknown }>('GET', '/v1/videos')).body.data).toContainEqual(task);
     await load(task.video_url, 'video/mp4');
     await load(task.metadata?.last_frame_url, 'image/png');
@@ -105,7 +105,7 @@ describe('in the default installation, files have links of the gateway', { timeo
     const object = { model: 'theta-3d', input: { prompt: 'A chair.' } };
     const [made, formed] = await Promise.all(
       [submit(target, videoPath, video), submit(target, model3dPath, object)].map(async (id) =>
-        finish(target, await id),
+        waitForFinal(target, await id),
       ),
     );
     expect(linksIn(made)).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('in the default installation, files have links of the gateway', { timeo
       seconds: '2',
       size: '480p',
     });
-    const { metadata, video_url } = await client.until(generic.id, 'completed');
+    const { metadata, video_url } = await client.waitForStatus(generic.id, 'completed');
     expect(metadata?.url).toBe(video_url);
     linksIn({ metadata, video_url });
   });
@@ -223,7 +223,7 @@ describe('a link used as an input', { timeout: 60_000 }, () => {
       Object.entries(request).map(([name, value]) => [name, typeof value === 'function' ? value() : value]),
     );
     const { id } = await client.create(body);
-    linksIn(await client.until(id, 'completed'));
+    linksIn(await client.waitForStatus(id, 'completed'));
   });
 
   test('is the first frame on the native and the official route', async () => {
@@ -233,7 +233,7 @@ describe('a link used as an input', { timeout: 60_000 }, () => {
       input: { prompt: 'On it goes.', media },
       parameters: small,
     };
-    expect((await finish(target, await submit(target, videoPath, native))).output.task_status).toBe(
+    expect((await waitForFinal(target, await submit(target, videoPath, native))).output.task_status).toBe(
       'SUCCEEDED',
     );
     const content = [
@@ -282,7 +282,7 @@ describe('a link used as an input', { timeout: 60_000 }, () => {
     const { key } = await makeStranger(target.gateway);
     const stranger = new GenericClient({ url: target.url, key });
     const { id } = await stranger.create({ ...seedance, image: frame });
-    const { error } = await stranger.until(id, 'failed');
+    const { error } = await stranger.waitForStatus(id, 'failed');
     expect(error).toMatchObject({ code: expect.stringContaining('Invalid') });
     // Anyone with the link can still load it.
     await load(frame, 'image/png');

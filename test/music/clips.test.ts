@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ledgerRows, makeKey } from '../server/books.ts';
+import { ledgerRows, makeKey } from '../server/ledger.ts';
 import { pair, song, timing, wav } from './sigma-answers.ts';
 import { type Answer, expectSchema, useSigmaRig } from './sigma-provider.ts';
 
@@ -7,7 +7,7 @@ const rig = useSigmaRig();
 const unknown = { status: 404, body: { error: { code: 'resource_not_found' } } };
 const calls = ['/sigma/feed', '/sigma/act/wav', '/sigma/act/timing'];
 
-async function strangersKey(): Promise<string> {
+async function createOtherUserKey(): Promise<string> {
   const { store } = rig.gateway.gateway;
   const stranger = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });
   return (await makeKey(rig.gateway, { quota: 1000, userId: stranger.id })).key;
@@ -60,7 +60,7 @@ describe('about a song', () => {
 
   test.each(calls)("%s knows only ids of our own, and only the owner's", async (call) => {
     const [first] = await rig.songs();
-    const key = await strangersKey();
+    const key = await createOtherUserKey();
     rig.upstream.seen.length = 0;
     for (const id of ['none', 'clip-one', rig.upstreamId, '..%2f..', "'"])
       expect(await rig.send('GET', `${call}/${id}`)).toMatchObject(unknown);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import { audio, cover, pair, song } from './sigma-answers.ts';
 import { type Answer, expectSchema, useSigmaRig } from './sigma-provider.ts';
 

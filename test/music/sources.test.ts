@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Channels } from '../../server/channels/channels.ts';
-import { makeKey } from '../server/books.ts';
+import { makeKey } from '../server/ledger.ts';
 import { pair, song } from './sigma-answers.ts';
 import { useSigmaRig } from './sigma-provider.ts';
 
@@ -30,7 +30,7 @@ async function taskOf(clip = ''): Promise<string> {
   return row.task_id;
 }
 
-async function strangersKey(): Promise<string> {
+async function createOtherUserKey(): Promise<string> {
   const { store } = rig.gateway.gateway;
   const stranger = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });
   return (await makeKey(rig.gateway, { quota: 1000, userId: stranger.id })).key;
@@ -124,7 +124,7 @@ describe('a song is gone on from', () => {
       expect(await rig.send('POST', path, body)).toMatchObject(gone);
       const [, another] = requests(other?.id)[index] ?? [];
       expect(await rig.send('POST', path, another ?? {}, { headers })).toMatchObject(gone);
-      const stranger = { headers, key: await strangersKey() };
+      const stranger = { headers, key: await createOtherUserKey() };
       expect(await rig.send('POST', path, body, stranger)).toMatchObject(gone);
       expect(rig.sent()).toEqual([]);
     }
@@ -187,7 +187,7 @@ describe('nothing goes upstream', () => {
   test('for those of somebody else', async () => {
     const [first] = await rig.songs();
     const taskId = await taskOf(first?.id);
-    const key = await strangersKey();
+    const key = await createOtherUserKey();
     await refused({ continue_clip_id: first?.id }, 404, 'resource_not_found', 'continue_clip_id', key);
     await refused({ continue_clip_id: taskId }, 404, 'resource_not_found', 'continue_clip_id', key);
     await refused({ task: 'any', task_id: taskId }, 404, 'resource_not_found', 'task_id', key);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import { type Answer, expectSchema, type Json, useSigmaRig } from './sigma-provider.ts';
 
 const rig = useSigmaRig();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { booksById, limit, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRowsWithIds, logRows, makeKey, remainingQuota, setKeyLimited } from '../server/ledger.ts';
 import { delivered } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
@@ -44,7 +44,7 @@ describe('the books of a task', () => {
   ) => {
     upstream.script = script;
     token = await makeKey(target, { quota });
-    await limit(target, token, !unlimited);
+    await setKeyLimited(target, token, !unlimited);
     client = await connect(`${target.url}/api-ws/v1/inference?model=${model}`, { key: token.key });
   };
   const named = (name: string) => client.next(({ header }) => (header as Frame).event === name);
@@ -74,7 +74,7 @@ describe('the books of a task', () => {
   /** Ledger rows of the socket's tasks, by the number of the task. */
   const rows = async () => {
     const prefix = `${String(client.headers['x-request-id'])}.`;
-    const all = (await booksById(target)).filter(({ id }) => id.startsWith(prefix));
+    const all = (await ledgerRowsWithIds(target)).filter(({ id }) => id.startsWith(prefix));
     return all.map(({ id, tokenId: _, ...row }) => ({ task: id.slice(prefix.length), ...row }));
   };
   const settled = () =>
@@ -145,7 +145,7 @@ describe('the books of a task', () => {
     const first = await start();
     say(first, 'Good morning.');
     await finish(first);
-    await limit(target, token);
+    await setKeyLimited(target, token);
     target.timers.advance(1_000);
     const second = await start();
     say(second, 'ten chars.');

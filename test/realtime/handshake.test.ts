@@ -1,6 +1,6 @@
 import { connect as connectNet } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { makeKey } from '../server/books.ts';
+import { makeKey } from '../server/ledger.ts';
 import {
   type ConnectOptions,
   connect,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { booksById, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRowsWithIds, makeKey, remainingQuota } from '../server/ledger.ts';
 import { disableToken } from '../store/books.ts';
 import { delivered, elapse } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
@@ -120,7 +120,7 @@ describe('audio without a report', () => {
     elapse(target.timers, ms, () => upstream.connections.map(({ socket }) => socket));
   const charged = () =>
     vi.waitFor(async () => {
-      const rows = (await booksById(target)).filter(({ tokenId }) => tokenId === token.id);
+      const rows = (await ledgerRowsWithIds(target)).filter(({ tokenId }) => tokenId === token.id);
       expect(rows.map(({ state }) => state)).not.toContain('open');
       expect(rows).toHaveLength(1);
       return rows[0]?.charged;

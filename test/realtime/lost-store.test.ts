@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';
 import { engines } from '../store/engines.ts';
 import { connect, HandshakeRefused, type SocketClient } from '../support/socket-client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import { engines } from '../store/engines.ts';
 import { connect } from '../support/socket-client.ts';
 import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';

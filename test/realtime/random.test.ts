@@ -5,7 +5,7 @@ import {
   validateInferenceServerEvent,
   validateRealtimeServerEvent,
 } from '../../generated/event-validators.js';
-import { booksById, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRowsWithIds, logRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import { delivered } from '../support/manual-timers.ts';
 import { seeded } from '../support/seeded.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
@@ -85,7 +85,7 @@ describe('any order of frames', () => {
     const requestId = String(client.headers['x-request-id']);
     await vi.waitFor(() => expect(target.running.sockets.size).toBe(0));
     const logs = (await logRows(target)).filter(({ token_id: id }) => id === token.id);
-    const rows = (await booksById(target)).filter(({ id }) => id.startsWith(requestId));
+    const rows = (await ledgerRowsWithIds(target)).filter(({ id }) => id.startsWith(requestId));
     for (const row of rows) {
       const task = row.id === requestId ? '' : row.id.slice(requestId.length + 1);
       const spoken = (reported.get(task) ?? 0) + (given.get(task) ?? 0);

@@ -5,7 +5,7 @@ import {
   validateRealtimeServerEvent,
 } from '../../generated/event-validators.js';
 import { inspectMp3, inspectOpus, inspectPcm } from '../sandbox/audio-inspection.ts';
-import { logRows } from '../server/books.ts';
+import { logRows } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';

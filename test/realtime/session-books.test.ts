@@ -1,5 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { booksById, ledgerRows, limit, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import {
+  ledgerRows,
+  ledgerRowsWithIds,
+  logRows,
+  makeKey,
+  remainingQuota,
+  setKeyLimited,
+} from '../server/ledger.ts';
 import { engines } from '../store/engines.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Script, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
@@ -49,7 +56,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
   ) => {
     upstream.script = script;
     token = await makeKey(target, { quota, group });
-    await limit(target, token, !unlimited);
+    await setKeyLimited(target, token, !unlimited);
     client = await connect(`${target.url}/v1/realtime?model=${model}`, { key: token.key });
   };
   const send = (type: string, fields: object = {}) => {
@@ -67,7 +74,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     return ofType('response.done');
   };
   const row = async () => {
-    const rows = await booksById(target);
+    const rows = await ledgerRowsWithIds(target);
     return rows.find(({ id }) => id === client.headers['x-request-id']);
   };
   const log = async () =>
@@ -169,7 +176,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       await open(flash, realtimeScript(), quota, 'default', true);
       await configure();
       await say('Nine char');
-      await limit(target, token);
+      await setKeyLimited(target, token);
       const checks = vi.spyOn(target.gateway.keys, 'authenticate');
       target.timers.advance(500);
       await vi.waitFor(() => expect(checks).toHaveBeenCalledOnce());

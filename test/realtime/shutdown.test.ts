@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { logRows } from '../server/books.ts';
+import { logRows } from '../server/ledger.ts';
 import { connect, HandshakeRefused, type SocketClient } from '../support/socket-client.ts';
 import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';

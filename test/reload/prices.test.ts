@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemTimers } from '../../server/lib/timers.ts';
 import { inferenceScript } from '../realtime/inference-script.ts';
 import { realtimeScript } from '../realtime/realtime-script.ts';
-import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, post, remainingQuota } from '../server/ledger.ts';
 import { connect } from '../support/socket-client.ts';
 import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { SettingsError } from '../../server/settings/settings-error.ts';
 import { inferenceScript } from '../realtime/inference-script.ts';
 import { realtimeScript } from '../realtime/realtime-script.ts';
-import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, post, remainingQuota } from '../server/ledger.ts';
 import { connect } from '../support/socket-client.ts';
 import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemTimers } from '../../server/lib/timers.ts';
-import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';
+import { ledgerRows, makeKey, post, remainingQuota } from '../server/ledger.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { type ConfiguredGateway, channelAt, startConfigured } from './configured-gateway.ts';
 

@@ -8,7 +8,7 @@ import Anthropic, {
   RateLimitError,
 } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeKey } from '../server/books.ts';
+import { makeKey } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;

@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { logRows, makeKey, post, remainingQuota } from './books.ts';
+import { logRows, makeKey, post, remainingQuota } from './ledger.ts';
 
 const text = 'こんにちは';
 /** The figure of a provider that counts kana twice. */

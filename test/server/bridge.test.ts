@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { ledgerRows, post } from './books.ts';
+import { ledgerRows, post } from './ledger.ts';
 
 let target: TestGateway;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { makeKey, post, remainingQuota } from './books.ts';
+import { makeKey, post, remainingQuota } from './ledger.ts';
 
 const vectors = {
   object: 'list',

@@ -3,7 +3,7 @@ import { Receiver } from '../deliveries/receiver.ts';
 import { disableToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { makeKey, post, remainingQuota } from './books.ts';
+import { makeKey, post, remainingQuota } from './ledger.ts';
 
 const hour = 3_600_000;
 

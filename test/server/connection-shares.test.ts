@@ -9,7 +9,7 @@ import { createLogger } from '../../server/telemetry/logger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { makeKey, post } from './books.ts';
+import { makeKey, post } from './ledger.ts';
 
 const anna = 1;
 const berta = 2;

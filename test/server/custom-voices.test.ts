@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { ledgerRows, makeKey, post } from './books.ts';
+import { ledgerRows, makeKey, post } from './ledger.ts';
 
 const route = '/api/v1/services/audio/tts/customization';
 

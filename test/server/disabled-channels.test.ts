@@ -3,7 +3,7 @@ import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { channelTo, startUpstream } from '../support/upstream.ts';
-import { booksById, makeKey, post } from './books.ts';
+import { ledgerRowsWithIds, makeKey, post } from './ledger.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -120,6 +120,6 @@ test('a test call is free, is not logged and lifts a pause', async () => {
   expect(await reply.json()).toMatchObject({ data: { ok: true, request: 'embeddings' } });
   expect(first.seen[0]?.body).toEqual({ model: 'vendor-vectors', input: 'a' });
   expect(health?.admit({ model: 'theta-embedding-1' })).toBeDefined();
-  expect((await booksById(target)).filter(({ tokenId }) => tokenId === id)).toEqual([]);
+  expect((await ledgerRowsWithIds(target)).filter(({ tokenId }) => tokenId === id)).toEqual([]);
   expect(await target.gateway.store.read.selectFrom('request_log').selectAll().execute()).toEqual([]);
 });

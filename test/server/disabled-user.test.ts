@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
-import { makeKey } from './books.ts';
+import { makeKey } from './ledger.ts';
 
 const speech = '/v1/realtime?model=alpha3-tts-flash-realtime';
 

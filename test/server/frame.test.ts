@@ -5,7 +5,7 @@ import { operationIds } from '../../generated/operations.ts';
 import { findRoute, routes } from '../../server/http/routes.ts';
 import { documentedOperations } from '../conformance/contract/documented.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { post } from './books.ts';
+import { post } from './ledger.ts';
 
 let target: TestGateway;
 const small = { bodyMb: 1, requestsPerMinute: 0, socketsPerKey: 0 };

@@ -9,7 +9,7 @@ import { findTaskById } from '../../server/store/queries/tasks.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { GenericClient } from '../video/generic-client.ts';
-import { ledgerRows, makeKey, post, remainingQuota } from './books.ts';
+import { ledgerRows, makeKey, post, remainingQuota } from './ledger.ts';
 
 /** What a provider, or a proxy before it, answers with HTTP 200 although it has failed. */
 

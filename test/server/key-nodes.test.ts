@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
-import { booksById, makeKey, post } from './books.ts';
+import { ledgerRowsWithIds, makeKey, post } from './ledger.ts';
 
 let nodes: TestGateway[];
 
@@ -41,6 +41,6 @@ test.runIf(engines.includes('postgres'))(
     expect((await post(here.url, token.key, '/v1/audio/speech', speech)).status).toBe(401);
     await vi.waitFor(async () => expect(await ask()).toBe(401), { timeout: 5_000, interval: 50 });
     expect((await client.closed).code).toBe(1008);
-    expect((await booksById(here)).filter(({ tokenId }) => tokenId === token.id)).toEqual([]);
+    expect((await ledgerRowsWithIds(here)).filter(({ tokenId }) => tokenId === token.id)).toEqual([]);
   },
 );

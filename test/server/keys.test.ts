@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { ledgerRows, logRows, makeKey, post, remainingQuota } from './books.ts';
+import { ledgerRows, logRows, makeKey, post, remainingQuota } from './ledger.ts';
 
 interface Key {
   id: number;

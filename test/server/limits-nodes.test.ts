@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
-import { makeKey } from './books.ts';
+import { makeKey } from './ledger.ts';
 
 const perMinute = 120;
 

@@ -10,7 +10,7 @@ import { checked, expectRefusal } from '../support/expectations.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { requestUpgrade } from '../support/send-head.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { booksById, ledgerRows, logRows, makeKey, post, remainingQuota } from './books.ts';
+import { ledgerRows, ledgerRowsWithIds, logRows, makeKey, post, remainingQuota } from './ledger.ts';
 
 const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
 const sentence = { model: 'voxa-v3-flash', input: { text: 'Nine char', voice: 'v1' } };
@@ -74,7 +74,7 @@ describe.runIf(engines.includes('postgres'))('a gateway whose database is away',
   };
   const ready = async () => (await fetch(`${target.url}/readyz`)).status;
   const booksOf = async (reply: Response) =>
-    (await booksById(target)).filter(({ id }) => id === reply.headers.get('x-request-id'));
+    (await ledgerRowsWithIds(target)).filter(({ id }) => id === reply.headers.get('x-request-id'));
 
   test.each(
     [...documentedOperations.values()].filter(({ id }) => operations[id as OperationId]?.security !== 'none'),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { post } from './books.ts';
+import { post } from './ledger.ts';
 
 const conflict = 'invalid_media_combination';
 const invalid = 'invalid_request';

@@ -5,7 +5,7 @@ import { excerpt } from '../conformance/wire/wire.ts';
 import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { requestUpgrade } from '../support/send-head.ts';
-import { ledgerRows, makeKey } from './books.ts';
+import { ledgerRows, makeKey } from './ledger.ts';
 
 const all = { models: ['*'], ratio: 1 };
 

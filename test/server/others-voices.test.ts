@@ -4,7 +4,7 @@ import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { makeStranger, putAt, saveVoice, voicePlaces } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { ledgerRows, post } from './books.ts';
+import { ledgerRows, post } from './ledger.ts';
 
 const synthesizer = '/api/v1/services/audio/tts/SpeechSynthesizer';
 const multimodal = '/api/v1/services/aigc/multimodal-generation/generation';

@@ -3,9 +3,9 @@ import { type OperationFacts, operations } from '../../generated/operations.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream } from '../support/upstream.ts';
-import { strangersKey } from '../video/asset-provider.ts';
-import { limit, makeKey } from './books.ts';
-import { ready, startEverythingUpstream } from './everything-upstream.ts';
+import { createOtherUserKey } from '../video/asset-provider.ts';
+import { makeKey, setKeyLimited } from './ledger.ts';
+import { completionMarker, startMultiProtocolUpstream } from './multi-protocol-upstream.ts';
 
 const native = '/api/v1/services/aigc/video-generation';
 const official = '/api/v3/contents/generations/tasks';
@@ -147,7 +147,7 @@ test('every operation that takes the id of a task or an asset is tried', () => {
 
 /** Callers that must not see anything of the owner: a key of another user, and one of the same user, with limits. */
 const strangers = {
-  "another user's": strangersKey,
+  "another user's": createOtherUserKey,
   'another key of the same user, with limits:': async (target: TestGateway) =>
     (await makeKey(target, { quota: 1_000_000_000 })).key,
 };
@@ -216,7 +216,7 @@ describe.each(cases)('on $engine, $who', ({ engine, makeStranger }) => {
   };
 
   beforeAll(async () => {
-    upstream = await startEverythingUpstream('up');
+    upstream = await startMultiProtocolUpstream('up');
     const channels = (['native', 'official', 'eta', 'sigma', 'imgjob', 'verification'] as const).map(
       (protocol) =>
         channelTo(upstream.url, { name: protocol, protocol, voices: 'catalogue', privateFiles: true }),
@@ -228,7 +228,7 @@ describe.each(cases)('on $engine, $who', ({ engine, makeStranger }) => {
     target = await startTestGateway(settings, engine, () => Date.now() + skew);
     stranger = await makeStranger(target);
     for (const state of states) {
-      const prompt = state === 'final' ? ready : 'waits';
+      const prompt = state === 'final' ? completionMarker : 'waits';
       for (const [kind, create] of Object.entries(tasks)) {
         const made = await send(create(prompt), target.key, { 'idempotency-key': `${kind} ${state}` });
         expect(made.status, made.body).toBe(200);
@@ -321,7 +321,7 @@ describe.each(cases)('on $engine, $who', ({ engine, makeStranger }) => {
   test.each(Object.entries(tasks))(
     '%s task is not given to the same idempotency key',
     async (kind, create) => {
-      const made = await send(create(ready), stranger, { 'idempotency-key': `${kind} final` });
+      const made = await send(create(completionMarker), stranger, { 'idempotency-key': `${kind} final` });
       expect(made.status, made.body).toBe(200);
       expect([...owned.values()]).not.toContain(idIn(made));
     },
@@ -339,7 +339,7 @@ describe.each(cases)('on $engine, $who', ({ engine, makeStranger }) => {
     const strangers = await makeKey(target, { ...both, userId: user.id });
     expect(await channelOf(strangers.key)).toMatchObject({ channel: 'better' });
     const own = await makeKey(target, both);
-    await limit(target, own, false);
+    await setKeyLimited(target, own, false);
     expect(await channelOf(own.key)).toMatchObject({ channel: 'official' });
     // For a key with limits, the assets of the user's other keys do not exist.
     expect(await channelOf((await makeKey(target, both)).key)).toMatchObject({ channel: 'better' });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { GenericClient } from '../video/generic-client.ts';
-import { ledgerRows, post } from './books.ts';
+import { ledgerRows, post } from './ledger.ts';
 
 /** Something of the inside that must not get out. */
 const secret = 'the secret of the house';
@@ -54,7 +54,7 @@ const speak = () =>
 const load = async () => {
   const client = new GenericClient(target);
   const { id } = await client.create(video);
-  await client.until(id, 'completed');
+  await client.waitForStatus(id, 'completed');
   return client.fetch(`/v1/videos/${id}/content`);
 };
 

@@ -7,7 +7,7 @@ import { createLogger } from '../../server/telemetry/logger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { GenericClient } from '../video/generic-client.ts';
-import { logRows, post } from './books.ts';
+import { logRows, post } from './ledger.ts';
 
 const key = 'upstream-key-1x';
 const mine = 'https://media.client.example/a.wav';
@@ -262,7 +262,7 @@ describe('a task that fails later', () => {
     };
     failingAs({ output: { task_id: 'up-1', task_status: 'PENDING' } }, { output });
     const { id } = await client.create({ model: gamma.model, prompt: 'A boat.', image: mine });
-    const { error } = await client.until(id, 'failed');
+    const { error } = await client.waitForStatus(id, 'failed');
     expect(error).toEqual({ code: 'Bad.***', message: told });
   });
 
@@ -270,10 +270,13 @@ describe('a task that fails later', () => {
     const error = { code: 'Bad', message: said(upstream.url) };
     failingAs({ id: 'up-2' }, { id: 'up-2', status: 'failed', error });
     const seedanceTask = await client.create({ model: seedance.model, prompt: 'A boat.', image: mine });
-    expect((await client.until(seedanceTask.id, 'failed')).error).toEqual({ code: 'Bad', message: told });
+    expect((await client.waitForStatus(seedanceTask.id, 'failed')).error).toEqual({
+      code: 'Bad',
+      message: told,
+    });
     failingAs({ request_id: 'up-3' }, { status: 'failed', error });
     const etaTask = await client.create({ model: 'eta-imagine-video', prompt: 'A boat.', image: mine });
-    expect((await client.until(etaTask.id, 'failed')).error).toEqual({ code: 'Bad', message: told });
+    expect((await client.waitForStatus(etaTask.id, 'failed')).error).toEqual({ code: 'Bad', message: told });
   });
 
   test.each([
@@ -323,7 +326,7 @@ describe('a task that fails later', () => {
     };
     failingAs({ output: { task_id: 'up-4', task_status: 'PENDING' } }, { output });
     const { id } = await client.create({ model: gamma.model, prompt: 'A boat.' });
-    expect((await client.until(id, 'failed')).error).toMatchObject({ code: 'InternalError' });
+    expect((await client.waitForStatus(id, 'failed')).error).toMatchObject({ code: 'InternalError' });
   });
 
   test('as an asset tells why in words that are fit', async () => {

@@ -4,7 +4,7 @@ import { RateLimiter } from '../../server/keys/rate-limiter.ts';
 import { SocketLimiter } from '../../server/keys/socket-limiter.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
-import { post } from './books.ts';
+import { post } from './ledger.ts';
 
 interface Made {
   key: string;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { patternMessagesIn } from '../../server/http/explain.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
-import { post } from './books.ts';
+import { post } from './ledger.ts';
 
 const native = '/api/v1/services/aigc/video-generation/video-synthesis';
 const official = '/api/v3/contents/generations/tasks';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { betaFailure, rejectionFailure } from '../../server/providers/rejection.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { post } from './books.ts';
+import { post } from './ledger.ts';
 
 const words = { redact: (text: string) => text, redactJson: (bytes: Buffer) => bytes };
 

@@ -3,7 +3,7 @@ import { findToken } from '../../server/store/queries/tokens.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { ledgerRows, logRows, makeKey, post, remainingQuota } from './books.ts';
+import { ledgerRows, logRows, makeKey, post, remainingQuota } from './ledger.ts';
 
 const speech = '/v1/audio/speech';
 const native = '/api/v1/services/aigc/multimodal-generation/generation';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type SocketGateway, startSocketGateway } from '../realtime/start.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { ledgerRows, logRows, post } from './books.ts';
+import { ledgerRows, logRows, post } from './ledger.ts';
 
 /** Milliseconds that a call may take here. */
 const total = 60_000;

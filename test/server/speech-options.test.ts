@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { ledgerRows, post } from './books.ts';
+import { ledgerRows, post } from './ledger.ts';
 
 let upstream: RecordingUpstream;
 let target: TestGateway;

@@ -7,7 +7,7 @@ import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { requestUpgrade } from '../support/send-head.ts';
 import { channelTo } from '../support/upstream.ts';
-import { ledgerRows, post } from './books.ts';
+import { ledgerRows, post } from './ledger.ts';
 
 const protocols: readonly ChannelProtocol[] = [
   'native',

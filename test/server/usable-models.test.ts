@@ -3,7 +3,7 @@ import { generateKey, hashKey } from '../../server/store/keys.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
-import { makeKey } from './books.ts';
+import { makeKey } from './ledger.ts';
 
 interface Model {
   id: string;

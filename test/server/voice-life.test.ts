@@ -5,7 +5,7 @@ import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { saveVoice } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { ledgerRows, logRows, post } from './books.ts';
+import { ledgerRows, logRows, post } from './ledger.ts';
 
 const customization = '/api/v1/services/audio/tts/customization';
 const multimodal = '/api/v1/services/aigc/multimodal-generation/generation';

@@ -1,6 +1,6 @@
 import { inject, vi } from 'vitest';
 import type { components } from '../../generated/http.ts';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 
 type ImageJob = components['schemas']['ImageJob'];
 

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 
 const request = {
   model: 'epsilon-delta-2-0-fast-260128',

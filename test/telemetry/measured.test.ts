@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
 import { SingleFlightCache } from '../../server/telemetry/single-flight-cache.ts';
 import { Receiver } from '../deliveries/receiver.ts';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';

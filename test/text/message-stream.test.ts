@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseEvents } from '../conformance/wire/event-stream.ts';
-import { ledgerRows, logRows, remainingQuota } from '../server/books.ts';
+import { ledgerRows, logRows, remainingQuota } from '../server/ledger.ts';
 import { type MessagesProvider, model, quota, startMessagesProvider } from './messages-provider.ts';
 
 const request = { model, max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Hi' }] };

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ChannelSettings } from '../../server/settings/settings.ts';
-import { makeKey, post } from '../server/books.ts';
+import { makeKey, post } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 

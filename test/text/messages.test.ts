@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ledgerRows, logRows, remainingQuota } from '../server/books.ts';
+import { ledgerRows, logRows, remainingQuota } from '../server/ledger.ts';
 import { type MessagesProvider, model, quota, startMessagesProvider } from './messages-provider.ts';
 
 const request = { model, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };

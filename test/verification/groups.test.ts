@@ -7,9 +7,9 @@ import { channelTo } from '../support/upstream.ts';
 import {
   AssetClient,
   type AssetProvider,
+  createOtherUserKey,
   sendJson,
   startAssetProvider,
-  strangersKey,
 } from '../video/asset-provider.ts';
 import { decideOn } from './end-user.ts';
 import { SessionClient, type SessionProvider, startSessionProvider } from './session-provider.ts';
@@ -39,7 +39,7 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
     assets = new AssetClient(target.url, target.key);
   });
   afterEach(() => {
-    home.instead = undefined;
+    home.override = undefined;
     home.seen.length = 0;
   });
   afterAll(async () => {
@@ -51,13 +51,13 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
   /** A session that the provider at `home` has verified, with a group of this id over there. */
   const verified = async (id: string, upstreamGroup: string) => {
     const facts = { session_id: id, vendor_token: id, h5_link: 'https://verify.example/' };
-    home.instead = ({ method }, response) => {
+    home.override = ({ method }, response) => {
       const told = method === 'POST' ? {} : { status: 'verified', group_id: upstreamGroup };
       sendJson(response, 200, { success: true, data: { status: 'pending', ...facts, ...told } });
     };
     await sessions.start({});
     const { group_id } = await sessions.show(id);
-    home.instead = undefined;
+    home.override = undefined;
     home.seen.length = 0;
     return group_id;
   };
@@ -72,18 +72,18 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
         body: { ...image, url: 'https://files.example/cat.png', group_id: 'group-theirs-1' },
       },
     ]);
-    expect((await assets.show(id)).GroupId).toBe(first);
-    expect((await assets.show(await assets.upload({ group_id: second }))).GroupId).toBe(second);
+    expect((await assets.get(id)).GroupId).toBe(first);
+    expect((await assets.get(await assets.upload({ group_id: second }))).GroupId).toBe(second);
     // What names no group goes into the caller's own, even if all before it named one.
-    const own = (await assets.show(await assets.upload())).GroupId;
+    const own = (await assets.get(await assets.upload())).GroupId;
     expect([first, second]).not.toContain(own);
-    expect((await assets.show(await assets.upload())).GroupId).toBe(own);
+    expect((await assets.get(await assets.upload())).GroupId).toBe(own);
     expect(people.seen).toEqual([]);
   });
 
   test('a group is there for its user only', async () => {
     const group_id = await verified('vs_3', 'group-theirs-3');
-    const stranger = new AssetClient(target.url, await strangersKey(target));
+    const stranger = new AssetClient(target.url, await createOtherUserKey(target));
     for (const [client, id] of [
       [stranger, group_id],
       [assets, 'group-theirs-3'],
@@ -98,7 +98,7 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
   test('the provider’s words about its group name ours', async () => {
     const group_id = await verified('vs_4', 'group-theirs-4');
     const message = 'group-theirs-4 is full';
-    home.instead = (_request, response) => sendJson(response, 400, { error: { code: 'Full', message } });
+    home.override = (_request, response) => sendJson(response, 400, { error: { code: 'Full', message } });
     const { status, body } = await assets.call('POST', upload, { ...image, group_id });
     expect([status, body.error]).toEqual([400, expect.objectContaining({ message: `${group_id} is full` })]);
   });
@@ -138,11 +138,9 @@ describe('in the sandbox', () => {
     const url = host.put('face.png', png(300, 400));
     const face = await assets.upload({ url, group_id });
     const other = await assets.upload({ url, group_id, name: '[[fail-late]]' });
+    await expect.poll(() => assets.get(face), patient).toMatchObject({ Status: 'Active', GroupId: group_id });
     await expect
-      .poll(() => assets.show(face), patient)
-      .toMatchObject({ Status: 'Active', GroupId: group_id });
-    await expect
-      .poll(() => assets.show(other), patient)
+      .poll(() => assets.get(other), patient)
       .toMatchObject({ Status: 'Failed', GroupId: group_id, Error: { Code: 'FaceMismatch' } });
     await target.close();
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
-import { strangersKey } from '../video/asset-provider.ts';
+import { createOtherUserKey } from '../video/asset-provider.ts';
 import {
   SessionClient,
   type SessionProvider,
@@ -35,7 +35,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
       () => Date.now() + ahead,
     );
     client = new SessionClient(target.url, target.key);
-    stranger = new SessionClient(target.url, await strangersKey(target));
+    stranger = new SessionClient(target.url, await createOtherUserKey(target));
   });
   beforeEach(() => {
     ahead = 0;

@@ -20,8 +20,8 @@ describe('with files of its own network allowed, the sandbox', () => {
   afterAll(() => target.close());
 
   const settled = async (id: string, query = '') => {
-    await expect.poll(async () => (await client.show(id, query)).Status, patient).not.toBe('Processing');
-    return client.show(id, query);
+    await expect.poll(async () => (await client.get(id, query)).Status, patient).not.toBe('Processing');
+    return client.get(id, query);
   };
 
   test.concurrent('keeps media that a video is then made from', async () => {
@@ -129,7 +129,7 @@ test('without that, an address in a private network gives a failed asset', async
   const client = new AssetClient(target.url, target.key);
   const id = await client.upload({ url: host.put('private.png', png(300, 300)) });
   await expect
-    .poll(() => client.show(id), patient)
+    .poll(() => client.get(id), patient)
     .toMatchObject({
       Status: 'Failed',
       Error: { Code: 'InvalidURL', Message: expect.any(String) },

@@ -4,10 +4,10 @@ import { channelTo } from '../support/upstream.ts';
 import {
   AssetClient,
   type AssetProvider,
-  active,
+  activeAsset,
+  createOtherUserKey,
   sendJson,
   startAssetProvider,
-  strangersKey,
 } from './asset-provider.ts';
 
 const hour = 60 * 60_000;
@@ -40,15 +40,15 @@ describe('an asset in a request for a gamma or eta video', () => {
     );
     client = new AssetClient(target.url, target.key);
     image = `asset://${await client.upload()}`;
-    assets.tell({ ...active, URL: cat });
+    assets.setLatestAsset({ ...activeAsset, URL: cat });
     video = `asset://${await client.upload({ asset_type: 'Video' })}`;
-    assets.tell({ ...active, AssetType: 'Video', URL: walk });
+    assets.setLatestAsset({ ...activeAsset, AssetType: 'Video', URL: walk });
   });
   beforeEach(() => {
     assets.seen.length = 0;
-    assets.instead = undefined;
+    assets.override = undefined;
     videos.seen.length = 0;
-    videos.instead = ({ path, method }, response) => {
+    videos.override = ({ path, method }, response) => {
       const native = path.startsWith('/api/');
       const created = native
         ? { request_id: 'r', output: { task_id: 't', task_status: 'PENDING' } }
@@ -131,7 +131,7 @@ describe('an asset in a request for a gamma or eta video', () => {
   });
 
   test('is refused when it is another user’s', async () => {
-    const stranger = new AssetClient(target.url, await strangersKey(target));
+    const stranger = new AssetClient(target.url, await createOtherUserKey(target));
     const { status, body } = await stranger.call('POST', '/v1/videos', { ...gamma, image });
     expect([status, body.error?.message]).toEqual([400, expect.stringContaining('there is no asset')]);
   });
@@ -140,13 +140,13 @@ describe('an asset in a request for a gamma or eta video', () => {
     const waiting = `asset://${await client.upload()}`;
     const { status, body } = await client.call('POST', '/v1/videos', { ...gamma, image: waiting });
     expect([status, body.error?.message]).toEqual([400, expect.stringContaining('Processing')]);
-    assets.tell({ Status: 'Failed', Error: { Code: 'TooSmall', Message: 'Too small.' } });
+    assets.setLatestAsset({ Status: 'Failed', Error: { Code: 'TooSmall', Message: 'Too small.' } });
     const failed = await client.call('POST', '/v1/videos', { ...gamma, image: waiting });
     expect([failed.status, failed.body.error?.message]).toEqual([400, expect.stringContaining('Failed')]);
   });
 
   test('does not show its link in the words of the provider', async () => {
-    videos.instead = (_request, response) =>
+    videos.override = (_request, response) =>
       sendJson(response, 400, {
         code: 'InvalidURL',
         message: `Cannot load ${cat} from files.vendor.example.`,
@@ -181,7 +181,7 @@ describe('an asset in a request for a gamma or eta video', () => {
     expect((await client.call('POST', '/v1/videos', { ...gamma, image })).status).toBe(200);
     expect(videos.changes().map(({ body }) => body)).toMatchObject([first(renewed)]);
     now += 13 * hour;
-    assets.instead = (_request, response) => sendJson(response, 500, {});
+    assets.override = (_request, response) => sendJson(response, 500, {});
     const gone = await client.call('POST', '/v1/videos', { ...gamma, image });
     expect([gone.status, gone.body.error?.code]).toEqual([503, 'get_channel_failed']);
   });

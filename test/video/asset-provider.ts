@@ -4,41 +4,41 @@ import type { TestGateway } from '../support/gateway.ts';
 import { recordResponse } from '../support/recorded-errors.ts';
 import { type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
-/** What the provider tells of an asset, beside its id. */
-export type ToldAsset = Readonly<Record<string, unknown>>;
+/** Fields of an asset in the provider's response, without its id. */
+export type AssetData = Readonly<Record<string, unknown>>;
 
 /**
- * An upstream with assets and official tasks that records what it is asked. Uploads stay in processing until told
- * otherwise, and tasks run for ever.
+ * An upstream with assets and official tasks that records its requests. Uploads stay in `Processing` until
+ * `setLatestAsset` is called. Tasks never end.
  */
 export interface AssetProvider extends RecordingUpstream {
-  /** By the provider's own ids. */
-  assets: Map<string, ToldAsset>;
-  /** Answers in the place of all that while it is set. */
-  instead: ((request: SeenRequest, response: ServerResponse) => void | Promise<void>) | undefined;
-  /** What was sent to upload, oldest first. */
+  /** Assets by the provider's ids. */
+  assets: Map<string, AssetData>;
+  /** Handles all requests while it is set. */
+  override: ((request: SeenRequest, response: ServerResponse) => void | Promise<void>) | undefined;
+  /** Upload requests, oldest first. */
   uploads(): SeenRequest[];
-  /** Look-ups of assets, oldest first. */
-  lookUps(): SeenRequest[];
-  /** Tasks that were asked for, oldest first. */
-  orders(): SeenRequest[];
-  /** Sets what is told of the latest upload. */
-  tell(asset: ToldAsset): void;
+  /** Queries of assets, oldest first. */
+  assetQueries(): SeenRequest[];
+  /** Requests to create tasks, oldest first. */
+  taskRequests(): SeenRequest[];
+  /** Sets the fields of the latest upload. */
+  setLatestAsset(asset: AssetData): void;
 }
 
 const taskPath = '/api/v3/contents/generations/tasks';
 
 export async function startAssetProvider(name: string): Promise<AssetProvider> {
-  const assets = new Map<string, ToldAsset>();
+  const assets = new Map<string, AssetData>();
   const upstream = await startUpstream(async (request, response) => {
-    if (provider.instead !== undefined) {
-      await provider.instead(request, response);
+    if (provider.override !== undefined) {
+      await provider.override(request, response);
       return;
     }
-    const [status, body] = answer(request);
+    const [status, body] = responseTo(request);
     sendJson(response, status, body);
   });
-  const answer = ({ method, path }: SeenRequest): [number, object] => {
+  const responseTo = ({ method, path }: SeenRequest): [number, object] => {
     const [route = ''] = path.split('?');
     if (method === 'POST' && route === '/api/assets/upload') {
       const Id = `asset-20250101000000-${name}${assets.size + 1}`;
@@ -48,23 +48,23 @@ export async function startAssetProvider(name: string): Promise<AssetProvider> {
     const id = decodeURIComponent(route.slice(route.lastIndexOf('/') + 1));
     if (route === taskPath) return [200, { id: `cgt-${name}-${upstream.seen.length}` }];
     if (route.startsWith(taskPath)) return [200, { id, status: 'running' }];
-    const told = assets.get(id);
-    if (told === undefined)
+    const asset = assets.get(id);
+    if (asset === undefined)
       return [404, { error: { code: 'NotFound.Asset', message: 'There is no such asset' } }];
-    return [200, { code: 0, message: 'success', data: { Id: id, ...told } }];
+    return [200, { code: 0, message: 'success', data: { Id: id, ...asset } }];
   };
-  const seenAt = (method: string, path: string) =>
+  const requestsTo = (method: string, path: string) =>
     upstream.seen.filter((one) => one.method === method && one.path.startsWith(path));
   const provider: AssetProvider = {
     ...upstream,
     assets,
-    instead: undefined,
-    uploads: () => seenAt('POST', '/api/assets/upload'),
-    lookUps: () => seenAt('GET', '/api/assets/'),
-    orders: () => seenAt('POST', taskPath),
-    tell(asset) {
+    override: undefined,
+    uploads: () => requestsTo('POST', '/api/assets/upload'),
+    assetQueries: () => requestsTo('GET', '/api/assets/'),
+    taskRequests: () => requestsTo('POST', taskPath),
+    setLatestAsset(asset) {
       const latest = [...assets.keys()].at(-1);
-      if (latest === undefined) throw new Error('nothing was uploaded');
+      if (latest === undefined) throw new Error('there is no upload');
       assets.set(latest, asset);
     },
   };
@@ -76,20 +76,20 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body));
 }
 
-/** What is told of an asset that can be used. */
-export const active: ToldAsset = {
+/** Fields of an asset that can be used. */
+export const activeAsset: AssetData = {
   Status: 'Active',
   AssetType: 'Image',
   URL: 'https://files.example/cat.png?signature=1',
 };
 
-/** An unlimited key of another user. */
-export async function strangersKey({ gateway: { store, clock } }: TestGateway): Promise<string> {
+/** Creates another user and returns its unlimited key. */
+export async function createOtherUserKey({ gateway: { store, clock } }: TestGateway): Promise<string> {
   const now = clock();
-  const { id: userId } = await store.run('createUser', { name: 'stranger', group: 'default', now });
+  const { id: userId } = await store.run('createUser', { name: 'other', group: 'default', now });
   const key = generateKey();
   const token = { keyHash: hashKey(key), keyHint: keyHint(key), unlimitedQuota: true };
-  await store.run('createToken', { userId, name: 'stranger', now, ...token });
+  await store.run('createToken', { userId, name: 'other', now, ...token });
   return key;
 }
 
@@ -111,7 +111,7 @@ interface Envelope {
   error?: { code: string; message: string };
 }
 
-/** The asset routes of a gateway, as a client with that key calls them. */
+/** Calls the asset routes of a gateway with a key. */
 export class AssetClient {
   readonly #url: string;
   readonly #key: string;
@@ -131,7 +131,7 @@ export class AssetClient {
     return { status: response.status, body: (await response.json()) as Envelope };
   }
 
-  /** Uploads something, an image unless told otherwise, and gives its id. */
+  /** Uploads an asset, by default an image, and returns its id. */
   async upload(change: object = {}, query = ''): Promise<string> {
     const image = { url: 'https://files.example/cat.png', asset_type: 'Image' };
     const { status, body } = await this.call('POST', `/api/assets/upload${query}`, { ...image, ...change });
@@ -139,9 +139,9 @@ export class AssetClient {
     return body.data.Id;
   }
 
-  async show(id: string, query = ''): Promise<Envelope['data']> {
+  async get(id: string, query = ''): Promise<Envelope['data']> {
     const { status, body } = await this.call('GET', `/api/assets/${id}${query}`);
-    if (status !== 200) throw new Error(`show: ${status} ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`get: ${status} ${JSON.stringify(body)}`);
     return body.data;
   }
 }

@@ -8,7 +8,7 @@ import { taskPrice } from '../quota/task-rows.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
-import { type AssetProvider, active, startAssetProvider } from './asset-provider.ts';
+import { type AssetProvider, activeAsset, startAssetProvider } from './asset-provider.ts';
 
 const overseas = 'zeta-delta-2-0-fast-260128';
 const epsilon = 'epsilon-delta-2-0-260128';
@@ -246,12 +246,12 @@ describe.each(engines)('references on %s', (engine) => {
       status: 400,
       message: `image_url: asset "${id}" is Processing. It can be used when it is Active.`,
     });
-    expect(first.lookUps()).toHaveLength(1);
-    first.assets.set(upstreamId, active);
+    expect(first.assetQueries()).toHaveLength(1);
+    first.assets.set(upstreamId, activeAsset);
     expect(await resolve({ content: [image(id), image(id)] })).toMatchObject({
       body: { content: [image(upstreamId), image(upstreamId)] },
     });
-    expect(first.lookUps()).toHaveLength(2);
+    expect(first.assetQueries()).toHaveLength(2);
     const failed = await keep({}, 'Failed');
     expect((await refusal({ content: [image(failed)] })).message).toBe(
       `image_url: asset "${failed}" is Failed: InvalidParameter.Size: Too large`,

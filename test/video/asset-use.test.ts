@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findTaskById } from '../../server/store/queries/tasks.ts';
-import { ledgerRows } from '../server/books.ts';
+import { ledgerRows } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
 import {
   AssetClient,
   type AssetProvider,
-  active,
+  activeAsset,
+  createOtherUserKey,
   sendJson,
   startAssetProvider,
-  strangersKey,
 } from './asset-provider.ts';
 
 const official = '/api/v3/contents/generations/tasks';
@@ -41,15 +41,15 @@ describe('an uploaded asset', () => {
     image = await client.upload();
     home = first.uploads().length > 0 ? first : second;
     other = home === first ? second : first;
-    home.tell(active);
+    home.setLatestAsset(activeAsset);
     video = await client.upload({ asset_type: 'Video' });
-    home.tell({ ...active, URL: 'https://files.example/walk.mp4' });
+    home.setLatestAsset({ ...activeAsset, URL: 'https://files.example/walk.mp4' });
     upstreamIds = [...home.assets.keys()];
   });
   beforeEach(() => {
     for (const provider of [first, second]) {
       provider.seen.length = 0;
-      provider.instead = undefined;
+      provider.override = undefined;
     }
   });
   afterAll(async () => {
@@ -75,8 +75,8 @@ describe('an uploaded asset', () => {
     for (let round = 0; round < 8; round += 1) {
       expect((await client.call('POST', official, officialRequest(image))).status).toBe(200);
     }
-    expect([home.orders().length, other.orders().length]).toEqual([8, 0]);
-    expect(home.orders()[0]?.body).toMatchObject({
+    expect([home.taskRequests().length, other.taskRequests().length]).toEqual([8, 0]);
+    expect(home.taskRequests()[0]?.body).toMatchObject({
       content: [{ text: 'A walk' }, { image_url: { url: `asset://${upstreamIds[0]}` } }],
       duration: 4,
     });
@@ -93,7 +93,7 @@ describe('an uploaded asset', () => {
     const { status, body: task } = await client.call('POST', route, body);
     expect(status, JSON.stringify(task)).toBe(200);
     const [picture, clip] = upstreamIds.map((id) => ({ url: `asset://${id}` }));
-    expect(home.orders()).toMatchObject([
+    expect(home.taskRequests()).toMatchObject([
       {
         body: {
           content: [
@@ -110,13 +110,13 @@ describe('an uploaded asset', () => {
   });
 
   test('does not exist for another user, and nothing is asked or held for such a request', async () => {
-    const stranger = new AssetClient(target.url, await strangersKey(target));
+    const stranger = new AssetClient(target.url, await createOtherUserKey(target));
     const before = (await ledgerRows(target)).length;
     expect(await stranger.call('POST', official, officialRequest(image))).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request', message: `content.1: there is no asset "${image}".` } },
     });
-    const asked = [first, second].flatMap((provider) => [...provider.changes(), ...provider.lookUps()]);
+    const asked = [first, second].flatMap((provider) => [...provider.changes(), ...provider.assetQueries()]);
     expect([...asked, ...(await ledgerRows(target)).slice(before)]).toEqual([]);
   });
 
@@ -134,7 +134,7 @@ describe('an uploaded asset', () => {
   });
 
   test('is named by its own id in the provider’s refusals', async () => {
-    home.instead = (_request, response) =>
+    home.override = (_request, response) =>
       sendJson(response, 400, {
         error: { code: 'InvalidParameter', message: `content: asset://${upstreamIds[0]} is no active asset` },
       });
@@ -150,7 +150,7 @@ describe('an uploaded asset', () => {
     const { body } = await client.call('POST', official, officialRequest(image, image));
     const { id } = body as unknown as { id: string };
     const message = `asset://${upstreamIds[0]} of cgt-${upstreamIds[0]} is gone`;
-    home.instead = (_request, response) =>
+    home.override = (_request, response) =>
       sendJson(response, 200, { status: 'failed', error: { code: 'InvalidParameter', message } });
     const state = async () => {
       await target.gateway.tasks.runDue();
@@ -168,7 +168,7 @@ describe('an uploaded asset', () => {
       const generic = { model, prompt: 'A walk', seconds: '4', metadata: { draft: true } };
       const request = route === official ? { ...officialRequest(), draft: true } : generic;
       const made = (await client.call('POST', route, request)).body as unknown as { id: string };
-      const [provider] = [first, second].filter((one) => one.orders().length > 0);
+      const [provider] = [first, second].filter((one) => one.taskRequests().length > 0);
       if (provider === undefined) throw new Error('nobody was asked');
       const draft = await findTaskById(target.gateway.store.read, made.id);
       const use = () =>
@@ -180,7 +180,7 @@ describe('an uploaded asset', () => {
         status: 400,
         body: { error: { message: expect.stringMatching(`^content.0: task "${made.id}" is `) } },
       });
-      provider.instead = (request, response) => {
+      provider.override = (request, response) => {
         const finished = {
           status: 'succeeded',
           content: { video_url: 'https://files.example/a.mp4' },
@@ -194,7 +194,7 @@ describe('an uploaded asset', () => {
       };
       await expect.poll(state, { timeout: 10_000 }).toBe(200);
       expect(draft?.upstreamId).toMatch(/^cgt-/);
-      expect(provider.orders().at(-1)?.body).toMatchObject({
+      expect(provider.taskRequests().at(-1)?.body).toMatchObject({
         content: [{ type: 'draft_task', draft_task: { id: draft?.upstreamId } }],
       });
     },

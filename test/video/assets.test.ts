@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { refreshAsset } from '../../server/calls/assets/refresh-asset.ts';
 import { findAssets } from '../../server/store/queries/assets.ts';
-import { ledgerRows, makeKey } from '../server/books.ts';
+import { ledgerRows, makeKey } from '../server/ledger.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
 import {
   AssetClient,
   type AssetProvider,
-  active,
+  activeAsset,
+  createOtherUserKey,
   sendJson,
   startAssetProvider,
-  strangersKey,
 } from './asset-provider.ts';
 
 const overseas = 'zeta-delta-2-0-fast-260128';
@@ -47,12 +47,12 @@ describe.each(engines)('assets on %s', (engine) => {
     const clock = () => Date.now() + ahead;
     target = await startTestGateway({ sandbox: false, channels: channels() }, engine, clock);
     client = new AssetClient(target.url, target.key);
-    stranger = new AssetClient(target.url, await strangersKey(target));
+    stranger = new AssetClient(target.url, await createOtherUserKey(target));
   });
   beforeEach(() => {
     for (const provider of [home, abroad]) {
       provider.seen.length = 0;
-      provider.instead = undefined;
+      provider.override = undefined;
     }
   });
   afterAll(async () => {
@@ -71,7 +71,7 @@ describe.each(engines)('assets on %s', (engine) => {
         headers: { authorization: 'Bearer upstream-key' },
       },
     ]);
-    const processing = await client.show(id);
+    const processing = await client.get(id);
     const second = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
     expect(processing).toEqual({
       Id: id,
@@ -83,37 +83,41 @@ describe.each(engines)('assets on %s', (engine) => {
       CreateTime: expect.stringMatching(second),
       UpdateTime: processing.CreateTime,
     });
-    home.tell({ ...active, GroupId: 'group-20250101000000-theirs', Name: 'other' });
-    expect(await client.show(id)).toEqual({
+    home.setLatestAsset({ ...activeAsset, GroupId: 'group-20250101000000-theirs', Name: 'other' });
+    expect(await client.get(id)).toEqual({
       ...processing,
       Status: 'Active',
-      URL: active.URL,
+      URL: activeAsset.URL,
       UpdateTime: expect.stringMatching(second),
     });
   });
 
   test('an asset changed when the provider says so, by whatever clock, and not when it is asked about', async () => {
     const id = await client.upload();
-    home.tell({ ...active, CreateTime: '2020-01-01T08:00:00+08:00', UpdateTime: '2020-01-01T00:00:07Z' });
+    home.setLatestAsset({
+      ...activeAsset,
+      CreateTime: '2020-01-01T08:00:00+08:00',
+      UpdateTime: '2020-01-01T00:00:07Z',
+    });
     ahead = 3_600_000;
-    const shown = await client.show(id);
+    const shown = await client.get(id);
     expect(Date.parse(shown.UpdateTime ?? '') - Date.parse(shown.CreateTime ?? '')).toBe(7_000);
-    expect(await client.show(id)).toEqual(shown);
+    expect(await client.get(id)).toEqual(shown);
     const other = await client.upload();
-    home.tell({ ...active, CreateTime: 'long ago', UpdateTime: '2020-01-01T00:00:07Z' });
+    home.setLatestAsset({ ...activeAsset, CreateTime: 'long ago', UpdateTime: '2020-01-01T00:00:07Z' });
     ahead += 60_000;
-    const { CreateTime = '', UpdateTime = '' } = await client.show(other);
+    const { CreateTime = '', UpdateTime = '' } = await client.get(other);
     expect(Date.parse(UpdateTime) - Date.parse(CreateTime)).toBeGreaterThanOrEqual(60_000);
     ahead = 0;
   });
 
   test('what is final is not asked about again, whatever the provider thinks later', async () => {
     const id = await client.upload();
-    home.tell(active);
-    await client.show(id);
+    home.setLatestAsset(activeAsset);
+    await client.get(id);
     home.seen.length = 0;
-    home.tell({ Status: 'Failed', Error: { Code: 'Later', Message: 'later' } });
-    expect(await client.show(id)).toMatchObject({ Status: 'Active' });
+    home.setLatestAsset({ Status: 'Failed', Error: { Code: 'Later', Message: 'later' } });
+    expect(await client.get(id)).toMatchObject({ Status: 'Active' });
     expect(home.seen).toEqual([]);
     const settled = { id, end: { status: 'Failed', code: 'Late', message: 'late' }, now: 1 } as const;
     expect(await target.gateway.store.run('finishAsset', settled)).toBe(false);
@@ -123,7 +127,7 @@ describe.each(engines)('assets on %s', (engine) => {
     const before = await target.gateway.store.read.selectFrom('assets').select('id').execute();
     const leave = new AbortController();
     let release = () => {};
-    home.instead = (_request, response) => {
+    home.override = (_request, response) => {
       release = () => sendJson(response, 200, { code: 0, message: 'success', data: { Id: 'asset-1-late' } });
       leave.abort();
     };
@@ -144,16 +148,19 @@ describe.each(engines)('assets on %s', (engine) => {
 
   test('a failed asset tells the provider’s reason', async () => {
     const id = await client.upload();
-    home.tell({ Status: 'Failed', Error: { Code: 'FaceMismatch', Message: 'Not\0 the same face' } });
-    const failed = await client.show(id);
+    home.setLatestAsset({
+      Status: 'Failed',
+      Error: { Code: 'FaceMismatch', Message: 'Not\0 the same face' },
+    });
+    const failed = await client.get(id);
     expect(failed).toMatchObject({
       Status: 'Failed',
       Error: { Code: 'FaceMismatch', Message: 'Not the same face' },
     });
     expect(failed).not.toHaveProperty('URL');
     const reasonless = await client.upload();
-    home.tell({ Status: 'Failed' });
-    expect((await client.show(reasonless)).Error).toEqual({
+    home.setLatestAsset({ Status: 'Failed' });
+    expect((await client.get(reasonless)).Error).toEqual({
       Code: 'AssetFailed',
       Message: 'The provider gave no reason.',
     });
@@ -162,7 +169,7 @@ describe.each(engines)('assets on %s', (engine) => {
   test('nothing is sent that the client did not give, and names may be anything that is text', async () => {
     await client.upload();
     expect(home.uploads()[0]?.body).toEqual({ url: 'https://files.example/cat.png', asset_type: 'Image' });
-    expect((await client.show(await client.upload({ name: '猫 \u2028 \n"' }))).Name).toBe('猫 \u2028 \n"');
+    expect((await client.get(await client.upload({ name: '猫 \u2028 \n"' }))).Name).toBe('猫 \u2028 \n"');
     expect(
       await client.call('POST', '/api/assets/upload', {
         url: 'https://files.example/a.png',
@@ -178,10 +185,10 @@ describe.each(engines)('assets on %s', (engine) => {
       0,
       ['/api/assets/upload?model=zeta-own-name'],
     ]);
-    abroad.tell(active);
-    expect(await client.show(id, `?model=${overseas}`)).toMatchObject({ Id: id, Status: 'Active' });
-    expect(abroad.lookUps()[0]?.path).toMatch(/\?model=zeta-own-name$/);
-    expect(await client.show(id)).toMatchObject({ Status: 'Active' });
+    abroad.setLatestAsset(activeAsset);
+    expect(await client.get(id, `?model=${overseas}`)).toMatchObject({ Id: id, Status: 'Active' });
+    expect(abroad.assetQueries()[0]?.path).toMatch(/\?model=zeta-own-name$/);
+    expect(await client.get(id)).toMatchObject({ Status: 'Active' });
   });
 
   test('any other model is refused before anything is asked', async () => {
@@ -197,9 +204,9 @@ describe.each(engines)('assets on %s', (engine) => {
   test('an asset is there for its user only, whose uploads share a group', async () => {
     const ids = await Promise.all([client.upload(), client.upload()]);
     const theirs = await stranger.upload();
-    const groups = await Promise.all(ids.map(async (id) => (await client.show(id)).GroupId));
+    const groups = await Promise.all(ids.map(async (id) => (await client.get(id)).GroupId));
     expect(groups[0]).toBe(groups[1]);
-    expect((await stranger.show(theirs)).GroupId).not.toBe(groups[0]);
+    expect((await stranger.get(theirs)).GroupId).not.toBe(groups[0]);
     const unknown = { error: { code: 'resource_not_found' } };
     for (const id of [...ids, 'asset-20260101000000-aaaaa', 'x', '..%2F..']) {
       expect(await stranger.call('GET', `/api/assets/${id}`)).toMatchObject({ status: 404, body: unknown });
@@ -215,17 +222,17 @@ describe.each(engines)('assets on %s', (engine) => {
     const id = await client.upload();
     const asset = await row(id);
     const release = Promise.withResolvers<void>();
-    home.instead = async (_request, response) => {
+    home.override = async (_request, response) => {
       await release.promise;
-      sendJson(response, 200, { code: 0, data: active });
+      sendJson(response, 200, { code: 0, data: activeAsset });
     };
     const readers = Array.from({ length: 20 }, () => refreshAsset(target.gateway, asset));
     release.resolve();
     expect((await Promise.all(readers)).map(({ status }) => status)).toEqual(readers.map(() => 'Active'));
-    expect(home.lookUps()).toHaveLength(1);
+    expect(home.assetQueries()).toHaveLength(1);
   });
 
-  test.each<[string, AssetProvider['instead']]>([
+  test.each<[string, AssetProvider['override']]>([
     ['fails', (_request, response) => sendJson(response, 500, { error: { code: 'x', message: 'secret' } })],
     ['refuses our key', (_request, response) => sendJson(response, 401, { error: { code: 'x' } })],
     ['has too much to do', (_request, response) => sendJson(response, 429, { error: { code: 'x' } })],
@@ -240,13 +247,13 @@ describe.each(engines)('assets on %s', (engine) => {
       (_request, response) =>
         sendJson(response, 200, { code: 0, data: { Status: 'Active', URL: 'nowhere' } }),
     ],
-  ])('the last known state is shown while the provider %s', async (_title, instead) => {
+  ])('the last known state is shown while the provider %s', async (_title, override) => {
     const id = await client.upload();
-    home.instead = instead;
-    expect(await client.show(id)).toMatchObject({ Status: 'Processing' });
-    home.instead = undefined;
-    home.tell(active);
-    expect(await client.show(id)).toMatchObject({ Status: 'Active' });
+    home.override = override;
+    expect(await client.get(id)).toMatchObject({ Status: 'Processing' });
+    home.override = undefined;
+    home.setLatestAsset(activeAsset);
+    expect(await client.get(id)).toMatchObject({ Status: 'Active' });
   });
 
   test('an asset that the provider has lost fails after a while', async () => {
@@ -264,7 +271,7 @@ describe.each(engines)('assets on %s', (engine) => {
       groupId: 'group-20260101000000-aaaaa',
       now: clock() - 61_000,
     });
-    expect(await client.show(id)).toMatchObject({
+    expect(await client.get(id)).toMatchObject({
       Status: 'Failed',
       Error: { Code: 'NotFound.Asset', Message: 'There is no such asset' },
     });
@@ -273,19 +280,19 @@ describe.each(engines)('assets on %s', (engine) => {
   test('an address is renewed in its last hour, and the old one stays until there is another', async () => {
     const { store, clock } = target.gateway;
     const id = await client.upload();
-    home.tell(active);
-    await client.show(id);
+    home.setLatestAsset(activeAsset);
+    await client.get(id);
     const { url_expires, updated_at } = await row(id);
     expect((url_expires ?? 0) - updated_at).toBe(12 * 3_600_000);
     const old = 'https://files.example/cat.png?signature=0';
     const nearlyOver = { id, url: old, urlExpires: clock() + 3_590_000 };
     await store.run('renewAssetUrl', nearlyOver);
-    home.instead = (_request, response) => sendJson(response, 503, {});
-    expect((await client.show(id)).URL).toBe(old);
-    home.instead = undefined;
-    expect((await client.show(id)).URL).toBe(active.URL);
+    home.override = (_request, response) => sendJson(response, 503, {});
+    expect((await client.get(id)).URL).toBe(old);
+    home.override = undefined;
+    expect((await client.get(id)).URL).toBe(activeAsset.URL);
     home.seen.length = 0;
-    expect(await client.show(id)).toMatchObject({ URL: active.URL, Status: 'Active' });
+    expect(await client.get(id)).toMatchObject({ URL: activeAsset.URL, Status: 'Active' });
     expect(home.seen).toEqual([]);
     expect((await row(id)).updated_at).toBe(updated_at);
   });
@@ -317,7 +324,7 @@ describe.each(engines)('assets on %s', (engine) => {
     ['no sense', 200, '{', 502, { code: 'bad_response' }],
     ['no id', 200, { code: 0, data: {} }, 502, { code: 'bad_response' }],
   ])('an upload that is answered with %s makes no asset', async (_title, status, body, told, error) => {
-    home.instead = (_request, response) => {
+    home.override = (_request, response) => {
       response.statusCode = status;
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
     };
@@ -391,9 +398,9 @@ describe.each(engines)('assets on %s', (engine) => {
     const before = await start();
     const id = await new AssetClient(before.url, before.key).upload({ name: 'kept' });
     await before.close();
-    home.tell(active);
+    home.setLatestAsset(activeAsset);
     const after = await start();
-    expect(await new AssetClient(after.url, after.key).show(id)).toMatchObject({
+    expect(await new AssetClient(after.url, after.key).get(id)).toMatchObject({
       Id: id,
       Name: 'kept',
       Status: 'Active',
@@ -414,7 +421,7 @@ describe('the channel of an upload', () => {
   beforeEach(() => {
     for (const provider of [first, second]) {
       provider.seen.length = 0;
-      provider.instead = undefined;
+      provider.override = undefined;
     }
   });
   afterAll(async () => {
@@ -443,7 +450,7 @@ describe('the channel of an upload', () => {
   test('is one that serves most of the models the caller may use', async () => {
     const target = await start(['epsilon-delta-2-5-*'], ['epsilon-*']);
     for (let round = 0; round < 6; round += 1) {
-      await new AssetClient(target.url, await strangersKey(target)).upload();
+      await new AssetClient(target.url, await createOtherUserKey(target)).upload();
     }
     expect([first.uploads().length, second.uploads().length]).toEqual([0, 6]);
     await target.close();
@@ -452,21 +459,21 @@ describe('the channel of an upload', () => {
   test('is another one when the first certainly did nothing', async () => {
     const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
     const client = new AssetClient(target.url, target.key);
-    first.instead = (_request, response) => sendJson(response, 429, {});
+    first.override = (_request, response) => sendJson(response, 429, {});
     await client.upload();
     expect([first.uploads().length, second.uploads().length]).toEqual([1, 1]);
     await target.close();
   });
 
-  test.each<[string, number, AssetProvider['instead']]>([
+  test.each<[string, number, AssetProvider['override']]>([
     ['its answer got lost', 502, (_request, response) => void response.destroy()],
     ['it crashed', 502, (_request, response) => sendJson(response, 500, {})],
     ['it refuses', 400, (_request, response) => sendJson(response, 400, { error: { code: 'Bad' } })],
   ])(
     'is no other one when %s: there would be two assets, or two refusals',
-    async (_title, status, instead) => {
+    async (_title, status, override) => {
       const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
-      first.instead = instead;
+      first.override = override;
       const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
       const answer = await new AssetClient(target.url, target.key).call(
         'POST',
@@ -481,7 +488,7 @@ describe('the channel of an upload', () => {
   test('is one of three: no more are asked for one upload', async () => {
     const channels = ['a', 'b', 'c', 'd'].map((name) => channelTo(first.url, { name, protocol: 'official' }));
     const target = await startTestGateway({ sandbox: false, channels });
-    first.instead = (_request, response) => sendJson(response, 429, {});
+    first.override = (_request, response) => sendJson(response, 429, {});
     const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
     const { status } = await new AssetClient(target.url, target.key).call(
       'POST',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reportedStatuses } from '../media/reported-statuses.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { GenericClient, type Refusal } from './generic-client.ts';
+import { type ErrorBody, GenericClient } from './generic-client.ts';
 
 const eta = { model: 'eta-imagine-video', prompt: 'A paper boat.', seconds: '2', resolution: '480p' };
 
@@ -18,7 +18,7 @@ describe('from the sandbox', () => {
     target = await startTestGateway();
     client = new GenericClient(target);
     video = (await client.create(eta)).id;
-    const { video_url = '' } = await client.until(video, 'completed');
+    const { video_url = '' } = await client.waitForStatus(video, 'completed');
     whole = Buffer.from(await (await fetch(video_url)).arrayBuffer());
   });
   afterAll(() => target.close());
@@ -28,7 +28,7 @@ describe('from the sandbox', () => {
     const bytes = Buffer.from(await response.arrayBuffer());
     return { status: response.status, headers: response.headers, bytes };
   };
-  const told = ({ bytes }: { bytes: Buffer }) => (JSON.parse(bytes.toString('utf8')) as Refusal).error;
+  const told = ({ bytes }: { bytes: Buffer }) => (JSON.parse(bytes.toString('utf8')) as ErrorBody).error;
 
   test('the whole file', async () => {
     const { status, headers, bytes } = await get();
@@ -87,7 +87,7 @@ describe('from the sandbox', () => {
       size: '480p',
       metadata: { return_last_frame: true },
     });
-    await client.until(id, 'completed');
+    await client.waitForStatus(id, 'completed');
     const frame = await get('?variant=thumbnail', {}, id);
     expect([frame.status, frame.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect(frame.bytes.subarray(1, 4).toString('latin1')).toBe('PNG');
@@ -102,10 +102,10 @@ describe('from the sandbox', () => {
     );
     const early = await get('', {}, never);
     expect([early.status, told(early).code]).toEqual([400, 'task_not_completed']);
-    await client.until(failed, 'failed');
+    await client.waitForStatus(failed, 'failed');
     const lost = await get('', {}, failed);
     expect([lost.status, told(lost).code]).toEqual([404, 'resource_not_found']);
-    await client.until(expired, 'completed');
+    await client.waitForStatus(expired, 'completed');
     const over = await get('', {}, expired);
     expect([over.status, told(over).code]).toEqual([404, 'resource_not_found']);
   });
@@ -144,7 +144,7 @@ describe('from a provider that misbehaves', () => {
     target = await startTestGateway({ sandbox: false, channels }, 'sqlite', () => now ?? Date.now());
     client = new GenericClient(target);
     const { id } = await client.create(eta);
-    await client.until(id, 'completed');
+    await client.waitForStatus(id, 'completed');
     path = `/v1/videos/${id}/content`;
   });
   beforeEach(() => {

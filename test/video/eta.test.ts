@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseConfiguration } from '../../server/settings/configuration.ts';
 import type { TaskModel } from '../../server/tasks/task-model.ts';
-import { ledgerRows, logRows } from '../server/books.ts';
+import { ledgerRows, logRows } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { GenericClient } from './generic-client.ts';
@@ -113,7 +113,7 @@ describe('at an upstream', () => {
     polled = say(done);
     const { id } = await client.create({ model: older.id, prompt });
     expect((await lastBooks()).ledger).toMatchObject({ state: 'open', reserved: 80, unit: 'seconds' });
-    const task = await client.until(id, 'completed');
+    const task = await client.waitForStatus(id, 'completed');
     expect(task).toMatchObject({ progress: 100, seconds: '6', video_url: file, url: file, error: null });
     expect(task.metadata).toEqual({ duration: 6 });
     expect(task.content_url).toBe(`https://gateway.example/base/v1/videos/${id}/content`);
@@ -131,7 +131,7 @@ describe('at an upstream', () => {
   test('a failed task costs nothing', async () => {
     polled = say({ status: 'failed', error: { code: 'internal', message: 'Broken' } });
     const { id } = await client.create({ model: older.id, prompt, seconds: '5' });
-    const task = await client.until(id, 'failed');
+    const task = await client.waitForStatus(id, 'failed');
     expect(task.error).toEqual({ code: 'internal', message: 'Broken' });
     expect(task).not.toHaveProperty('video_url');
     const { ledger, log } = await lastBooks();

@@ -10,7 +10,7 @@ import { Failure } from '../../server/lib/failure.ts';
 import { dataUrl, padded, pictures } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
-import { GenericClient, type Refusal, type VideoTask } from './generic-client.ts';
+import { type ErrorBody, GenericClient, type VideoTask } from './generic-client.ts';
 
 /** The part of the contract's validator that compiles schemas. */
 interface Compiling {
@@ -412,7 +412,7 @@ describe('a generic request as a form', () => {
       },
       parameters: { duration: 5, seed: 0, watermark: false },
     });
-    expect((await client.show(told.body.id, path)).id).toBe(told.body.id);
+    expect((await client.get(told.body.id, path)).id).toBe(told.body.id);
   });
 
   const cat = { type: 'first_frame', url: 'https://files.example/cat.png' };
@@ -481,7 +481,7 @@ describe('a generic request as a form', () => {
     body: string | Buffer,
     headers: Record<string, string | undefined>,
     { end = true } = {},
-  ): Promise<{ status: number; body: Refusal }> =>
+  ): Promise<{ status: number; body: ErrorBody }> =>
     new Promise((resolve, reject) => {
       const given = { authorization: `Bearer ${target.key}`, ...headers };
       const sending = open(`${target.url}/v1/videos`, {
@@ -491,7 +491,7 @@ describe('a generic request as a form', () => {
       });
       sending.on('response', (response: IncomingMessage) => {
         text(response).then((told) => {
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(told) as Refusal });
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(told) as ErrorBody });
           sending.destroy();
         }, reject);
       });

@@ -2,9 +2,9 @@ import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dataUrl, png, video, wav } from '../sandbox-media/media-files.ts';
 import { useFileHost } from '../sandbox-media/task-client.ts';
-import { ledgerRows, post } from '../server/books.ts';
+import { ledgerRows, post } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { finish, submit, videoPath } from './native-client.ts';
+import { submit, videoPath, waitForFinal } from './native-client.ts';
 
 const host = useFileHost();
 let target: TestGateway;
@@ -43,7 +43,7 @@ describe('a gamma video of the sandbox', () => {
       input: { prompt: 'A paper boat sails.' },
       parameters: { resolution: '720P', ratio: '16:9', duration: 2, audio, seed: 0, watermark: audio },
     });
-    const { output, usage } = await finish(target, id);
+    const { output, usage } = await waitForFinal(target, id);
     expect(output).toMatchObject({
       task_id: id,
       task_status: 'SUCCEEDED',
@@ -65,7 +65,7 @@ describe('a gamma video of the sandbox', () => {
     const make = async (seed: number) => {
       const parameters = { resolution: '480P', duration: 2, seed, audio: false };
       const body = { model: 'gamma3.0-video', input: { prompt: 'A kite.' }, parameters };
-      const { output } = await finish(target, await submit(target, videoPath, body));
+      const { output } = await waitForFinal(target, await submit(target, videoPath, body));
       return (await probe(output.video_url)).frames;
     };
     const [first, again, other] = await Promise.all([make(0), make(0), make(1)]);
@@ -121,7 +121,7 @@ describe('a gamma video of the sandbox', () => {
       input: { prompt: 'She walks.', media },
       parameters: { resolution: '480P', duration: 3 },
     };
-    const { output, usage } = await finish(target, await submit(target, videoPath, body));
+    const { output, usage } = await waitForFinal(target, await submit(target, videoPath, body));
     expect(output.task_status).toBe('SUCCEEDED');
     expect(usage).toMatchObject({ duration: 5, input_video_duration: 2, output_video_duration: 3 });
     expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: 3 });
@@ -130,7 +130,7 @@ describe('a gamma video of the sandbox', () => {
   test('fails in the provider’s words when a picture is too small, and costs nothing', async () => {
     const url = dataUrl('image/png', png(100, 100));
     const body = { model: 'gamma3.0-video', input: { media: [{ type: 'first_frame', url }] } };
-    const { output } = await finish(target, await submit(target, videoPath, body));
+    const { output } = await waitForFinal(target, await submit(target, videoPath, body));
     expect(output).toMatchObject({ task_status: 'FAILED', code: 'InvalidParameter.SideLength' });
     expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'refunded', charged: null });
   });

@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ledgerRows, logRows, makeKey, post, remainingQuota } from '../server/books.ts';
+import { ledgerRows, logRows, makeKey, post, remainingQuota } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
-import { cancel, expectSchema, finish, type NativeTask, poll, submit, videoPath } from './native-client.ts';
+import {
+  cancel,
+  expectSchema,
+  type NativeTask,
+  poll,
+  submit,
+  videoPath,
+  waitForFinal,
+} from './native-client.ts';
 import { NativeUpstream } from './native-upstream.ts';
 
 const film = 'https://files.example/boat.mp4?signature=1';
@@ -77,7 +85,10 @@ describe('the books', () => {
     );
 
   test('hold what was asked for and charge what the provider tells', async () => {
-    upstream.polls = [upstream.state('RUNNING'), upstream.state('SUCCEEDED', { video_url: film }, usage)];
+    upstream.polls = [
+      upstream.pollResponse('RUNNING'),
+      upstream.pollResponse('SUCCEEDED', { video_url: film }, usage),
+    ];
     const { id, key, quota } = await made();
     expect(await quota()).toBe(1000 - 5 * 10 * 2);
     await ended(id, key);
@@ -92,7 +103,7 @@ describe('the books', () => {
   });
 
   test('charge what was held where the provider tells nothing', async () => {
-    upstream.polls = [upstream.state('SUCCEEDED', { video_url: film })];
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film })];
     const { id, key, quota } = await made();
     await ended(id, key);
     expect(await quota()).toBe(900);
@@ -111,7 +122,9 @@ describe('the books', () => {
   });
 
   test('give everything back when the task fails', async () => {
-    upstream.polls = [upstream.state('FAILED', { code: 'DataInspectionFailed', message: 'Unsuitable.' })];
+    upstream.polls = [
+      upstream.pollResponse('FAILED', { code: 'DataInspectionFailed', message: 'Unsuitable.' }),
+    ];
     const { id, key, quota } = await made();
     expect((await ended(id, key)).output).toMatchObject({
       task_status: 'FAILED',
@@ -189,12 +202,12 @@ describe('the native route', () => {
 
   test('shows a task from its start to its end, without the upstream’s id', async () => {
     upstream.polls = [
-      upstream.state('PENDING', { submit_time: '2026-03-01 12:00:00.000' }),
-      upstream.state('RUNNING', {
+      upstream.pollResponse('PENDING', { submit_time: '2026-03-01 12:00:00.000' }),
+      upstream.pollResponse('RUNNING', {
         submit_time: '2026-03-01 12:00:00.000',
         scheduled_time: '2026-03-01 12:00:01.250',
       }),
-      upstream.state(
+      upstream.pollResponse(
         'SUCCEEDED',
         {
           submit_time: '2026-03-01 12:00:00.000',
@@ -244,8 +257,8 @@ describe('the native route', () => {
   });
 
   test('tells when it was submitted and when it ended, in UTC', async () => {
-    upstream.polls = [upstream.state('SUCCEEDED', { video_url: film })];
-    const { output } = await finish(target, await submit(target, videoPath, boat));
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film })];
+    const { output } = await waitForFinal(target, await submit(target, videoPath, boat));
     const ageOf = (time = '') => Date.now() - Date.parse(`${time.replace(' ', 'T')}Z`);
     for (const time of [output.submit_time, output.end_time]) expect(ageOf(time)).toBeLessThan(60_000);
     expect((output.submit_time ?? '') < (output.end_time ?? '')).toBe(true);
@@ -298,7 +311,7 @@ describe('the native route', () => {
     ['no task id', { body: { output: {} } }, 502],
     ['401', { status: 401, body: { code: 'InvalidApiKey', message: 'upstream-key' } }, 502],
     ['403', { status: 403, body: { code: 'AccessDenied', message: 'upstream-key' } }, 502],
-    ['a broken connection', { hangUp: true }, 502],
+    ['a broken connection', { disconnects: true }, 502],
   ])('answers %s with its own error, and charges nothing', async (_, answer, status) => {
     upstream.create = answer;
     const response = await post(target.url, target.key, videoPath, boat);
@@ -380,10 +393,10 @@ describe('the native route', () => {
   test('goes on asking through bad polls', async () => {
     upstream.polls = [
       { body: '<html>' },
-      upstream.state('DREAMING'),
-      upstream.state('SUCCEEDED', { video_url: film }, usage),
+      upstream.pollResponse('DREAMING'),
+      upstream.pollResponse('SUCCEEDED', { video_url: film }, usage),
     ];
-    const { output } = await finish(target, await submit(target, videoPath, boat));
+    const { output } = await waitForFinal(target, await submit(target, videoPath, boat));
     expect(output.task_status).toBe('SUCCEEDED');
     expect(await lastRow()).toMatchObject({ state: 'settled', charged: 40 });
   });
@@ -397,19 +410,19 @@ describe('the native route', () => {
     const refused = await cancel(target, id);
     expect(refused.status).toBe(400);
     expect(await refused.json()).toMatchObject({ error: { code: 'UnsupportedOperation' } });
-    upstream.polls = [upstream.state('SUCCEEDED', { video_url: film }, usage)];
-    await finish(target, id);
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
+    await waitForFinal(target, id);
     const asked = upstream.changes.length;
     expect((await cancel(target, id)).status).toBe(400);
     expect(upstream.changes).toHaveLength(asked);
   });
 
   test('tells a cancellation that the provider did not answer, and goes on', async () => {
-    upstream.cancel = { hangUp: true };
+    upstream.cancel = { disconnects: true };
     const id = await submit(target, videoPath, boat);
     expect((await cancel(target, id)).status).toBe(502);
-    upstream.polls = [upstream.state('SUCCEEDED', { video_url: film }, usage)];
-    expect((await finish(target, id)).output.task_status).toBe('SUCCEEDED');
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
+    expect((await waitForFinal(target, id)).output.task_status).toBe('SUCCEEDED');
   });
 
   test('knows neither strange ids, nor others’ tasks, nor those of other paths', async () => {
@@ -437,9 +450,9 @@ describe('the native route', () => {
   });
 
   test('forgets a task 24 hours after its end', async () => {
-    upstream.polls = [upstream.state('SUCCEEDED', { video_url: film }, usage)];
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
     const id = await submit(target, videoPath, boat);
-    await finish(target, id);
+    await waitForFinal(target, id);
     const day = 24 * 60 * 60 * 1000;
     const later = vi.spyOn(target.gateway, 'clock').mockImplementation(() => Date.now() + day - 10_000);
     try {
@@ -469,8 +482,8 @@ describe('the native route', () => {
     const generic = { model: 'acme-video', prompt: 'A boat.', seconds: '3' };
 
     test('works where a channel lists it', async () => {
-      upstream.polls = [upstream.state('SUCCEEDED', { video_url: film }, usage)];
-      const { output } = await finish(target, await submit(target, videoPath, acme));
+      upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
+      const { output } = await waitForFinal(target, await submit(target, videoPath, acme));
       expect(output.video_url).toBe(film);
       expect(await lastRow()).toEqual({ state: 'settled', reserved: 3, charged: 4, unit: 'seconds' });
       for (const path of ['/v1/videos', '/v1/video/generations']) {

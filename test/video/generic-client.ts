@@ -5,17 +5,17 @@ import { recordResponse } from '../support/recorded-errors.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];
 
-export interface Refusal {
+export interface ErrorBody {
   error: { code: string; message: string; request_id: string };
 }
 
-export interface Told<Body> {
+export interface ClientResponse<Body> {
   status: number;
   headers: Headers;
   body: Body;
 }
 
-/** The generic video routes of a gateway, as a client with that key calls them. */
+/** Calls the generic video routes of a gateway with a key. */
 export class GenericClient {
   readonly #url: string;
   readonly #key: string;
@@ -25,13 +25,13 @@ export class GenericClient {
     this.#key = key;
   }
 
-  /** Sends JSON, or a form as it is. */
-  async call<Body = Refusal>(
+  /** Sends an object as JSON, or a form unchanged. */
+  async call<Body = ErrorBody>(
     method: string,
     path: string,
     body?: object,
     headers: Record<string, string> = {},
-  ): Promise<Told<Body>> {
+  ): Promise<ClientResponse<Body>> {
     const response = await this.fetch(path, {
       method,
       headers: { ...(body === undefined || body instanceof FormData ? {} : json), ...headers },
@@ -48,40 +48,40 @@ export class GenericClient {
     return recordResponse({ method: init.method ?? 'get', path }, response);
   }
 
-  /** Starts a task that must be taken. */
+  /** Creates a task and expects that it is accepted. */
   async create(body: object, path = '/v1/videos'): Promise<VideoTask> {
-    const told = await this.call<VideoTask>('POST', path, body);
-    expect(told.status, JSON.stringify(told.body)).toBe(200);
-    return asTask(told.body);
+    const response = await this.call<VideoTask>('POST', path, body);
+    expect(response.status, JSON.stringify(response.body)).toBe(200);
+    return asTask(response.body);
   }
 
-  async show(id: string, path = '/v1/videos'): Promise<VideoTask> {
-    const told = await this.call<VideoTask>('GET', `${path}/${id}`);
-    expect(told.status, JSON.stringify(told.body)).toBe(200);
-    return asTask(told.body);
+  async get(id: string, path = '/v1/videos'): Promise<VideoTask> {
+    const response = await this.call<VideoTask>('GET', `${path}/${id}`);
+    expect(response.status, JSON.stringify(response.body)).toBe(200);
+    return asTask(response.body);
   }
 
-  /** The task when it is completed, and all that was shown of it until then. */
-  async watch(id: string, path: string): Promise<{ ended: VideoTask; seen: VideoTask[] }> {
+  /** Polls a task until it is completed. Returns its final state and all states that the polls returned. */
+  async waitForCompletion(id: string, path: string): Promise<{ final: VideoTask; seen: VideoTask[] }> {
     const seen: VideoTask[] = [];
-    const ended = await vi.waitFor(
+    const final = await vi.waitFor(
       async () => {
-        const task = await this.show(id, path);
+        const task = await this.get(id, path);
         seen.push(task);
-        if (task.status !== 'completed') throw new Error(`it is ${JSON.stringify(task)}`);
+        if (task.status !== 'completed') throw new Error(`unexpected state: ${JSON.stringify(task)}`);
         return task;
       },
       { timeout: 15_000, interval: 50 },
     );
-    return { ended, seen };
+    return { final, seen };
   }
 
-  /** The task once it is in that state. */
-  async until(id: string, wanted: VideoTask['status'], path = '/v1/videos'): Promise<VideoTask> {
+  /** Polls a task until it has the given status. */
+  async waitForStatus(id: string, expected: VideoTask['status'], path = '/v1/videos'): Promise<VideoTask> {
     return vi.waitFor(
       async () => {
-        const task = await this.show(id, path);
-        if (task.status !== wanted) throw new Error(`it is ${JSON.stringify(task)}`);
+        const task = await this.get(id, path);
+        if (task.status !== expected) throw new Error(`unexpected state: ${JSON.stringify(task)}`);
         return task;
       },
       { timeout: 15_000, interval: 50 },
@@ -92,7 +92,7 @@ export class GenericClient {
 const json = { 'content-type': 'application/json' };
 
 function asTask(task: VideoTask): VideoTask {
-  const place = { pointer: '#/components/schemas/VideoTask', schema: {} };
-  expect(schemaProblems(place, task)).toEqual([]);
+  const location = { pointer: '#/components/schemas/VideoTask', schema: {} };
+  expect(schemaProblems(location, task)).toEqual([]);
   return task;
 }

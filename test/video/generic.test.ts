@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { components } from '../../generated/http.ts';
 import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { strangersKey } from './asset-provider.ts';
+import { createOtherUserKey } from './asset-provider.ts';
 import { GenericClient, type VideoTask } from './generic-client.ts';
 
 type VideoTaskListReply = components['schemas']['VideoTaskListReply'];
@@ -27,7 +27,7 @@ let stranger: GenericClient;
 beforeAll(async () => {
   target = await startTestGateway();
   client = new GenericClient(target);
-  stranger = new GenericClient({ url: target.url, key: await strangersKey(target) });
+  stranger = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
 });
 afterAll(() => target.close());
 
@@ -51,7 +51,7 @@ describe.concurrent('a task from its start to its end', () => {
     });
     expect(made.task_id).toBe(made.id);
     expect(made).not.toHaveProperty('completed_at');
-    const { ended, seen } = await client.watch(made.id, path);
+    const { final, seen } = await client.waitForCompletion(made.id, path);
     const order = ['queued', 'in_progress', 'completed'];
     expect(seen.map(({ status }) => status)).toEqual(
       seen.map(({ status }) => status).toSorted((left, right) => order.indexOf(left) - order.indexOf(right)),
@@ -59,36 +59,36 @@ describe.concurrent('a task from its start to its end', () => {
     expect(seen.map(({ progress }) => progress)).toEqual(
       seen.map(({ progress }) => progress).toSorted((left, right) => left - right),
     );
-    expect(ended).toMatchObject({
+    expect(final).toMatchObject({
       ...made,
       status: 'completed',
       progress: 100,
-      updated_at: ended.completed_at,
+      updated_at: final.completed_at,
     });
     // In whole seconds, and the work takes less.
-    expect(ended.completed_at).toBeGreaterThanOrEqual(made.created_at);
-    expect(ended.expires_at).toBeGreaterThan(ended.completed_at ?? 0);
-    expect(ended.video_url).toMatch(/^http.*\.mp4/);
-    expect(ended.url).toBe(ended.video_url);
-    expect(ended.content_url).toBe(`${target.url}/v1/videos/${made.id}/content`);
-    const file = await fetch(ended.content_url ?? '', { headers: { authorization: `Bearer ${target.key}` } });
+    expect(final.completed_at).toBeGreaterThanOrEqual(made.created_at);
+    expect(final.expires_at).toBeGreaterThan(final.completed_at ?? 0);
+    expect(final.video_url).toMatch(/^http.*\.mp4/);
+    expect(final.url).toBe(final.video_url);
+    expect(final.content_url).toBe(`${target.url}/v1/videos/${made.id}/content`);
+    const file = await fetch(final.content_url ?? '', { headers: { authorization: `Bearer ${target.key}` } });
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'video/mp4']);
     await file.body?.cancel();
-    expect(ended.output?.[0]).toEqual({ type: 'video', url: ended.video_url });
+    expect(final.output?.[0]).toEqual({ type: 'video', url: final.video_url });
     // A final state never changes.
-    expect(await client.show(made.id, path)).toEqual(ended);
+    expect(await client.get(made.id, path)).toEqual(final);
   });
 
   test('gamma tells its metadata', async ({ expect }) => {
     const { id } = await client.create(gamma);
-    const { metadata, video_url } = await client.until(id, 'completed');
+    const { metadata, video_url } = await client.waitForStatus(id, 'completed');
     expect(metadata).toMatchObject({ url: video_url, orig_prompt: gamma.prompt });
     expect(metadata?.usage).toMatchObject({ video_count: 1, duration: 2, fps: 30, SR: 480 });
   });
 
   test('a last frame stands beside the video', async ({ expect }) => {
     const { id } = await client.create(seedance);
-    const { metadata, output } = await client.until(id, 'completed');
+    const { metadata, output } = await client.waitForStatus(id, 'completed');
     expect(metadata?.last_frame_url).toMatch(/^http/);
     expect(output?.[1]).toEqual({ type: 'last_frame', url: metadata?.last_frame_url });
   });
@@ -132,10 +132,10 @@ describe('a provider that', () => {
   test.each(Object.entries(ends))('%s: %s', async (trigger, code) => {
     const id = ids.get(trigger) ?? '';
     if (code === undefined) {
-      await client.until(id, 'completed');
+      await client.waitForStatus(id, 'completed');
       return;
     }
-    const task = await client.until(id, 'failed');
+    const task = await client.waitForStatus(id, 'failed');
     expect(task.error).toEqual({ code, message: expect.stringMatching(/./) });
     expect(task.completed_at).toBeGreaterThanOrEqual(task.created_at);
     for (const field of ['url', 'video_url', 'content_url', 'output', 'expires_at'])
@@ -175,7 +175,7 @@ describe('whose task it is, and where', () => {
       expect(told.replace(videos.id, never)).toBe(other);
     }
     await missing(stranger, 'GET', `${generations}/${generic.id}`);
-    expect((await client.show(videos.id)).id).toBe(videos.id);
+    expect((await client.get(videos.id)).id).toBe(videos.id);
   });
 
   test('the same idempotency key gives the same task, and another request under it is refused', async () => {
@@ -192,7 +192,7 @@ describe('the list', () => {
   let lister: GenericClient;
   let ids: string[];
   beforeAll(async () => {
-    lister = new GenericClient({ url: target.url, key: await strangersKey(target) });
+    lister = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
     ids = [];
     for (const seconds of [1, 2, 3, 4, 5]) ids.push((await lister.create({ ...eta, seconds })).id);
     await lister.create(gamma, generations);
@@ -236,7 +236,7 @@ describe('the list', () => {
     }
   });
   test('of somebody without tasks', async () => {
-    const nobody = new GenericClient({ url: target.url, key: await strangersKey(target) });
+    const nobody = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
     const { body } = await nobody.call('GET', '/v1/videos');
     expect(body).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
   });
@@ -246,7 +246,7 @@ test('a task is deleted when it has ended, not before', async () => {
   const { id } = await client.create(eta);
   const early = await client.call('DELETE', `/v1/videos/${id}`);
   expect([early.status, early.body.error.code]).toEqual([400, 'task_not_completed']);
-  await client.until(id, 'completed');
+  await client.waitForStatus(id, 'completed');
   const { status, body } = await client.call('DELETE', `/v1/videos/${id}`);
   expect([status, body]).toEqual([200, { id, object: 'video.deleted', deleted: true }]);
   for (const [method, path] of [
@@ -261,7 +261,7 @@ test('a task is deleted when it has ended, not before', async () => {
 
 test('content_url is left out when the client calls the gateway by something that is no host', async () => {
   const { id } = await client.create(eta);
-  await client.until(id, 'completed');
+  await client.waitForStatus(id, 'completed');
   const told = (host: string) =>
     new Promise<VideoTask>((resolve, reject) => {
       const headers = { host, authorization: `Bearer ${target.key}` };

@@ -3,10 +3,10 @@ import { imageSize } from 'image-size';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { png } from '../sandbox-media/media-files.ts';
 import { useFileHost } from '../sandbox-media/task-client.ts';
-import { ledgerRows, logRows, makeKey, post, remainingQuota } from '../server/books.ts';
+import { ledgerRows, logRows, makeKey, post, remainingQuota } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
-import { cancel, finish, model3dPath, poll, submit } from './native-client.ts';
+import { cancel, model3dPath, poll, submit, waitForFinal } from './native-client.ts';
 import { NativeUpstream } from './native-upstream.ts';
 
 const horse = { model: 'theta-3d', input: { prompt: 'A wooden horse.' } };
@@ -54,12 +54,12 @@ describe('a 3D task at a recording upstream', () => {
 
   test('shows its files at the native poll path, and costs one action', async () => {
     const results = { pbr_model_url: glb, rendered_image_url: webp };
-    upstream.polls = [upstream.state('RUNNING'), upstream.state('SUCCEEDED', { results })];
+    upstream.polls = [upstream.pollResponse('RUNNING'), upstream.pollResponse('SUCCEEDED', { results })];
     const { key, id: token } = await makeKey(target, { quota: 100 });
     const response = await post(target.url, key, model3dPath, horse);
     const { output } = (await response.json()) as { output: { task_id: string } };
     expect(await remainingQuota(target, token)).toBe(93);
-    const done = await finish(target, output.task_id);
+    const done = await waitForFinal(target, output.task_id);
     expect(done).toEqual({
       request_id: expect.stringMatching(/^req_/),
       output: {
@@ -101,8 +101,8 @@ describe('a 3D task at a recording upstream', () => {
   });
 
   test('gives the quota back when it fails, and when it is canceled', async () => {
-    upstream.polls = [upstream.state('FAILED', { code: 'InternalError', message: 'Broken.' })];
-    expect((await finish(target, await submit(target, model3dPath, horse))).output).toMatchObject({
+    upstream.polls = [upstream.pollResponse('FAILED', { code: 'InternalError', message: 'Broken.' })];
+    expect((await waitForFinal(target, await submit(target, model3dPath, horse))).output).toMatchObject({
       task_status: 'FAILED',
       message: 'Broken.',
     });
@@ -135,7 +135,7 @@ describe('a 3D task of the sandbox', () => {
 
   async function made(input: object, parameters: object) {
     const id = await submit(target, model3dPath, { model: 'theta-3d', input, parameters });
-    const { output, usage } = await finish(target, id);
+    const { output, usage } = await waitForFinal(target, id);
     expect([output.task_status, usage]).toEqual(['SUCCEEDED', undefined]);
     const { pbr_model_url, base_model_url, rendered_image_url = '' } = output.results ?? {};
     const preview = new Uint8Array(await (await fetch(rendered_image_url)).arrayBuffer());

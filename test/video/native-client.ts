@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { schemaProblems } from '../conformance/contract/schemas.ts';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { recordResponse } from '../support/recorded-errors.ts';
 
@@ -24,7 +24,7 @@ export interface NativeTask {
   usage?: Record<string, unknown>;
 }
 
-/** Starts a native task that must be taken; gives its public id. */
+/** Creates a native task, expects that it is accepted, and returns its public id. */
 export async function submit(target: TestGateway, path: string, body: object): Promise<string> {
   const response = await post(target.url, target.key, path, body);
   const task = (await response.json()) as NativeTask;
@@ -43,12 +43,12 @@ export async function poll(target: TestGateway, id: string, key = target.key): P
   return task;
 }
 
-/** The task once it is final. */
-export async function finish(target: TestGateway, id: string): Promise<NativeTask> {
+/** Polls a task until its state is final. */
+export async function waitForFinal(target: TestGateway, id: string): Promise<NativeTask> {
   return await vi.waitFor(
     async () => {
       const task = await poll(target, id);
-      if (['PENDING', 'RUNNING'].includes(task.output.task_status)) throw new Error('it is not final');
+      if (['PENDING', 'RUNNING'].includes(task.output.task_status)) throw new Error('the task is not final');
       return task;
     },
     { timeout: 15_000, interval: 50 },

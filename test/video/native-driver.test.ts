@@ -6,7 +6,7 @@ import { nativeVideo } from '../../server/providers/native/video-result.ts';
 import { type AcceptedTask, DriverError } from '../../server/tasks/driver.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
 import { channelTo } from '../support/upstream.ts';
-import { NativeUpstream, type Scripted } from './native-upstream.ts';
+import { NativeUpstream, type ScriptedResponse } from './native-upstream.ts';
 
 const video = nativeDriver(nativeVideo);
 const model3d = nativeDriver(nativeModel3d);
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const task = (change: Partial<AcceptedTask> = {}) => acceptedTask({ upstreamId: upstream.id, ...change });
 
-function poll(answer: Scripted, change: Partial<AcceptedTask> = {}, driver = video) {
+function poll(answer: ScriptedResponse, change: Partial<AcceptedTask> = {}, driver = video) {
   upstream.polls = [answer];
   return driver.poll(task(change), { channel, signal });
 }
@@ -61,7 +61,7 @@ describe('a submission', () => {
     expect(seen?.body).toEqual({ model: 'vendor-video', ...request });
   });
 
-  test.each<[string, Scripted, string]>([
+  test.each<[string, ScriptedResponse, string]>([
     ['garbage', { body: '<html>' }, 'unknown'],
     ['nothing', { body: '' }, 'unknown'],
     ['null', { body: 'null' }, 'unknown'],
@@ -93,7 +93,7 @@ describe('a poll', () => {
     ['SUSPENDED', 'queued'],
     ['RUNNING', 'in_progress'],
   ])('%s is %s', async (status, state) => {
-    expect(await poll(upstream.state(status, times))).toEqual({
+    expect(await poll(upstream.pollResponse(status, times))).toEqual({
       state,
       ...(state === 'in_progress' && { progress: 50 }),
     });
@@ -129,7 +129,7 @@ describe('a poll', () => {
       SR: 1080,
       ratio: '16:9',
     };
-    const snapshot = await poll(upstream.state('SUCCEEDED', output, usage));
+    const snapshot = await poll(upstream.pollResponse('SUCCEEDED', output, usage));
     expect(snapshot).toEqual({
       state: 'completed',
       usage: { units: 5 },
@@ -165,7 +165,7 @@ describe('a poll', () => {
     [{}, undefined],
     [undefined, undefined],
   ])('usage %j is %s seconds', async (usage, units) => {
-    const snapshot = await poll(upstream.state('SUCCEEDED', { video_url: film }, usage));
+    const snapshot = await poll(upstream.pollResponse('SUCCEEDED', { video_url: film }, usage));
     expect(snapshot).toMatchObject({ state: 'completed' });
     expect('usage' in snapshot ? snapshot.usage?.units : undefined).toBe(units);
   });
@@ -175,7 +175,7 @@ describe('a poll', () => {
     const output = { video_url: film, orig_prompt: 'a'.repeat(20_001), actual_prompt: '' };
     const told = { video_count: 0, SR: 720, input_video_duration: 0 };
     const prompt = { orig_prompt: 'a'.repeat(20_000) };
-    expect(await poll(upstream.state('SUCCEEDED', output, usage))).toEqual({
+    expect(await poll(upstream.pollResponse('SUCCEEDED', output, usage))).toEqual({
       state: 'completed',
       result: {
         video_url: film,
@@ -183,7 +183,7 @@ describe('a poll', () => {
         native: { output: { ...prompt, video_url: film }, usage: told },
       },
     });
-    const without = await poll(upstream.state('SUCCEEDED', { video_url: film }));
+    const without = await poll(upstream.pollResponse('SUCCEEDED', { video_url: film }));
     expect(without).toEqual({
       state: 'completed',
       result: {
@@ -197,7 +197,7 @@ describe('a poll', () => {
   test.each([[{}], [{ video_url: '' }], [{ video_url: 'javascript:alert(1)' }], [{ video_url: 7 }]])(
     'success without a video, as in %j, is a failure',
     async (output) => {
-      expect(await poll(upstream.state('SUCCEEDED', output))).toMatchObject({
+      expect(await poll(upstream.pollResponse('SUCCEEDED', output))).toMatchObject({
         state: 'failed',
         error: { code: 'InternalError' },
       });
@@ -206,16 +206,16 @@ describe('a poll', () => {
 
   test('FAILED tells the provider’s words without its id', async () => {
     const message = `Task ${upstream.id} may contain unsuitable content.`;
-    expect(await poll(upstream.state('FAILED', { ...times, code: 'DataInspectionFailed', message }))).toEqual(
-      {
-        state: 'failed',
-        error: { code: 'DataInspectionFailed', message: 'Task task_public may contain unsuitable content.' },
-      },
-    );
+    expect(
+      await poll(upstream.pollResponse('FAILED', { ...times, code: 'DataInspectionFailed', message })),
+    ).toEqual({
+      state: 'failed',
+      error: { code: 'DataInspectionFailed', message: 'Task task_public may contain unsuitable content.' },
+    });
   });
 
   test('FAILED with words without end is cut, and its code names no id either', async () => {
-    const answer = upstream.state('FAILED', {
+    const answer = upstream.pollResponse('FAILED', {
       code: `c-${upstream.id}`,
       message: upstream.id.repeat(100_000),
     });
@@ -226,12 +226,12 @@ describe('a poll', () => {
   });
 
   test('FAILED without words has the gateway’s', async () => {
-    expect(await poll(upstream.state('FAILED'))).toMatchObject({
+    expect(await poll(upstream.pollResponse('FAILED'))).toMatchObject({
       error: { code: 'InternalError', message: 'The provider could not finish the task.' },
     });
   });
 
-  test.each<[string, Scripted, string]>([
+  test.each<[string, ScriptedResponse, string]>([
     ['CANCELED', { body: { output: { task_status: 'CANCELED' } } }, 'task_canceled'],
     ['UNKNOWN', { body: { output: { task_status: 'UNKNOWN' } } }, 'task_lost'],
     ['404', { status: 404, body: { code: 'NotFound', message: 'x' } }, 'task_lost'],
@@ -246,7 +246,7 @@ describe('a poll', () => {
     }
   });
 
-  test.each<[string, Scripted, string]>([
+  test.each<[string, ScriptedResponse, string]>([
     ['garbage', { body: '{"output": {' }, 'unknown'],
     ['nothing', { body: '' }, 'unknown'],
     ['a list', { body: [] }, 'unknown'],
@@ -275,7 +275,7 @@ describe('a poll of a 3D task', () => {
 
   test('keeps the files for two hours, and counts one action', async () => {
     const results = { pbr_model_url, rendered_image_url, inner_url: 'https://inner.example/' };
-    const snapshot = await poll(upstream.state('SUCCEEDED', { ...times, results }), {}, model3d);
+    const snapshot = await poll(upstream.pollResponse('SUCCEEDED', { ...times, results }), {}, model3d);
     expect(snapshot).toMatchObject({
       state: 'completed',
       usage: { units: 1 },
@@ -288,7 +288,7 @@ describe('a poll of a 3D task', () => {
   test('is finished with the plain model alone, too, and keeps its prompt', async () => {
     const results = { base_model_url: pbr_model_url };
     expect(
-      await poll(upstream.state('SUCCEEDED', { orig_prompt: 'A horse.', results }), {}, model3d),
+      await poll(upstream.pollResponse('SUCCEEDED', { orig_prompt: 'A horse.', results }), {}, model3d),
     ).toEqual({
       state: 'completed',
       usage: { units: 1 },
@@ -315,7 +315,9 @@ describe('a poll of a 3D task', () => {
     [{ results: { rendered_image_url } }],
     [{ results: { pbr_model_url: 'x' } }],
   ])('without a model, as in %j, is a failure', async (output) => {
-    expect(await poll(upstream.state('SUCCEEDED', output), {}, model3d)).toMatchObject({ state: 'failed' });
+    expect(await poll(upstream.pollResponse('SUCCEEDED', output), {}, model3d)).toMatchObject({
+      state: 'failed',
+    });
   });
 });
 

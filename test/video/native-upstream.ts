@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
-/** What a scripted upstream answers: a status with JSON or text, or a broken connection. */
-export interface Scripted {
+/** A response of the upstream: a status with JSON or text, or a closed connection. */
+export interface ScriptedResponse {
   status?: number;
   body?: unknown;
   headers?: Record<string, string>;
-  hangUp?: boolean;
+  disconnects?: boolean;
 }
 
-/** A native upstream that answers as told and records what it is asked. */
+/** A native upstream that sends scripted responses and records its requests. */
 export class NativeUpstream {
-  /** The only id it gives out until it is reset, and the only one it knows; clients must never see it. */
+  /** The id of the only task, until `reset`. Clients must never receive it. */
   id = '';
-  create: Scripted = {};
-  /** Answers to polls, one after the other; the last one stays. */
-  polls: Scripted[] = [];
-  cancel: Scripted = { body: { request_id: 'upstream-request' } };
+  create: ScriptedResponse = {};
+  /** Responses to polls, in order. The last one repeats. */
+  polls: ScriptedResponse[] = [];
+  cancel: ScriptedResponse = { body: { request_id: 'upstream-request' } };
   #recording: RecordingUpstream | undefined;
 
   static async start(): Promise<NativeUpstream> {
@@ -37,24 +37,24 @@ export class NativeUpstream {
     return this.#recording?.seen ?? [];
   }
 
-  /** What was to change something, without polls. */
+  /** Requests that change something, without polls. */
   get changes(): SeenRequest[] {
     return this.#recording?.changes() ?? [];
   }
 
-  /** Forgets everything, takes tasks, and leaves them pending. */
+  /** Clears all requests and responses. New tasks are accepted and stay pending. */
   reset(): void {
     this.id = randomUUID();
     this.seen.length = 0;
     this.create = {
       body: { output: { task_id: this.id, task_status: 'PENDING' }, request_id: 'upstream-request' },
     };
-    this.polls = [this.state('PENDING')];
+    this.polls = [this.pollResponse('PENDING')];
     this.cancel = { body: { request_id: 'upstream-request' } };
   }
 
-  /** The answer to a poll in a state. */
-  state(task_status: string, output: object = {}, usage?: object): Scripted {
+  /** Builds the response to a poll. */
+  pollResponse(task_status: string, output: object = {}, usage?: object): ScriptedResponse {
     return {
       body: {
         request_id: 'upstream-request',
@@ -68,7 +68,7 @@ export class NativeUpstream {
     return this.#recording?.close();
   }
 
-  #answer({ method, path }: SeenRequest): Scripted {
+  #answer({ method, path }: SeenRequest): ScriptedResponse {
     if (path === `/api/v1/tasks/${this.id}/cancel` && method === 'POST') return this.cancel;
     if (path === `/api/v1/tasks/${this.id}` && method === 'GET')
       return (this.polls.length > 1 ? this.polls.shift() : this.polls[0]) ?? {};
@@ -76,8 +76,11 @@ export class NativeUpstream {
   }
 }
 
-function send(response: ServerResponse, { status = 200, body = '', headers = {}, hangUp }: Scripted): void {
-  if (hangUp) {
+function send(
+  response: ServerResponse,
+  { status = 200, body = '', headers = {}, disconnects }: ScriptedResponse,
+): void {
+  if (disconnects) {
     response.destroy();
     return;
   }

@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { schemaProblems } from '../conformance/contract/schemas.ts';
-import { post } from '../server/books.ts';
+import { post } from '../server/ledger.ts';
 import { recordResponse } from '../support/recorded-errors.ts';
 import { TaskRig } from '../support/task-rig.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';
 
 export const officialPath = '/api/v3/contents/generations/tasks';
-export const modern = 'epsilon-delta-2-5-260628';
-export const standard = 'epsilon-delta-2-0-260128';
+export const seedance25 = 'epsilon-delta-2-5-260628';
+export const seedance20 = 'epsilon-delta-2-0-260128';
 export const text = { type: 'text', text: 'A cat walks' };
 export const genericPath = '/v1/video/generations';
 export const videosPath = '/v1/videos';
 export const url = 'https://files.example/cat.mp4?signature=1';
 export const frame = 'https://files.example/cat.png?signature=1';
 
-/** What an upstream tells of a finished task. */
+/** The upstream's response for a finished task. */
 export const finished = {
   status: 'succeeded',
   error: null,
@@ -45,23 +45,23 @@ export const failure = {
 export type Json = Readonly<Record<string, unknown>>;
 type Answer = (request: SeenRequest, response: ServerResponse) => void;
 
-/** A gateway whose only channel speaks the official protocol, its upstream, and a clock that can be set forward. */
+/** A gateway whose only channel speaks the official protocol, with its upstream and a manual clock. */
 export class SeedanceRig extends TaskRig {
-  #made = 0;
-  /** What the upstream tells of all of its tasks. */
-  told: unknown;
-  /** Answers instead of the upstream's own ways, by method. */
-  readonly instead = new Map<string, Answer>();
+  #taskCount = 0;
+  /** The upstream's response to a poll of any task. */
+  taskState: unknown;
+  /** Handlers that replace those of the upstream, by method. */
+  readonly overrides = new Map<string, Answer>();
 
-  /** The upstream's id of its latest task. */
+  /** The upstream's id for its latest task. */
   get upstreamId(): string {
-    return `cgt-20260301120000-up${this.#made}`;
+    return `cgt-20260301120000-up${this.#taskCount}`;
   }
 
   async start(): Promise<void> {
     const models = [
-      { id: standard, upstream: undefined },
-      { id: modern, upstream: 'other-name' },
+      { id: seedance20, upstream: undefined },
+      { id: seedance25, upstream: 'other-name' },
     ];
     await this.open(
       (request, response) => this.#answer(request, response),
@@ -74,19 +74,19 @@ export class SeedanceRig extends TaskRig {
   }
 
   #answer(request: SeenRequest, response: ServerResponse): void {
-    const own = this.instead.get(request.method);
-    if (own !== undefined) own(request, response);
+    const override = this.overrides.get(request.method);
+    if (override !== undefined) override(request, response);
     else if (request.method === 'POST') {
-      this.#made += 1;
+      this.#taskCount += 1;
       sendJson(response, 200, { id: this.upstreamId });
     } else if (request.method === 'DELETE') response.writeHead(200, { 'content-length': 0 }).end();
-    else if (typeof this.told === 'string') response.writeHead(200).end(this.told);
-    else sendJson(response, 200, { id: this.upstreamId, model: 'other-name', ...(this.told as object) });
+    else if (typeof this.taskState === 'string') response.writeHead(200).end(this.taskState);
+    else sendJson(response, 200, { id: this.upstreamId, model: 'other-name', ...(this.taskState as object) });
   }
 
   reset(): void {
-    this.told = { status: 'queued' };
-    this.instead.clear();
+    this.taskState = { status: 'queued' };
+    this.overrides.clear();
     this.upstream.seen.length = 0;
   }
 
@@ -94,45 +94,45 @@ export class SeedanceRig extends TaskRig {
     return post(this.gateway.url, key, path, body);
   }
 
-  /** Starts a task at a route and gives its public id. */
+  /** Creates a task at a route and returns its public id. */
   async create(change: object = {}, path = officialPath, key = this.gateway.key): Promise<string> {
     const body =
       path === officialPath
-        ? { model: modern, content: [text], duration: 5, ...change }
-        : { model: modern, prompt: 'A cat walks', seconds: '5', ...change };
+        ? { model: seedance25, content: [text], duration: 5, ...change }
+        : { model: seedance25, prompt: 'A cat walks', seconds: '5', ...change };
     const response = await this.post(path, body, key);
-    const made = (await response.json()) as { id: string };
-    expect(response.status, JSON.stringify(made)).toBe(200);
-    expect(made.id).toMatch(/^task_[a-z0-9]{32}$/i);
-    return made.id;
+    const task = (await response.json()) as { id: string };
+    expect(response.status, JSON.stringify(task)).toBe(200);
+    expect(task.id).toMatch(/^task_[a-z0-9]{32}$/i);
+    return task.id;
   }
 
   async send(method: string, path: string, key = this.gateway.key): Promise<{ status: number; body: Json }> {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(this.gateway.url + path, { method, headers });
     await recordResponse({ method, path }, response);
-    const words = await response.text();
-    return { status: response.status, body: words === '' ? {} : (JSON.parse(words) as Json) };
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Json) };
   }
 
-  /** What a poll tells, once the upstream has been asked anew. */
+  /** Returns the response to a poll after the next poll of the upstream. */
   async poll(id: string, path = officialPath): Promise<Json> {
-    const asked = () => this.upstream.seen.filter(({ method }) => method === 'GET').length;
-    const before = asked();
+    const pollCount = () => this.upstream.seen.filter(({ method }) => method === 'GET').length;
+    const before = pollCount();
     return await vi.waitFor(
       async () => {
         await this.pass(60_000);
         const { status, body } = await this.send('GET', `${path}/${id}`);
         expect(status).toBe(200);
         expectSchema(schemas[path] ?? '', body);
-        if (asked() === before && !isOver(body)) throw new Error('the upstream was not asked yet');
+        if (pollCount() === before && !isFinal(body)) throw new Error('the upstream was not polled yet');
         return body;
       },
       { timeout: 10_000, interval: 10 },
     );
   }
 
-  /** The JSON bodies that the upstream got to make tasks from. */
+  /** Bodies of the requests to create tasks. */
   sent(): unknown[] {
     return this.upstream.seen.filter(({ method }) => method === 'POST').map(({ body }) => body);
   }
@@ -144,7 +144,7 @@ const schemas: Readonly<Record<string, string>> = {
   '/v1/videos': 'VideoTask',
 };
 
-function isOver(body: Json): boolean {
+function isFinal(body: Json): boolean {
   const { status } = (body.data ?? body) as { status: string };
   return !['queued', 'running', 'in_progress', 'SUBMITTED', 'QUEUED', 'IN_PROGRESS'].includes(status);
 }
@@ -158,7 +158,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body));
 }
 
-/** A rig for the tests of a file. */
+/** Starts a rig for the tests of a file and resets it before each test. */
 export function useSeedanceRig(): SeedanceRig {
   const rig = new SeedanceRig();
   beforeAll(() => rig.start());

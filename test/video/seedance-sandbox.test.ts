@@ -2,7 +2,7 @@ import { imageSize } from 'image-size';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dataUrl, png } from '../sandbox-media/media-files.ts';
-import { makeKey, post, remainingQuota } from '../server/books.ts';
+import { makeKey, post, remainingQuota } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { expectSchema, officialPath } from './seedance-provider.ts';
 

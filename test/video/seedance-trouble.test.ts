@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/ledger.ts';
 import {
   failure,
   finished,
   genericPath,
-  modern,
   officialPath,
+  seedance25,
   sendJson,
   text,
   useSeedanceRig,
@@ -40,13 +40,13 @@ describe('the books', () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create(change, officialPath, key);
     expect(await remainingQuota(rig.gateway, token)).toBe(1000 - reserved);
-    rig.told = told;
+    rig.taskState = told;
     await rig.poll(id);
     expect(await bookOf()).toEqual({ state: 'settled', reserved, charged, unit: 'seconds' });
     expect(await remainingQuota(rig.gateway, token)).toBe(1000 - charged);
     expect(await logOf()).toMatchObject({
       operation: 'createOfficialVideo',
-      model_name: modern,
+      model_name: seedance25,
       channel: 'recording',
       status: 200,
       error_code: null,
@@ -56,7 +56,7 @@ describe('the books', () => {
 
   test('hold the tokens', async () => {
     const id = await rig.create();
-    rig.told = finished;
+    rig.taskState = finished;
     await rig.poll(id);
     expect(await logOf()).toMatchObject({ units: 5, completion_tokens: 108_900 });
   });
@@ -64,7 +64,7 @@ describe('the books', () => {
   test('give back what a failed task had reserved', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
-    rig.told = { status: 'failed', error: failure };
+    rig.taskState = { status: 'failed', error: failure };
     expect(await rig.poll(id)).toMatchObject({ status: 'failed', error: failure });
     expect(await bookOf()).toMatchObject({ state: 'refunded', reserved: 50 });
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
@@ -73,7 +73,7 @@ describe('the books', () => {
 
   test('refuse what the key cannot pay, before the upstream hears of it', async () => {
     const { key } = await makeKey(rig.gateway, { quota: 49 });
-    const response = await rig.post(officialPath, { model: modern, content: [text], duration: 5 }, key);
+    const response = await rig.post(officialPath, { model: seedance25, content: [text], duration: 5 }, key);
     expect(response.status).toBe(403);
     expect(rig.upstream.changes()).toEqual([]);
   });
@@ -120,13 +120,13 @@ describe('an upstream that refuses a request', () => {
     [503, { code: 'ServerOverloaded', message: 'host x' }, 503, 'get_channel_failed', 'not available'],
   ])('with %i and %j is told as %i', async (status, error, told, code, words) => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
-    rig.instead.set('POST', (_, response) =>
+    rig.overrides.set('POST', (_, response) =>
       sendJson(response, status, { error: { ...error, param: '', type: 'X' } }),
     );
     for (const path of [officialPath, genericPath]) {
       const response = await rig.post(
         path,
-        { model: modern, prompt: 'A cat', content: [text], duration: 5 },
+        { model: seedance25, prompt: 'A cat', content: [text], duration: 5 },
         key,
       );
       expect(response.status).toBe(told);
@@ -148,8 +148,8 @@ describe('an upstream out of its mind', () => {
     ['a hang-up', (response) => response.destroy()],
   ])('that answers a request with %s costs nothing', async (_, answer) => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
-    rig.instead.set('POST', (__, response) => answer(response));
-    const response = await rig.post(officialPath, { model: modern, content: [text], duration: 5 }, key);
+    rig.overrides.set('POST', (__, response) => answer(response));
+    const response = await rig.post(officialPath, { model: seedance25, content: [text], duration: 5 }, key);
     expect(response.status).toBe(502);
     expect(JSON.stringify(await response.json())).not.toContain(rig.upstream.url);
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
@@ -166,19 +166,19 @@ describe('an upstream out of its mind', () => {
     ['a hang-up', (response) => response.destroy()],
   ])('that answers a poll with %s is asked again', async (_, answer) => {
     const id = await rig.create();
-    rig.told = { status: 'running' };
+    rig.taskState = { status: 'running' };
     await rig.poll(id);
-    rig.instead.set('GET', (__, response) => answer(response));
+    rig.overrides.set('GET', (__, response) => answer(response));
     expect(await rig.poll(id)).toMatchObject({ status: 'running', error: null });
-    rig.instead.clear();
-    rig.told = finished;
+    rig.overrides.clear();
+    rig.taskState = finished;
     expect(await rig.poll(id)).toMatchObject({ status: 'succeeded' });
   });
 
   test('that has lost a task fails it without its own words', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
-    rig.instead.set('GET', (_, response) =>
+    rig.overrides.set('GET', (_, response) =>
       sendJson(response, 404, { error: { code: 'ResourceNotFound', message: `no ${rig.upstreamId}` } }),
     );
     const { status, body } = await rig.send('GET', `${officialPath}/${id}`, key);
@@ -195,7 +195,7 @@ describe('a task that is not finished in time', () => {
   test('expires, is stopped upstream and costs nothing', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({ execution_expires_after: 3600 }, officialPath, key);
-    rig.told = { status: 'running' };
+    rig.taskState = { status: 'running' };
     await rig.pass(3_599_000);
     expect((await rig.send('GET', `${officialPath}/${id}`, key)).body.status).toBe('running');
     await rig.pass(60_000);
@@ -213,7 +213,7 @@ describe('a task that is not finished in time', () => {
   test('has two days when it does not say', async () => {
     const day = 24 * 3_600_000;
     const id = await rig.create({}, genericPath);
-    rig.told = { status: 'running' };
+    rig.taskState = { status: 'running' };
     await rig.pass(2 * day - 60_000);
     expect((await rig.send('GET', `${genericPath}/${id}`)).body).toMatchObject({
       data: { status: 'IN_PROGRESS' },
@@ -251,7 +251,7 @@ describe('a deletion', () => {
 
   test('does not stop a running task', async () => {
     const id = await rig.create();
-    rig.told = { status: 'running' };
+    rig.taskState = { status: 'running' };
     await rig.poll(id);
     expect(await remove(id)).toMatchObject({ status: 400, body: { error: { code: 'task_not_completed' } } });
     expect(deletions()).toEqual([]);
@@ -259,7 +259,7 @@ describe('a deletion', () => {
 
   test('does not stop what the upstream says is running', async () => {
     const id = await rig.create();
-    rig.instead.set('DELETE', (_, response) =>
+    rig.overrides.set('DELETE', (_, response) =>
       sendJson(response, 400, { error: { code: 'InvalidParameter', message: `${rig.upstreamId} runs` } }),
     );
     expect(await remove(id)).toMatchObject({ status: 400, body: { error: { code: 'task_not_completed' } } });
@@ -268,7 +268,7 @@ describe('a deletion', () => {
 
   test('tells when the upstream does not answer, and leaves the task', async () => {
     const id = await rig.create();
-    rig.instead.set('DELETE', (_, response) => response.destroy());
+    rig.overrides.set('DELETE', (_, response) => response.destroy());
     expect(await remove(id)).toMatchObject({ status: 502 });
     expect((await rig.send('GET', `${officialPath}/${id}`)).body.status).toBe('queued');
   });
@@ -279,7 +279,7 @@ describe('a deletion', () => {
     ['expired', { status: 'expired' }],
   ])('forgets a task that has %s, but not what it cost', async (_, told) => {
     const id = await rig.create();
-    rig.told = told;
+    rig.taskState = told;
     await rig.poll(id);
     const books = await ledgerRows(rig.gateway);
     expect((await remove(id)).status).toBe(204);

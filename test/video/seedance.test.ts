@@ -5,10 +5,10 @@ import {
   finished,
   frame,
   genericPath,
-  modern,
   officialPath,
+  seedance20,
+  seedance25,
   sendJson,
-  standard,
   text,
   url,
   useSeedanceRig,
@@ -20,7 +20,7 @@ const rig = useSeedanceRig();
 describe('a request', () => {
   test('goes upstream translated, under the name of the model there, and without its callback', async () => {
     const request = {
-      model: modern,
+      model: seedance25,
       prompt: 'A cat walks',
       image: 'https://files.example/1.png',
       images: ['https://files.example/2.png'],
@@ -85,7 +85,7 @@ describe('a request', () => {
     };
     await rig.create(request, genericPath);
     await rig.create(request, videosPath);
-    await rig.create({ model: modern, ...official, callback_url: 'https://app.example/hook' });
+    await rig.create({ model: seedance25, ...official, callback_url: 'https://app.example/hook' });
     const sent = { model: 'other-name', ...official };
     expect(rig.sent()).toEqual([sent, sent, sent]);
     const [{ method, path, headers } = { method: '', path: '', headers: {} }] = rig.upstream.changes();
@@ -100,7 +100,7 @@ describe('a request', () => {
   });
 
   test('answers the id, and the safety identifier only when it was sent', async () => {
-    const request = { model: standard, content: [text] };
+    const request = { model: seedance20, content: [text] };
     expect(await (await rig.post(officialPath, request)).json()).toEqual({ id: expect.any(String) });
     const named = await rig.post(officialPath, { ...request, safety_identifier: 'user-1' });
     expect(await named.json()).toEqual({ id: expect.any(String), safety_identifier: 'user-1' });
@@ -120,8 +120,8 @@ describe('a state', () => {
   test.each(rows)('%s is told in every format', async (status, rest, official, generic, family, progress) => {
     const ids = [await rig.create(), await rig.create({}, videosPath), await rig.create({}, genericPath)];
     const [first = '', second = '', third = ''] = ids;
-    rig.told = { ...rest, status };
-    expect(await rig.poll(first)).toMatchObject({ id: first, model: modern, status: official });
+    rig.taskState = { ...rest, status };
+    expect(await rig.poll(first)).toMatchObject({ id: first, model: seedance25, status: official });
     expect(await rig.poll(second, videosPath)).toMatchObject({ id: second, status: generic });
     const record = await rig.poll(third, genericPath);
     expect(record).toMatchObject({
@@ -132,9 +132,9 @@ describe('a state', () => {
 
   test('of a new kind keeps a running task running', async () => {
     const id = await rig.create();
-    rig.told = { status: 'running' };
+    rig.taskState = { status: 'running' };
     await rig.poll(id);
-    rig.told = { status: 'resting' };
+    rig.taskState = { status: 'resting' };
     expect(await rig.poll(id)).toMatchObject({ status: 'running' });
   });
 
@@ -151,14 +151,14 @@ describe('a state', () => {
 describe('a finished task', () => {
   test('shows the snapshot of the upstream with the public id and the address in three places', async () => {
     const id = await rig.create({ safety_identifier: 'user-1' });
-    rig.told = { ...finished, draft_task_id: 'cgt-draft', secret: rig.upstream.url };
+    rig.taskState = { ...finished, draft_task_id: 'cgt-draft', secret: rig.upstream.url };
     const task = await rig.poll(id);
     const { created_at: _, updated_at: __, ...snapshot } = finished;
     expect(task).toEqual({
       ...snapshot,
       safety_identifier: 'user-1',
       id,
-      model: modern,
+      model: seedance25,
       video_url: url,
       outputs: [url],
       created_at: expect.any(Number),
@@ -169,7 +169,7 @@ describe('a finished task', () => {
 
   test('is a generic object with all that is known of the video', async () => {
     const id = await rig.create({ size: '720P' }, videosPath);
-    rig.told = finished;
+    rig.taskState = finished;
     expect(await rig.poll(id, videosPath)).toMatchObject({
       id,
       seconds: '5',
@@ -196,10 +196,10 @@ describe('a finished task', () => {
 
   test('is a family record with snapshot, times and prompt', async () => {
     const id = await rig.create({}, genericPath);
-    rig.told = { status: 'running' };
+    rig.taskState = { status: 'running' };
     const { data: running } = await rig.poll(id, genericPath);
     expect(running).toMatchObject({ finish_time: 0, data: { status: 'running', error: null } });
-    rig.told = finished;
+    rig.taskState = finished;
     const { data } = (await rig.poll(id, genericPath)) as { data: Record<string, number> };
     expect(data).toMatchObject({
       task_id: id,
@@ -208,7 +208,12 @@ describe('a finished task', () => {
       action: 'generate',
       platform: 'seedance',
       properties: { input: 'A cat walks' },
-      data: { id, model: modern, status: 'succeeded', content: { video_url: url, last_frame_url: frame } },
+      data: {
+        id,
+        model: seedance25,
+        status: 'succeeded',
+        content: { video_url: url, last_frame_url: frame },
+      },
     });
     const { submit_time = 0, start_time = 0, finish_time = 0 } = data;
     expect(submit_time).toBeGreaterThan(1_700_000_000);
@@ -223,7 +228,7 @@ describe('a finished task', () => {
     ['video_url', { video_url: url, content: null, outputs: [] }],
   ])('has its video where the channel puts it: %s', async (_, places) => {
     const id = await rig.create();
-    rig.told = { status: 'succeeded', ...places };
+    rig.taskState = { status: 'succeeded', ...places };
     expect(await rig.poll(id)).toMatchObject({ content: { video_url: url }, video_url: url, outputs: [url] });
   });
 
@@ -232,7 +237,7 @@ describe('a finished task', () => {
     ['an address that is none', { content: { video_url: 'file:///etc/passwd' }, outputs: [7] }],
   ])('with %s has failed', async (_, places) => {
     const id = await rig.create();
-    rig.told = { status: 'succeeded', ...places };
+    rig.taskState = { status: 'succeeded', ...places };
     expect(await rig.poll(id)).toMatchObject({
       status: 'failed',
       error: { code: 'video_generation_failed', message: expect.any(String) },
@@ -241,7 +246,7 @@ describe('a finished task', () => {
 
   test('stays as the contract has it whatever an upstream tells', async () => {
     const id = await rig.create();
-    rig.told = {
+    rig.taskState = {
       ...finished,
       content: { video_url: url, last_frame_url: 7 },
       usage: { completion_tokens: 'many', total_tokens: -1, tool_usage: [] },
@@ -256,7 +261,13 @@ describe('a finished task', () => {
       id: 7,
     };
     const task = await rig.poll(id);
-    expect(task).toMatchObject({ id, model: modern, content: { video_url: url }, duration: 5, usage: {} });
+    expect(task).toMatchObject({
+      id,
+      model: seedance25,
+      content: { video_url: url },
+      duration: 5,
+      usage: {},
+    });
     for (const name of ['seed', 'frames', 'ratio', 'generate_audio', 'tools', 'priority'])
       expect(task).not.toHaveProperty(name);
   });
@@ -264,7 +275,7 @@ describe('a finished task', () => {
   test('names no id of the upstream, not even in the words of a failure', async () => {
     const id = await rig.create();
     const words = `Task ${rig.upstreamId} failed`;
-    rig.told = { status: 'failed', error: { code: 'InternalServiceError', message: words } };
+    rig.taskState = { status: 'failed', error: { code: 'InternalServiceError', message: words } };
     const task = await rig.poll(id);
     expect(task.error).toEqual({ code: 'InternalServiceError', message: `Task ${id} failed` });
   });
@@ -288,17 +299,17 @@ describe('the list', () => {
       expired: {},
     })) {
       const id = await rig.create();
-      rig.told = { ...rest, status };
+      rig.taskState = { ...rest, status };
       await rig.poll(id);
       made[status] = id;
     }
     made.running = await rig.create({ service_tier: 'flex' });
-    rig.told = { status: 'running' };
+    rig.taskState = { status: 'running' };
     await rig.poll(made.running);
-    rig.told = { status: 'queued' };
-    made.cancelled = await rig.create({ model: standard });
+    rig.taskState = { status: 'queued' };
+    made.cancelled = await rig.create({ model: seedance20 });
     await rig.send('DELETE', `${officialPath}/${made.cancelled}`);
-    made.queued = await rig.create({ model: standard, service_tier: 'default' });
+    made.queued = await rig.create({ model: seedance20, service_tier: 'default' });
     await rig.create({}, genericPath);
 
     const all = ['queued', 'cancelled', 'running', 'expired', 'failed', 'succeeded'].map(
@@ -307,7 +318,7 @@ describe('the list', () => {
     expect(await list('')).toEqual({ ids: all, total: 6 });
     for (const [status, id] of Object.entries(made))
       expect(await list(`filter.status=${status}`), status).toEqual({ ids: [id], total: 1 });
-    expect((await list(`filter.model=${standard}`)).ids).toEqual([made.queued, made.cancelled]);
+    expect((await list(`filter.model=${seedance20}`)).ids).toEqual([made.queued, made.cancelled]);
     expect((await list('filter.service_tier=flex')).ids).toEqual([made.running]);
     expect((await list('filter.service_tier=default')).total).toBe(5);
     const two = `filter.task_ids=${made.failed}&filter.task_ids=${made.queued}&filter.task_ids=none`;
@@ -329,7 +340,7 @@ describe('the list', () => {
 describe('a family record', () => {
   test('is SUBMITTED until the provider has the task, and QUEUED from then on', async () => {
     const asked = Promise.withResolvers<ServerResponse>();
-    rig.instead.set('POST', (_request, response) => asked.resolve(response));
+    rig.overrides.set('POST', (_request, response) => asked.resolve(response));
     const made = rig.create({}, genericPath);
     const provider = await asked.promise;
     const { read } = rig.gateway.gateway.store;
@@ -352,12 +363,12 @@ describe('a draft', () => {
   test('is named upstream by its id there, and to the client by the public one', async () => {
     const draft = await rig.create({ draft: true });
     const upstreamId = rig.upstreamId;
-    rig.told = finished;
+    rig.taskState = finished;
     await rig.poll(draft);
     const item = (id: string) => ({ type: 'draft_task', draft_task: { id } });
     const id = await rig.create({ content: [item(draft)] });
     expect(rig.sent().at(-1)).toMatchObject({ content: [item(upstreamId)] });
-    rig.told = { ...finished, draft_task_id: upstreamId };
+    rig.taskState = { ...finished, draft_task_id: upstreamId };
     const task = await rig.poll(id);
     expect(task).toMatchObject({ id, draft_task_id: draft });
     expect(JSON.stringify(task)).not.toContain('cgt-');

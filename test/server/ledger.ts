@@ -3,25 +3,27 @@ import { leftOf } from '../../server/store/queries/leases.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { recordResponse } from '../support/recorded-errors.ts';
 
-export interface BookRow {
+export interface LedgerRow {
   state: string;
   reserved: number;
   charged: number | null;
   unit: string;
 }
 
-type NamedBookRow = BookRow & { id: string; tokenId: number };
+type LedgerRowWithId = LedgerRow & { id: string; tokenId: number };
 
-/** The books of a gateway's calls, oldest first: those in the ledger, those of the log, and those that it holds in memory. */
-export async function booksById({ gateway }: TestGateway): Promise<NamedBookRow[]> {
-  const rows: NamedBookRow[] = gateway.callQuota.reservations.map(({ requestId, tokenId, amount, unit }) => ({
-    id: requestId,
-    tokenId,
-    state: 'open',
-    reserved: amount,
-    charged: null,
-    unit,
-  }));
+/** Calls of a gateway, oldest first: open ledger entries, request log entries and reservations in memory. */
+export async function ledgerRowsWithIds({ gateway }: TestGateway): Promise<LedgerRowWithId[]> {
+  const rows: LedgerRowWithId[] = gateway.callQuota.reservations.map(
+    ({ requestId, tokenId, amount, unit }) => ({
+      id: requestId,
+      tokenId,
+      state: 'open',
+      reserved: amount,
+      charged: null,
+      unit,
+    }),
+  );
   const { read } = gateway.store;
   const columns = ['request_id as id', 'token_id as tokenId', 'state', 'reserved', 'unit'] as const;
   const open = await read.selectFrom('ledger').select(columns).execute();
@@ -32,28 +34,32 @@ export async function booksById({ gateway }: TestGateway): Promise<NamedBookRow[
     const [state, charged] = ended ? ['refunded', null] : ['settled', quota];
     rows.push({ id, tokenId, reserved, unit, state, charged });
   }
-  // By the time within their request ids.
-  // One that was written down meanwhile is there twice.
-  const once = [...new Map(rows.map((row) => [row.id, row])).values()];
-  return once.sort((left, right) => (left.id < right.id ? -1 : 1));
+  // A call that ended during the queries is present twice. The last row has its final state.
+  const unique = [...new Map(rows.map((row) => [row.id, row])).values()];
+  // Request ids sort by time.
+  return unique.sort((left, right) => (left.id < right.id ? -1 : 1));
 }
 
-/** The same without the names. */
-export async function ledgerRows(target: TestGateway): Promise<BookRow[]> {
-  return (await booksById(target)).map(({ id: _id, tokenId: _tokenId, ...row }) => row);
+/** {@link ledgerRowsWithIds} without the ids. */
+export async function ledgerRows(target: TestGateway): Promise<LedgerRow[]> {
+  return (await ledgerRowsWithIds(target)).map(({ id: _id, tokenId: _tokenId, ...row }) => row);
 }
 
 export async function logRows({ gateway }: Pick<TestGateway, 'gateway'>) {
   return gateway.store.read.selectFrom('request_log').selectAll().orderBy('id').execute();
 }
 
-/** Gives a key a limit, or takes it away, as an admin does. */
-export async function limit({ gateway }: TestGateway, { id }: { id: number }, limited = true): Promise<void> {
+/** Limits the quota of a key, or removes the limit, like the operation `updateToken`. */
+export async function setKeyLimited(
+  { gateway }: TestGateway,
+  { id }: { id: number },
+  limited = true,
+): Promise<void> {
   const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
   await gateway.store.run('updateToken', { id, set: { unlimitedQuota: !limited }, change });
 }
 
-/** Makes a limited key of a group and returns it. */
+/** Creates a key with a limited quota. */
 export async function makeKey(
   { gateway }: TestGateway,
   token: { quota: number; group?: string; modelLimits?: string[]; expiredTime?: number; userId?: number },
@@ -73,7 +79,7 @@ export async function makeKey(
   return { key, id: record.id, userId: record.userId };
 }
 
-/** What a key has left that is not held. */
+/** Returns the quota of a key, minus what open calls reserve. */
 export async function remainingQuota({ gateway }: TestGateway, id: number): Promise<number> {
   const { left } = await gateway.store.read
     .selectFrom('tokens')
@@ -86,7 +92,7 @@ export async function remainingQuota({ gateway }: TestGateway, id: number): Prom
   return held.reduce((rest, { amount }) => rest - amount, left);
 }
 
-/** Asks a gateway. */
+/** Sends a JSON body with a key and records the response. */
 export async function post(url: string, key: string, path: string, body: unknown, init: RequestInit = {}) {
   const response = await fetch(url + path, {
     method: 'POST',

@@ -1,31 +1,31 @@
 import type { ServerResponse } from 'node:http';
 import { type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
-/** Whatever is asked for with this word in it gets done; all else stays as it began. */
-export const ready = 'ready';
+/** Requests that contain this word complete. All others keep their first state. */
+export const completionMarker = 'ready';
 
-type Answer = readonly [status: number, body: unknown];
+type ScriptedResponse = readonly [status: number, body: unknown];
 
 /**
- * An upstream with everything that can be owned, in every protocol of tasks: those, assets, songs, custom voices and
- * verification sessions. It records what it is asked.
+ * Starts an upstream that speaks every task protocol and records its requests. It also serves assets, songs, custom
+ * voices and verification sessions.
  */
-export async function startEverythingUpstream(name: string): Promise<RecordingUpstream> {
-  const done = new Map<string, boolean>();
-  const make = (body: unknown): string => {
-    const id = `${name}-${done.size + 1}`;
-    done.set(id, JSON.stringify(body).includes(ready));
+export async function startMultiProtocolUpstream(name: string): Promise<RecordingUpstream> {
+  const isCompleted = new Map<string, boolean>();
+  const create = (body: unknown): string => {
+    const id = `${name}-${isCompleted.size + 1}`;
+    isCompleted.set(id, JSON.stringify(body).includes(completionMarker));
     return id;
   };
   const upstream = await startUpstream((request, response) => {
     const [path = ''] = request.path.split('?');
     if (path.startsWith('/file')) return void response.end('a file');
-    send(response, answer(request, path));
+    send(response, responseTo(request, path));
   });
-  const answer = ({ method, body }: SeenRequest, path: string): Answer => {
+  const responseTo = ({ method, body }: SeenRequest, path: string): ScriptedResponse => {
     const creates = method === 'POST' && !path.endsWith('/cancel');
     const id = creates
-      ? make(body)
+      ? create(body)
       : decodeURIComponent(
           path
             .replace(/\/cancel$/, '')
@@ -34,13 +34,13 @@ export async function startEverythingUpstream(name: string): Promise<RecordingUp
         );
     const url = `${upstream.url}/file.mp4`;
     if (path.includes('/assets/')) {
-      const told = done.get(id) ? { Status: 'Active', URL: url } : { Status: 'Processing' };
-      return [200, { code: 0, message: 'success', data: { Id: id, ...(!creates && told) } }];
+      const state = isCompleted.get(id) ? { Status: 'Active', URL: url } : { Status: 'Processing' };
+      return [200, { code: 0, message: 'success', data: { Id: id, ...(!creates && state) } }];
     }
     if (path.includes('/visual-validate/')) {
-      const told =
-        done.get(id) && !creates ? { status: 'verified', group_id: 'theirs' } : { status: 'pending' };
-      return [200, { success: true, data: { session_id: id, h5_link: url, ...told } }];
+      const state =
+        isCompleted.get(id) && !creates ? { status: 'verified', group_id: 'theirs' } : { status: 'pending' };
+      return [200, { success: true, data: { session_id: id, h5_link: url, ...state } }];
     }
     if (path.endsWith('/customization')) return [200, customized(body, id)];
     if (path.includes('/tts/') || path.includes('/multimodal-generation/')) {
@@ -50,28 +50,33 @@ export async function startEverythingUpstream(name: string): Promise<RecordingUp
       if (method === 'DELETE') return [200, {}];
       return [
         200,
-        done.get(id) ? { id, status: 'succeeded', content: { video_url: url } } : { id, status: 'queued' },
+        isCompleted.get(id)
+          ? { id, status: 'succeeded', content: { video_url: url } }
+          : { id, status: 'queued' },
       ];
     }
     if (path.startsWith('/imgjob/')) {
       if (creates) return [200, { code: 1, description: 'Taken', result: id, properties: {} }];
       const job = path.split('/').at(-2) ?? '';
       const buttons = [{ customId: 'IJ::JOB::reroll::0::x::SOLO', label: 'Again' }];
-      return [200, { status: done.get(job) ? 'SUCCESS' : 'MODAL', imageUrl: url, buttons }];
+      return [200, { status: isCompleted.get(job) ? 'SUCCESS' : 'MODAL', imageUrl: url, buttons }];
     }
     if (path.startsWith('/sigma/')) {
       if (creates) return [200, { code: 'success', message: '', data: id }];
       const song = { id: `clip-of-${id}`, audio_url: url, text: 'Words', status: 'streaming' };
-      const status = done.get(id) ? 'SUCCESS' : 'IN_PROGRESS';
+      const status = isCompleted.get(id) ? 'SUCCESS' : 'IN_PROGRESS';
       return [200, { code: 'success', message: '', data: { task_id: id, status, data: [song] } }];
     }
     if (path.startsWith('/v1/videos/')) {
       if (creates) return [200, { request_id: id }];
-      return [200, done.get(id) ? { status: 'done', video: { url, duration: 5 } } : { status: 'pending' }];
+      return [
+        200,
+        isCompleted.get(id) ? { status: 'done', video: { url, duration: 5 } } : { status: 'pending' },
+      ];
     }
-    const state = done.get(id) && !creates ? 'SUCCEEDED' : 'PENDING';
+    const task_status = isCompleted.get(id) && !creates ? 'SUCCEEDED' : 'PENDING';
     const results = { video_url: url, results: { base_model_url: url } };
-    return [200, { request_id: 'r', output: { task_id: id, task_status: state, ...results } }];
+    return [200, { request_id: 'r', output: { task_id: id, task_status, ...results } }];
   };
   return upstream;
 }
@@ -87,7 +92,7 @@ function customized(body: unknown, id: string): object {
   return { request_id: 'r', output, usage: { count: 1 } };
 }
 
-function send(response: ServerResponse, [status, body]: Answer): void {
+function send(response: ServerResponse, [status, body]: ScriptedResponse): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }
