@@ -17,7 +17,7 @@ const longest: readonly string[] = [
   'test/tasks/by-hand-crash.test.ts',
   'test/workers/processes.test.ts',
   'test/release/release.test.ts',
-  'test/server/owners.test.ts',
+  'test/server/resource-ownership.test.ts',
   'test/mock/differences.test.ts',
   'test/files/sandbox-links.test.ts',
   'test/faults/lost-database.test.ts',

@@ -23,7 +23,7 @@ const testsOf: Readonly<Record<string, readonly string[]>> = {
   quota: [
     'test/quota/*.test.ts',
     'test/realtime/{duplex-books,session-books}.test.ts',
-    'test/server/{reserved-quota,lost-store,speech-books}.test.ts',
+    'test/server/{reserved-quota,store-outage,speech-ledger}.test.ts',
     'test/store/{audit,figures,log-days}.test.ts',
     'test/text/{embeddings,messages,message-stream}.test.ts',
     'test/video/gamma-tasks.test.ts',
