@@ -32,7 +32,7 @@ export default defineConfig({
     // Long enough for a busy machine: only a test that hangs reaches it.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    setupFiles: 'test/support/patience.ts',
+    setupFiles: 'test/support/wait-timeout.ts',
     execArgv: [`--import=${import.meta.resolve('./test/support/one-file.ts')}`],
     expect: { poll: { timeout: 40_000 } },
     sequence: { sequencer: LongestFirst },

@@ -11,7 +11,7 @@ import { makeSite, type Site } from '../faults/site.ts';
 import { append, plain, update } from '../mock/sockets/client-events.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
-import { type HalfStreams, startHalfStreams } from '../support/half-streams.ts';
+import { type PausedStreams, startPausedStreams } from '../support/paused-streams.ts';
 import { configText } from './files.ts';
 
 const hasBalancer = (() => {
@@ -30,12 +30,12 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
   { timeout: 90_000 },
   () => {
     let site: Site;
-    let provider: HalfStreams;
+    let provider: PausedStreams;
     let gateways: GatewayProcess[] = [];
     const balancers: ChildProcess[] = [];
 
     beforeAll(async () => {
-      provider = await startHalfStreams(message.model);
+      provider = await startPausedStreams(message.model);
       site = await makeSite('postgres');
       const config = JSON.parse(await readFile(site.options.config, 'utf8')) as { channels: object[] };
       config.channels.unshift(provider.channel(10));
@@ -138,7 +138,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       const texts = streams.map((stream) => stream.text());
       // Told by what waits for them below.
       Promise.all(texts).catch(() => {});
-      await vi.waitFor(() => expect(provider.held).toHaveLength(2));
+      await vi.waitFor(() => expect(provider.paused).toHaveLength(2));
       const sessions = [await session(url), await session(url)];
 
       let going = true;
@@ -160,7 +160,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       stopped?.kill('SIGTERM');
       await vi.waitFor(() => expect(fetch(`${stopped?.url}/readyz`)).rejects.toThrow(), { timeout: 10_000 });
       await answered(statuses.length + 40);
-      provider.finish();
+      provider.resume();
       // A session on a gateway that stops may finish, and ends as any other.
       for (const { done, finished } of sessions) {
         await done(1);

@@ -5,7 +5,7 @@ import { CallbackDeliveries } from '../../server/tasks/callbacks/callback-delive
 import type { DeliveryOptions } from '../../server/tasks/callbacks/environment.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
-import { plainLinks } from '../support/plain-links.ts';
+import { directLinks } from '../support/direct-links.ts';
 import type { TaskHarness } from '../tasks/harness.ts';
 
 export const secret = 'the secret of callbacks';
@@ -33,7 +33,7 @@ export class Outbox {
     const line = { write: (text: string) => this.log.push(JSON.parse(text) as Record<string, unknown>) };
     const deliveries = new CallbackDeliveries({
       store: this.rig.store,
-      render: (task) => renderOfficialTask(task, plainLinks),
+      render: (task) => renderOfficialTask(task, directLinks),
       allowPrivate: true,
       secret,
       logger: pino({ base: null, timestamp: false }, line),

@@ -3,7 +3,7 @@ import { actionOf } from '../../server/providers/imgjob/image-job.ts';
 import { imgjobDriver } from '../../server/providers/imgjob/tasks.ts';
 import type { AcceptedTask } from '../../server/tasks/driver.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
-import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({ protocol: 'imgjob' });
 const pictureUrl = 'https://files.example/grid.png?signature=1';
@@ -140,7 +140,7 @@ describe('a job', () => {
     [{ code: 21, result: { id: 1 } }, 'unknown', 502, 'bad_response', nonsense, 'bad_answer'],
   ])('that is answered with %j is none', async (body, kind, status, code, message, fault) => {
     const request = { prompt: 'as https://sent.example/' };
-    expect(await toldBy(submit(body, {}, request))).toEqual({ kind, status, code, message, fault });
+    expect(await failureOf(submit(body, {}, request))).toEqual({ kind, status, code, message, fault });
   });
 
   test('that waits goes on by the modal call, and waits no more', async () => {
@@ -265,7 +265,7 @@ describe('a poll', () => {
 
   test('of a state that nobody knows leaves a job that has begun as it is', async () => {
     expect(await poll({ status: 'THINKING' }, { state: 'in_progress' })).toEqual({ state: 'in_progress' });
-    expect(await toldBy(poll('{"status":'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(poll('{"status":'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
   test('shows no address of the provider in its words, but those of the request', async () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Receiver } from '../deliveries/receiver.ts';
 import { post } from '../server/ledger.ts';
 import { completionMarker, startMultiProtocolUpstream } from '../server/multi-protocol-upstream.ts';
+import { saveVoice } from '../support/custom-voices.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { saveVoice } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
 const publicUrl = 'https://gateway.example';

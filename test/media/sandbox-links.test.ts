@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasSignature } from '../conformance/wire/media-signatures.ts';
 import { post } from '../server/ledger.ts';
+import { createOtherUser } from '../support/custom-voices.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { makeStranger } from '../support/named-voices.ts';
 import { GenericClient } from '../video/generic-client.ts';
 import { model3dPath, submit, videoPath, waitForFinal } from '../video/native-client.ts';
 
@@ -279,7 +279,7 @@ describe('a link used as an input', { timeout: 60_000 }, () => {
   });
 
   test('is not replaced for another user', async () => {
-    const { key } = await makeStranger(target.gateway);
+    const { key } = await createOtherUser(target.gateway);
     const stranger = new GenericClient({ url: target.url, key });
     const { id } = await stranger.create({ ...seedance, image: frame });
     const { error } = await stranger.waitForStatus(id, 'failed');

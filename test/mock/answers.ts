@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../openapi/tools/docume
 import { Failure, invalid } from '../../server/lib/failure.ts';
 import { documentedEvents, mediaTypeOf, spokenEvents } from './events.ts';
 import { exampleOf } from './examples.ts';
-import { inPieces, mediaFolder, mediaOf } from './media.ts';
+import { inChunks, mediaFolder, mediaOf } from './media.ts';
 import { journeys, type MockTask, type MockTasks, type Stage, unknown } from './tasks.ts';
 
 /** What an answer of the mock's own is made with. */
@@ -108,7 +108,7 @@ async function speak(exchange: Exchange): Promise<void> {
   if (audio === undefined) throw invalid('response_format', `the mock has no ${format}.`);
   response.setHeader('content-type', type);
   if (body.stream !== true) return void response.end(audio);
-  for (const piece of inPieces(audio, streamedPieces)) {
+  for (const piece of inChunks(audio, streamedPieces)) {
     response.write(piece);
     await exchange.pause();
   }

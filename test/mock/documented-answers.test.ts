@@ -3,7 +3,7 @@ import { documentedOperations } from '../conformance/contract/documented.ts';
 import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { jsonOf, type Target } from '../conformance/wire/http-response.ts';
 import { exchange } from '../support/exchange.ts';
-import { checked } from '../support/expectations.ts';
+import { assertConforms } from '../support/expectations.ts';
 import { type Mock, startMock } from './server.ts';
 
 let mock: Mock;
@@ -22,7 +22,7 @@ test.each([...documentedOperations])(
         for (const { name, value } of examples) {
           const prefer = `code=${status}, example=${name}`;
           const answer = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
-          expect(checked(answer, operation).status, prefer).toBe(status);
+          expect(assertConforms(answer, operation).status, prefer).toBe(status);
           if (/json/.test(mediaType)) expect(jsonOf(answer), prefer).toEqual(value);
           else expect(answer.body.toString(), prefer).toBe(value);
         }
@@ -49,7 +49,7 @@ test('what is made up stays within the schema, and is other than the examples', 
   for (const { id, operation, status, media } of successes) {
     const prefer = `code=${status}, dynamic=true`;
     const headers = { prefer, accept: 'application/json' };
-    const answer = checked(await exchange(target, operation, { headers }), operation);
+    const answer = assertConforms(await exchange(target, operation, { headers }), operation);
     const value = jsonOf(answer);
     expect(schemaProblems(media, value), id).toEqual([]);
     const examples = media.examples.map((example) => JSON.stringify(example.value));

@@ -1,7 +1,7 @@
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type JsonObject } from '../../openapi/tools/document.ts';
 import { exampleOf, rewritten } from './examples.ts';
-import { inPieces, mediaOf } from './media.ts';
+import { inChunks, mediaOf } from './media.ts';
 
 const spokenPieces = 4;
 
@@ -26,7 +26,7 @@ export function spokenEvents(model: string, format: string | undefined): string[
   const [piece, last] = documentedEvents(operation, sentences ? 'sentence' : 'pcm', undefined).map(dataOf);
   const type = sentences ? mediaTypeOf(format ?? 'mp3') : 'audio/pcm';
   const audio = mediaOf(type) ?? Buffer.alloc(0);
-  const pieces = inPieces(audio, spokenPieces).map((bytes) =>
+  const pieces = inChunks(audio, spokenPieces).map((bytes) =>
     rewritten(
       piece ?? {},
       (text) => text,
@@ -39,7 +39,7 @@ export function spokenEvents(model: string, format: string | undefined): string[
 function betaEvents(): string[] {
   const whole = exampleOf('generateMultimodalSpeech', 'beta');
   const { output, ...rest } = isObject(whole) ? whole : {};
-  const pieces = inPieces(mediaOf('audio/mpeg') ?? Buffer.alloc(0), spokenPieces);
+  const pieces = inChunks(mediaOf('audio/mpeg') ?? Buffer.alloc(0), spokenPieces);
   return pieces
     .map((piece, index) => ({ audio: piece.toString('hex'), status: index + 1 < pieces.length ? 1 : 2 }))
     .map((data) => ({ ...rest, output: { ...(isObject(output) && output), data } }))

@@ -47,7 +47,7 @@ export function mediaOf(mediaType: string): Buffer | undefined {
 }
 
 /** Bytes in so many pieces of whole samples. */
-export function inPieces(bytes: Buffer, count: number): Buffer[] {
+export function inChunks(bytes: Buffer, count: number): Buffer[] {
   const size = Math.ceil(bytes.length / count / 2) * 2;
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 }

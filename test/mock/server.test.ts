@@ -6,7 +6,7 @@ import { type Variation } from '../conformance/wire/exchange.ts';
 import { type HttpResponse, jsonOf, type Target } from '../conformance/wire/http-response.ts';
 import { hasSignature } from '../conformance/wire/media-signatures.ts';
 import { exchange } from '../support/exchange.ts';
-import { checked, expectOutside, expectRefusal } from '../support/expectations.ts';
+import { assertConforms, expectError, expectRoutingError } from '../support/expectations.ts';
 import { type Mock, startMock } from './server.ts';
 import { journeys } from './tasks.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 async function call(operation: OperationId, variation?: Variation): Promise<HttpResponse> {
-  return checked(await exchange(target, documented(operation), variation), documented(operation));
+  return assertConforms(await exchange(target, documented(operation), variation), documented(operation));
 }
 
 /** The id in the answer of a create call, in whichever format. */
@@ -48,7 +48,7 @@ describe('the mock', () => {
 
   test('says what is wrong with a request as the gateway does', async () => {
     const answer = await call('createSpeech', { change: { stream: 'yes' } });
-    expectRefusal(answer, 400, { code: 'invalid_request', names: 'stream' });
+    expectError(answer, 400, { code: 'invalid_request', field: 'stream' });
     const management = await call('createToken', { change: { name: '' } });
     expect(jsonOf(management)).toMatchObject({ success: false, message: expect.stringContaining('name: ') });
   });
@@ -56,7 +56,7 @@ describe('the mock', () => {
   test('answers an unknown path in the generic family', async () => {
     const answer = await exchange(target, { ...documented('getVideo'), path: '/v1/nothing' });
     expect(answer.status).toBe(404);
-    expectOutside(answer, 'path_not_found');
+    expectRoutingError(answer, 'path_not_found');
   });
 
   test('shows a model with a slash in its id, to a key in either header', async () => {
@@ -81,7 +81,7 @@ describe('the mock', () => {
     ['example=none', '"none"'],
   ])('refuses Prefer: %s', async (prefer, says) => {
     const answer = await call('getVideo', { headers: { prefer } });
-    expectRefusal(answer, 400, { code: 'invalid_request', names: 'prefer', says: [says] });
+    expectError(answer, 400, { code: 'invalid_request', field: 'prefer', includes: [says] });
   });
 });
 
@@ -172,7 +172,7 @@ test.each(['submitMusic', 'submitMusicV1', 'submitMusicV1Mv35', 'createMusic'])(
   'music of %s is told in its format and read in both',
   async (name) => {
     const operation = documented(name);
-    const answer = checked(await exchange(target, operation), operation);
+    const answer = assertConforms(await exchange(target, operation), operation);
     const listed = operation.path.startsWith('/sigma/v1') && name !== 'createMusic';
     expect(Array.isArray((jsonOf(answer) as { data: unknown }).data)).toBe(listed);
     const path = { task_id: idIn(jsonOf(answer)) };

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { matcher, patternsOverlap } from '../../server/settings/model-patterns.ts';
-import { seeded } from '../support/seeded.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
 /** What `*` means, told in the plainest way: whether each rest of the pattern matches each rest of the id. */
 function reference(pattern: string, id: string): boolean {
@@ -16,7 +16,7 @@ function reference(pattern: string, id: string): boolean {
 
 describe('a model pattern', () => {
   test('matches the whole id, with any run of characters for each star', () => {
-    const random = seeded(26);
+    const random = seededRandom(26);
     const text = (signs: string, longest: number) =>
       Array.from(
         { length: Math.floor(random() * (longest + 1)) },
@@ -90,7 +90,7 @@ describe('two patterns overlap', () => {
   });
 
   test('whenever an id matches both', () => {
-    const random = seeded(27);
+    const random = seededRandom(27);
     const text = (signs: string, longest: number) =>
       Array.from(
         { length: Math.floor(random() * (longest + 1)) },

@@ -4,7 +4,7 @@ import { sigmaLyrics, sigmaMusic } from '../../server/providers/sigma/music-requ
 import { sigmaDriver } from '../../server/providers/sigma/tasks.ts';
 import type { AcceptedTask } from '../../server/tasks/driver.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
-import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 import { pair, song, timing, wav } from './sigma-answers.ts';
 
 const rig = useDriverRig({ protocol: 'sigma', key: 'key-of-near' });
@@ -124,7 +124,7 @@ describe('the state of a task', () => {
     ['a code that begins with it', { code: '4040', data: null }],
     ['more than is read', enveloped({ status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) })],
   ])('is not known from %s', async (_, body) => {
-    expect(await toldBy(poll(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
+    expect(await failureOf(poll(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
   });
 });
 
@@ -198,8 +198,8 @@ describe('several tasks upstream are one', () => {
       { status: 'FAILURE', fail_reason: 'Task two is refused.' },
     );
     expect(failed).toMatchObject({ state: 'failed', error: { message: 'Task task_public is refused.' } });
-    expect(await toldBy(poll([], { upstreamId: 'one,two' }))).toMatchObject({ kind: 'unknown' });
-    expect(await toldBy(poll({ data: {} }, { upstreamId: 'one,two' }))).toMatchObject({
+    expect(await failureOf(poll([], { upstreamId: 'one,two' }))).toMatchObject({ kind: 'unknown' });
+    expect(await failureOf(poll({ data: {} }, { upstreamId: 'one,two' }))).toMatchObject({
       fault: 'bad_answer',
     });
   });
@@ -252,7 +252,11 @@ describe('a request', () => {
     ['a number', enveloped(17)],
     ['thirteen tasks', { data: Array.from({ length: 13 }, (_, at) => `${at}`) }],
   ])('that is answered with %s may have been done', async (_, body) => {
-    expect(await toldBy(submit(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
+    expect(await failureOf(submit(body))).toMatchObject({
+      kind: 'unknown',
+      status: 502,
+      fault: 'bad_answer',
+    });
   });
 
   const refused = 'The provider rejected the request.';
@@ -278,7 +282,7 @@ describe('a request', () => {
     [{ code: 504 }, 'unknown', 504, 'upstream_timeout', 'The provider did not answer in time.'],
   ])('that is answered with %j: %s, %i and %s', async (body, kind, status, code, message) => {
     const sent = { prompt: 'a song for https://sent.example/' };
-    expect(await toldBy(submit({ data: null, ...body }, {}, sent))).toMatchObject({
+    expect(await failureOf(submit({ data: null, ...body }, {}, sent))).toMatchObject({
       kind,
       status,
       code,
@@ -312,12 +316,13 @@ describe('about a song', () => {
     ['a failure', { status: 500, body: {} }, 'unknown', 502, 'bad_response_status_code'],
   ] as const)('%s is told as such', async (_, given, kind, status, code) => {
     rig.answer = given;
-    for (const call of calls) expect(await toldBy(call(rig.to(), 'a'))).toMatchObject({ kind, status, code });
+    for (const call of calls)
+      expect(await failureOf(call(rig.to(), 'a'))).toMatchObject({ kind, status, code });
   });
 
   test('that is not known any more, the client reads why', async () => {
     rig.answer = { status: 404, body: '' };
-    expect(await toldBy(fetchWav(rig.to(), 'a'))).toMatchObject({
+    expect(await failureOf(fetchWav(rig.to(), 'a'))).toMatchObject({
       message: 'clip_id: the provider no longer has the song.',
     });
   });
@@ -337,7 +342,7 @@ describe('about a song', () => {
 
   test.each(['file:///etc/passwd', 'soon'])('has no WAV file at %s', async (wav_file_url) => {
     rig.answer = { body: { wav_file_url } };
-    expect(await toldBy(fetchWav(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(fetchWav(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
   test('has its times wrapped or bare', async () => {
@@ -347,7 +352,10 @@ describe('about a song', () => {
     }
     expect(rig.seen[0]).toMatchObject({ method: 'GET', path: '/sigma/act/timing/a%2Fb' });
     rig.answer = { body: { waveform_data: [] } };
-    expect(await toldBy(fetchTiming(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(fetchTiming(rig.to(), 'a'))).toMatchObject({
+      kind: 'unknown',
+      fault: 'bad_answer',
+    });
     rig.answer = { body: { aligned_words: [] } };
     expect(await fetchTiming(rig.to(), 'a')).toEqual({ aligned_words: [], waveform_data: [] });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { publicEmbeddings } from '../../server/providers/embeddings/response.ts';
-import { inPieces } from '../support/in-pieces.ts';
+import { inChunks } from '../support/in-chunks.ts';
 
 const item = (index: number) => ({ object: 'embedding', index, embedding: [index, 0.5] });
 const answer = (count: number) =>
@@ -16,7 +16,7 @@ describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => 
   test('is the same, and its last piece waits for the books', async () => {
     const finish = vi.fn(() => Promise.resolve());
     let text = '';
-    for await (const piece of publicEmbeddings(inPieces(answer(3), size), asked, finish)) {
+    for await (const piece of publicEmbeddings(inChunks(answer(3), size), asked, finish)) {
       expect(finish).toHaveBeenCalledTimes(piece.includes('"usage"') ? 1 : 0);
       text += piece.toString();
     }
@@ -30,7 +30,7 @@ describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => 
   ])('is none with %s', async (_, between) => {
     const text = answer(3).replace('{"object":"embedding","index":1', `${between}$&`);
     const reading = (async () => {
-      for await (const _ of publicEmbeddings(inPieces(text, size), asked, async () => {})) continue;
+      for await (const _ of publicEmbeddings(inChunks(text, size), asked, async () => {})) continue;
     })();
     await expect(reading).rejects.toMatchObject({ status: 502, code: 'bad_response' });
   });
@@ -39,7 +39,7 @@ describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => 
     const finish = vi.fn();
     let text = '';
     const reading = (async () => {
-      for await (const piece of publicEmbeddings(inPieces(answer(5), size), asked, finish))
+      for await (const piece of publicEmbeddings(inChunks(answer(5), size), asked, finish))
         text += piece.toString();
     })();
     await expect(reading).rejects.toMatchObject({ status: 502, code: 'bad_response' });

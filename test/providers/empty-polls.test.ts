@@ -4,7 +4,7 @@ import { fetchAsset } from '../../server/providers/official/assets.ts';
 import { fetchSession } from '../../server/providers/verification/sessions.ts';
 import { DriverError } from '../../server/tasks/driver.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
-import { thrownBy, useDriverRig } from '../support/driver-rig.ts';
+import { driverErrorOf, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({});
 
@@ -37,6 +37,8 @@ describe.each(polled)('a task of $name, $upstreamId', ({ name, driver, upstreamI
 test.each(empty)('an asset and a verification session are asked about again after %s', async (_, answer) => {
   rig.answer = answer;
   const asset = { upstreamId: 'asset-1', model: null };
-  expect(await thrownBy(fetchAsset(rig.to(), asset))).toMatchObject({ kind: 'unknown' });
-  expect(await thrownBy(fetchSession(rig.to(), 'session-1', undefined))).toMatchObject({ kind: 'unknown' });
+  expect(await driverErrorOf(fetchAsset(rig.to(), asset))).toMatchObject({ kind: 'unknown' });
+  expect(await driverErrorOf(fetchSession(rig.to(), 'session-1', undefined))).toMatchObject({
+    kind: 'unknown',
+  });
 });

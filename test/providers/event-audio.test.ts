@@ -4,7 +4,7 @@ import { Channel } from '../../server/channels/channel.ts';
 import { EventAudioDecoder } from '../../server/providers/native/audio.ts';
 import { readEvents } from '../../server/providers/native/events.ts';
 import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
-import { inPieces } from '../support/in-pieces.ts';
+import { inChunks } from '../support/in-chunks.ts';
 import { channelTo } from '../support/upstream.ts';
 
 const words = new ProviderRedactor(new Channel(channelTo('http://upstream.example'), Date.now));
@@ -20,7 +20,7 @@ async function decoded(text: string, size = 1000, unit: Unit = 'characters') {
   const audio = new EventAudioDecoder(unit, words);
   const told: string[] = [];
   const error: unknown = await (async () => {
-    for await (const piece of audio.decode(inPieces(text, size))) told.push(piece.toString());
+    for await (const piece of audio.decode(inChunks(text, size))) told.push(piece.toString());
   })().catch((thrown: unknown) => thrown);
   return { told, units: audio.usage?.units, delivered: audio.delivered, error };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pollTask, requestTask } from '../../server/providers/task-request.ts';
-import { thrownBy, toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { driverErrorOf, failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({});
 const ask = () =>
@@ -17,7 +17,7 @@ test.each([
   ['none', {}],
 ])('throttling with %s tells how long to wait', async (_, body) => {
   rig.answer = { status: 429, headers: { 'retry-after': '7' }, body };
-  const { kind, failure, pauseSeconds: pause, failureKind: fault } = await thrownBy(ask());
+  const { kind, failure, pauseSeconds: pause, failureKind: fault } = await driverErrorOf(ask());
   expect([kind, fault, pause, failure.status, failure.retryAfter]).toEqual([
     'retryable',
     'throttled',
@@ -26,12 +26,12 @@ test.each([
     7,
   ]);
   rig.answer = { status: 429, body };
-  expect((await thrownBy(ask())).failure.retryAfter).toBe(1);
+  expect((await driverErrorOf(ask())).failure.retryAfter).toBe(1);
 });
 
 test('a refusal has the code and the words of the provider, without its hosts', async () => {
   rig.answer = { status: 422, body: { code: 'TooWide', message: 'https://mine.example/a at 10.0.0.7' } };
-  const { kind, failure } = await thrownBy(ask());
+  const { kind, failure } = await driverErrorOf(ask());
   expect([kind, failure.status, failure.code, failure.message, failure.retryAfter]).toEqual([
     'rejected',
     400,
@@ -58,5 +58,5 @@ test.each([
   [401, {}, 'retryable', 502],
 ])('a poll that is answered with %i %j finds nothing', async (status, body, kind, told) => {
   rig.answer = { status, body };
-  expect(await toldBy(poll())).toMatchObject({ kind, status: told });
+  expect(await failureOf(poll())).toMatchObject({ kind, status: told });
 });

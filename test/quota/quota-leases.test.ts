@@ -7,7 +7,7 @@ import { disableToken, makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
 import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { until } from '../support/turns.ts';
+import { yieldUntil } from '../support/yield-until.ts';
 
 let testStore: TestStore;
 let store: Store;
@@ -378,7 +378,7 @@ describe('polls for recalled leases', () => {
   /** Advances the clock and waits until a due poll has ended. */
   const pass = async ({ timers }: Fixture, ms: number) => {
     timers.advance(ms);
-    await until(() => timers.pending === 1);
+    await yieldUntil(() => timers.pending === 1);
   };
 
   test('run four times a second while a lease exists, and failures are logged once', async () => {

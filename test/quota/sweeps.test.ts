@@ -8,7 +8,7 @@ import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { until } from '../support/turns.ts';
+import { yieldUntil } from '../support/yield-until.ts';
 
 // Commands are stubs. test/store covers the database.
 
@@ -39,7 +39,7 @@ const names = () => commands.splice(0).map(([name]) => name);
 /** Advances the clock and waits until a due run has ended. */
 const pass = async (ms: number) => {
   timers.advance(ms);
-  await until(() => timers.pending === 1);
+  await yieldUntil(() => timers.pending === 1);
 };
 const fail = (error: unknown) => () => {
   throw error;
@@ -125,7 +125,7 @@ describe('the sweep of expired rows', () => {
     answer = (name) => left[name]?.shift() ?? 0;
     const swept = retention().run();
     for (let pauses = 0; pauses < 3; pauses += 1) {
-      await until(() => timers.pending === 1);
+      await yieldUntil(() => timers.pending === 1);
       const before = commands.length;
       timers.advance(49);
       expect([timers.pending, commands.length]).toEqual([1, before]);
@@ -140,7 +140,7 @@ describe('the sweep of expired rows', () => {
     answer = () => 200;
     const job = retention();
     const swept = job.run();
-    await until(() => timers.pending === 1);
+    await yieldUntil(() => timers.pending === 1);
     await job.stop();
     expect(await swept).toBe(600);
     expect([timers.pending, names()]).toEqual([0, [sweeps[0], ...sweeps]]);
@@ -173,7 +173,7 @@ describe('the roll-up of the log', () => {
     const job = new RollUp(parts());
     const all = job.run();
     for (let pauses = 0; pauses < 2; pauses += 1) {
-      await until(() => timers.pending === 1);
+      await yieldUntil(() => timers.pending === 1);
       timers.advance(49);
       expect(timers.pending).toBe(1);
       timers.advance(1);
@@ -191,7 +191,7 @@ describe('the roll-up of the log', () => {
     const left: unknown[] = [1_000, outcome, 0];
     answer = () => left.shift();
     const first = job.run();
-    await until(() => timers.pending === 1);
+    await yieldUntil(() => timers.pending === 1);
     timers.advance(50);
     expect(await first).toBe(1_000);
     expect(await job.run()).toBe(0);
@@ -203,7 +203,7 @@ describe('the roll-up of the log', () => {
     answer = () => 1_000;
     const job = new RollUp(parts());
     const all = job.run();
-    await until(() => timers.pending === 1);
+    await yieldUntil(() => timers.pending === 1);
     await job.stop();
     expect(await all).toBe(2_000);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ledgerRowsWithIds, logRows, makeKey, remainingQuota, setKeyLimited } from '../server/ledger.ts';
-import { delivered } from '../support/manual-timers.ts';
+import { flushFrames } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type Frame,
@@ -337,7 +337,7 @@ describe('the books of a task', () => {
     await asked.promise;
     const [connection] = upstream.connections;
     connection?.send(event(id, 'task-finished', { usage: {} }));
-    await delivered(upstream.connections.map(({ socket }) => socket));
+    await flushFrames(upstream.connections.map(({ socket }) => socket));
     held.resolve();
     await named('task-finished');
     await start();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { validateInferenceServerEvent } from '../../generated/event-validators.js';
 import { socketDuration } from '../../server/telemetry/metrics.ts';
-import { delivered, elapse } from '../support/manual-timers.ts';
+import { elapse, flushFrames } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type Frame,
@@ -212,7 +212,7 @@ describe('a task', () => {
     await named('task-finished');
     second.refuse = 'hang';
     client.send(runFrame(newId(), { parameters: { voice: 'zoe' } }));
-    await delivered([client.socket]);
+    await flushFrames([client.socket]);
     upstream.connections[0]?.socket.close();
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBeDefined());
     await vi.waitFor(() => {
@@ -440,7 +440,7 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
       client.send(textFrame(id, 'x'));
       await vi.waitFor(() => expect(settle).toHaveBeenCalled());
       client.send(textFrame(id, 'y'));
-      await delivered([client.socket]);
+      await flushFrames([client.socket]);
       paid.resolve();
       await failed('CLIENT_ERROR', 1000, /is finishing/);
       // It has failed, so it is not told as finished, too.

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { delivered, elapse } from '../support/manual-timers.ts';
+import { elapse, flushFrames } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Script, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
@@ -39,7 +39,7 @@ test('session.created comes first, whatever the client sends before it', async (
   client.send({ event_id: 'a', type: 'input_text_buffer.append', text: 'x' });
   client.send({ event_id: 'b', type: 'session.update', session: { voice: 'Aria' } });
   await connected();
-  await delivered(upstream.connections.map(({ socket }) => socket));
+  await flushFrames(upstream.connections.map(({ socket }) => socket));
   expect(types()).toEqual([]);
   const [connection] = upstream.connections;
   if (connection !== undefined) script.opened?.(connection);

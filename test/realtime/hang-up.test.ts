@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ledgerRowsWithIds, makeKey, remainingQuota } from '../server/ledger.ts';
 import { disableToken } from '../store/books.ts';
-import { delivered, elapse } from '../support/manual-timers.ts';
+import { elapse, flushFrames } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type Frame,
@@ -113,7 +113,7 @@ describe('audio without a report', () => {
     client = await connect(target.url + kinds[kind].path, { key: token.key, autoPong });
     client.socket.on('error', () => {});
     await kinds[kind].speak();
-    await delivered(upstream.connections.map(({ socket }) => socket));
+    await flushFrames(upstream.connections.map(({ socket }) => socket));
   };
   const raw = () => Reflect.get(client.socket, '_socket') as Socket;
   const pass = (ms: number) =>
@@ -145,7 +145,7 @@ describe('audio without a report', () => {
       'asks for the finish and drops',
       async (kind) => {
         client.send(kinds[kind].finish);
-        await delivered([client.socket]);
+        await flushFrames([client.socket]);
         client.socket.terminate();
       },
     ],
@@ -188,7 +188,7 @@ describe('audio without a report', () => {
       // The provider has more to say, so that neither side is idle.
       for (let beat = 0; beat < 3; beat += 1) {
         target.timers.advance(20_000);
-        await delivered(upstream.connections.map(({ socket }) => socket));
+        await flushFrames(upstream.connections.map(({ socket }) => socket));
         const [connection] = upstream.connections;
         connection?.send(kind === 'inference' ? event(taskId, 'x', {}) : { event_id: 'x', type: 'x' });
         if (kind === 'inference') client.send(frameOf('continue-task', { input: {} }));
@@ -235,7 +235,7 @@ describe('audio without a report', () => {
         async ({ socket }) => {
           socket.removeAllListeners('message');
           client.send(kinds[kind].finish);
-          await delivered([client.socket]);
+          await flushFrames([client.socket]);
           await pass(61_000);
         },
       ],
@@ -290,7 +290,7 @@ describe('audio without a report', () => {
         .executeTakeFirst();
       expect(row?.reserved).toBe(1000);
     });
-    await delivered([client.socket]);
+    await flushFrames([client.socket]);
     client.socket.terminate();
     expect(await charged()).toBe(kinds.realtime.price);
   });

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeKey } from '../server/ledger.ts';
 import { disableToken } from '../store/books.ts';
-import { delivered, elapse } from '../support/manual-timers.ts';
+import { elapse, flushFrames } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
@@ -68,7 +68,7 @@ describe('silence', () => {
     await configure();
     await pass(45_000);
     frame();
-    await delivered(sockets());
+    await flushFrames(sockets());
     await pass(45_000);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
     await pass(15_000);
@@ -83,7 +83,7 @@ describe('silence', () => {
     const connection = upstream.connections[0];
     connection?.socket.removeAllListeners('message');
     ask();
-    await delivered(sockets());
+    await flushFrames(sockets());
     await pass(60_000);
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       type: 'api_error',
@@ -120,7 +120,7 @@ describe('pings', () => {
     upstream.connections[0]?.socket.pause();
     for (let beats = 0; beats < 3; beats += 1) {
       send('response.cancel');
-      await delivered([client.socket]);
+      await flushFrames([client.socket]);
       await elapse(target.timers, 30_000, () => [client.socket]);
     }
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({ code: 'bad_response' });

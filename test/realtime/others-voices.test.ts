@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { makeStranger, putAt, saveVoice, voicePlaces } from '../support/named-voices.ts';
+import { createOtherUser, saveVoice, voiceFields, withFieldAt } from '../support/custom-voices.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
     channelTo(second.url, { name: 'second' }),
   ];
   target = await startSocketGateway({ channels });
-  const { userId } = await makeStranger(target.gateway);
+  const { userId } = await createOtherUser(target.gateway);
   for (const [model, { mine, theirs }] of [
     ['voxa-v2', voxa],
     [realtimeModel, alpha],
@@ -90,12 +90,12 @@ describe('the duplex socket', () => {
   };
 
   // The input of `run-task` must be empty, which the contract says.
-  const places = [...voicePlaces.inference, ...odd];
+  const places = [...voiceFields.inference, ...odd];
 
   test.each(places)("run-task takes another user's voice nowhere: %s", async (place) => {
     for (const voice of [voxa.theirs, voxa.gone]) {
       await open('inference', 'voxa-v2');
-      client.send(putAt(run, place, voice));
+      client.send(withFieldAt(run, place, voice));
       const message = `${place.replace('[]', '.0')}: "${voice}" is not a voice of voxa-v2`;
       expect(await failure()).toEqual(['InvalidParameter', expect.stringContaining(message), 1007]);
       expect(sent()).toEqual([]);
@@ -105,7 +105,7 @@ describe('the duplex socket', () => {
   test('run-task takes the own voice, which decides on the channel', async () => {
     for (const place of ['payload.parameters.voice', 'payload.parameters.voice_id']) {
       await open('inference', 'voxa-v2');
-      client.send(putAt(run, place, voxa.mine));
+      client.send(withFieldAt(run, place, voxa.mine));
       await client.next();
       expect([first.connections.length, second.connections.length]).toEqual([0, 1]);
       second.connections.length = 0;
@@ -122,7 +122,7 @@ describe('the duplex socket', () => {
     await open('inference', 'voxa-v2');
     client.send(run);
     await client.next();
-    client.send(putAt(later[action], place, voxa.theirs));
+    client.send(withFieldAt(later[action], place, voxa.theirs));
     const message = `${place}: "${voxa.theirs}" is not a voice of voxa-v2`;
     expect(await failure()).toEqual(['InvalidParameter', expect.stringContaining(message), 1007]);
     expect(sent()).toHaveLength(1);
@@ -132,16 +132,16 @@ describe('the duplex socket', () => {
     await open('inference', 'voxa-v2');
     client.send(run);
     await client.next();
-    client.send(putAt(later['continue-task'], 'payload.parameters.voice', voxa.mine));
+    client.send(withFieldAt(later['continue-task'], 'payload.parameters.voice', voxa.mine));
     expect(await failure()).toEqual([
       'InvalidParameter',
       'payload.parameters.voice: this voice requires a new task.',
       1007,
     ]);
     await open('inference', 'voxa-v2');
-    client.send(putAt(run, 'payload.parameters.voice', voxa.mine));
+    client.send(withFieldAt(run, 'payload.parameters.voice', voxa.mine));
     await client.next();
-    client.send(putAt(later['continue-task'], 'payload.parameters.voice', voxa.mine));
+    client.send(withFieldAt(later['continue-task'], 'payload.parameters.voice', voxa.mine));
     client.send(later['finish-task']);
     await client.next(named('task-finished'));
     expect(sent().map((frame) => (frame.header as Frame).action)).toEqual([
@@ -154,7 +154,7 @@ describe('the duplex socket', () => {
 
   test('a frame that nests without end is refused', async () => {
     await open('inference', 'voxa-v2');
-    client.send(putAt(run, 'payload.parameters.deep', deep(1_000)));
+    client.send(withFieldAt(run, 'payload.parameters.deep', deep(1_000)));
     expect(await failure()).toEqual([
       'InvalidParameter',
       expect.stringContaining('is nested deeper than 100 levels.'),
@@ -178,9 +178,9 @@ describe('the realtime socket', () => {
 
   test("session.update takes another user's voice nowhere", async () => {
     await start();
-    for (const place of [...voicePlaces.realtime, ...odd]) {
+    for (const place of [...voiceFields.realtime, ...odd]) {
       for (const voice of [alpha.theirs, alpha.gone]) {
-        client.send(putAt(event('session.update', { session: { voice: 'v1' } }), place, voice));
+        client.send(withFieldAt(event('session.update', { session: { voice: 'v1' } }), place, voice));
         const field = place.replace('[]', '.0');
         expect(await refusal()).toMatchObject({
           code: 'invalid_value',
@@ -201,17 +201,17 @@ describe('the realtime socket', () => {
     await start();
     client.send(event('session.update', { session: { voice: 'v1' } }));
     await client.next(({ type: told }) => told === 'session.updated');
-    client.send(putAt(event(type, fields), place, alpha.theirs));
+    client.send(withFieldAt(event(type, fields), place, alpha.theirs));
     expect(await refusal()).toMatchObject({ code: 'invalid_value', param: place });
     // One of another channel is none for this session either.
     if (place !== 'extra.anything') {
-      client.send(putAt(event(type, fields), place, alpha.mine));
+      client.send(withFieldAt(event(type, fields), place, alpha.mine));
       expect(await refusal()).toMatchObject({
         message: `${type}: a voice in this event requires a new connection.`,
       });
     }
     expect(sent()).toHaveLength(1);
-    client.send(putAt(event('input_text_buffer.append', { text: 'Hi' }), 'extra.note', 'a note'));
+    client.send(withFieldAt(event('input_text_buffer.append', { text: 'Hi' }), 'extra.note', 'a note'));
     client.send(event('session.finish'));
     await client.next(({ type: told }) => told === 'session.finished');
     expect(sent()[1]).toMatchObject({ extra: { note: 'a note' } });

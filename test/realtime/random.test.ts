@@ -6,8 +6,8 @@ import {
   validateRealtimeServerEvent,
 } from '../../generated/event-validators.js';
 import { ledgerRowsWithIds, logRows, makeKey, remainingQuota } from '../server/ledger.ts';
-import { delivered } from '../support/manual-timers.ts';
-import { seeded } from '../support/seeded.ts';
+import { flushFrames } from '../support/manual-timers.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type SocketUpstream,
@@ -107,7 +107,7 @@ describe('any order of frames', () => {
   };
 
   test('a realtime session', async () => {
-    random = seeded(seed);
+    random = seededRandom(seed);
     let spent = 0;
     for (let round = 0; round < rounds; round += 1) {
       reported = new Map();
@@ -161,7 +161,7 @@ describe('any order of frames', () => {
       if (random() < 0.8) update();
       for (let step = below(24); step > 0; step -= 1) {
         if (client.socket.readyState !== client.socket.OPEN) break;
-        if (random() < 0.5) await delivered([client.socket]);
+        if (random() < 0.5) await flushFrames([client.socket]);
         pick(
           append,
           append,
@@ -185,14 +185,14 @@ describe('any order of frames', () => {
           () => random() < 0.1 && target.timers.advance(pick(10_000, 61_000)),
         )();
       }
-      if (random() < 0.5) await delivered([client.socket]);
+      if (random() < 0.5) await flushFrames([client.socket]);
       spent += await balanced(token, quota, validateRealtimeServerEvent);
     }
     expect(spent).toBeGreaterThan(0);
   });
 
   test('a duplex socket', async () => {
-    random = seeded(seed + 1);
+    random = seededRandom(seed + 1);
     let spent = 0;
     for (let round = 0; round < rounds; round += 1) {
       reported = new Map();
@@ -254,7 +254,7 @@ describe('any order of frames', () => {
         if (client.socket.readyState !== client.socket.OPEN) break;
         // Mostly in order, since anything else ends the socket.
         for (let trips = random() < 0.9 ? 20 : 0; trips > 0 && client.events.length === seen; trips -= 1)
-          await delivered([client.socket, ...upstream.connections.slice(-1).map(({ socket }) => socket)]);
+          await flushFrames([client.socket, ...upstream.connections.slice(-1).map(({ socket }) => socket)]);
         seen = client.events.length;
         const acts: Record<Action, () => void> = { run, say, finish };
         if (random() < 0.93) acts[next]();
@@ -272,7 +272,7 @@ describe('any order of frames', () => {
           )();
         next = next === 'finish' ? 'run' : pick<Action>('say', 'say', 'finish');
       }
-      if (random() < 0.5) await delivered([client.socket]);
+      if (random() < 0.5) await flushFrames([client.socket]);
       spent += await balanced(token, quota, validateInferenceServerEvent);
       upstream.connections.length = 0;
     }

@@ -273,7 +273,7 @@ test('only an admin key can create keys of another group', async () => {
 });
 
 describe('a key that an admin key creates or deletes', () => {
-  const changesOf = async (id: number) => {
+  const listChangesOf = async (id: number) => {
     const { data } = await send(target.key, 'GET', `/api/admin/changes?subject=token+${id}`);
     return (data as unknown as { items: { action: string; details: object; token_id: number }[] }).items;
   };
@@ -282,7 +282,7 @@ describe('a key that an admin key creates or deletes', () => {
     const asked = { remain_quota: 7, model_limits: 'voxa-v2', nonsense: 'x'.repeat(50) };
     const { data } = await create(target.key, asked);
     await send(target.key, 'DELETE', `/api/token/${data.id}`);
-    const changes = await changesOf(data.id);
+    const changes = await listChangesOf(data.id);
     const details = { user_id: 1, name: 'made', remain_quota: 7, model_limits: 'voxa-v2' };
     expect(changes.map(({ action, details: of }) => [action, of])).toEqual([
       ['deleteToken', {}],
@@ -296,6 +296,6 @@ describe('a key that an admin key creates or deletes', () => {
     const { key } = await keyWith({ remainQuota: 100 });
     const { data } = await create(key, { remain_quota: 7 });
     await send(key, 'DELETE', `/api/token/${data.id}`);
-    expect(await changesOf(data.id)).toEqual([]);
+    expect(await listChangesOf(data.id)).toEqual([]);
   });
 });

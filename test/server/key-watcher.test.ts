@@ -13,7 +13,7 @@ import { disableToken, makeToken } from '../store/books.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { until } from '../support/turns.ts';
+import { yieldUntil } from '../support/yield-until.ts';
 
 const address = '192.0.2.7';
 const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
@@ -52,7 +52,7 @@ function makeWatcher(feed?: FakeChangeFeed) {
   /** Advances the clock and waits until a due poll has ended and the next one is scheduled. */
   const pass = async (ms: number) => {
     timers.advance(ms);
-    await until(() => timers.pending === 1);
+    await yieldUntil(() => timers.pending === 1);
   };
   /** Creates a watched key with a spy that counts its rechecks. */
   const watched = async (fields: Partial<NewToken> = {}) => {
@@ -167,10 +167,10 @@ test('a key that is no longer watched when its batch comes is skipped', async ()
   const { promise, resolve } = Promise.withResolvers<void>();
   polls.delay = promise;
   timers.advance(500);
-  await until(() => polls.found.length === 1);
+  await yieldUntil(() => polls.found.length === 1);
   stop();
   resolve();
-  await until(() => timers.pending === 1);
+  await yieldUntil(() => timers.pending === 1);
   await pass(500);
   expect([recheck.mock.calls.length, lines]).toEqual([0, []]);
 });
@@ -283,13 +283,13 @@ describe('with a change feed', () => {
     polls.delay = promise;
     feed.announce({ overflow: true });
     timers.advance(0);
-    await until(() => polls.found.length === 2);
+    await yieldUntil(() => polls.found.length === 2);
     await disableToken(store, token);
     feed.announce({ keyIds: new Set([token.id]) });
     // Polls never overlap.
     expect(timers.pending).toBe(0);
     resolve();
-    await until(() => timers.pending === 1);
+    await yieldUntil(() => timers.pending === 1);
     expect(recheck).toHaveBeenCalledTimes(1);
     await pass(0);
     expect(recheck).toHaveBeenCalledTimes(2);

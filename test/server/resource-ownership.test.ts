@@ -152,10 +152,10 @@ const strangers = {
     (await makeKey(target, { quota: 1_000_000_000 })).key,
 };
 const cases = engines.flatMap((engine) =>
-  Object.entries(strangers).map(([who, makeStranger]) => ({ engine, who, makeStranger })),
+  Object.entries(strangers).map(([who, createOtherUser]) => ({ engine, who, createOtherUser })),
 );
 
-describe.each(cases)('on $engine, $who', ({ engine, makeStranger }) => {
+describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
   let upstream: RecordingUpstream;
   let target: TestGateway;
   let stranger: string;
@@ -226,7 +226,7 @@ describe.each(cases)('on $engine, $who', ({ engine, makeStranger }) => {
     const all = { models: ['*'], ratio: 1 };
     const settings = { sandbox: false, channels, groups: { default: all, both: all } };
     target = await startTestGateway(settings, engine, () => Date.now() + skew);
-    stranger = await makeStranger(target);
+    stranger = await createOtherUser(target);
     for (const state of states) {
       const prompt = state === 'final' ? completionMarker : 'waits';
       for (const [kind, create] of Object.entries(tasks)) {

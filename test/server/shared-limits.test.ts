@@ -5,7 +5,7 @@ import { RateLimiter } from '../../server/keys/rate-limiter.ts';
 import { SharedRequests } from '../../server/keys/shared-requests.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
-import { WatchedStore } from '../support/watched-store.ts';
+import { FailingStore } from '../support/failing-store.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 
 const minute = 60_000;
@@ -13,14 +13,14 @@ const minute = 60_000;
 /** The request limits of a gateway with its own clock. */
 class Node {
   readonly limiter: RateLimiter;
-  readonly store: WatchedStore;
+  readonly store: FailingStore;
   readonly #shared: SharedRequests;
   readonly #time: TestClock;
 
   /** `ahead`: difference between its clock and the database's, in milliseconds. */
   constructor(store: Store, clock: () => number, requestsPerMinute: number, ahead: number) {
     this.#time = new TestClock(clock() + ahead);
-    this.store = new WatchedStore(store);
+    this.store = new FailingStore(store);
     const logger = pino({ level: 'silent' });
     this.#shared = new SharedRequests({ store: this.store, timers: this.#time, logger, clock });
     this.#shared.start();
@@ -41,7 +41,7 @@ class Node {
   }
 
   stop(): Promise<void> {
-    this.store.manner = 'away';
+    this.store.mode = 'unavailable';
     return this.#shared.stop();
   }
 }
@@ -146,20 +146,20 @@ describe.runIf(engines.includes('postgres'))('a request limit shared by gateways
     await Promise.all(nodes.map((node) => node.stop()));
   });
 
-  test.each(['away', 'silent'] as const)(
+  test.each(['unavailable', 'hanging'] as const)(
     'each gateway enforces its share while the store is %s, and reports afterwards',
-    async (manner) => {
+    async (mode) => {
       const key = startNodes(60);
       expect(await send(key, [1, 1, 1])).toBe(3);
       await pass(minute);
-      for (const node of nodes) node.store.manner = manner;
+      for (const node of nodes) node.store.mode = mode;
       const sent = Promise.all(nodes.map((node) => node.send(key, 50)));
       await pass(1_250);
       expect(await sent).toEqual([20, 20, 20]);
       await pass(3_000);
       expect(await Promise.all(nodes.map((node) => node.send(key, 50)))).toEqual([1, 1, 1]);
-      if (manner === 'silent') return;
-      for (const node of nodes) node.store.manner = 'well';
+      if (mode === 'hanging') return;
+      for (const node of nodes) node.store.mode = 'available';
       await pass(1_250);
       expect(await send(key, [50, 50, 50])).toBeLessThanOrEqual(2);
       await Promise.all(nodes.map((node) => node.stop()));

@@ -5,7 +5,7 @@ import { SharedSockets } from '../../server/keys/shared-sockets.ts';
 import { SocketLimiter } from '../../server/keys/socket-limiter.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
-import { WatchedStore } from '../support/watched-store.ts';
+import { FailingStore } from '../support/failing-store.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 
 /** The socket limits of a gateway with its own clock. */
@@ -14,13 +14,13 @@ class Node {
   readonly limiter: SocketLimiter;
   readonly open: (() => void)[] = [];
   readonly shared: SharedSockets;
-  readonly store: WatchedStore;
+  readonly store: FailingStore;
   readonly #time: TestClock;
 
   constructor(id: string, store: Store, socketsPerKey: number, ahead: number) {
     this.id = id;
     this.#time = new TestClock(1_795_000_000_000 + ahead);
-    this.store = new WatchedStore(store);
+    this.store = new FailingStore(store);
     const logger = pino({ level: 'silent' });
     this.shared = new SharedSockets({ store: this.store, gateway: id, timers: this.#time, logger });
     this.shared.start();
@@ -47,7 +47,7 @@ class Node {
   }
 
   stop(): Promise<void> {
-    this.store.manner = 'away';
+    this.store.mode = 'unavailable';
     return this.shared.stop();
   }
 }
@@ -146,12 +146,12 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
   test('each gateway opens its share while the store is unavailable', async () => {
     const key = await startNodes(6);
     expect(await connect(key, [1, 1, 1])).toBe(3);
-    for (const node of nodes) node.store.manner = 'away';
+    for (const node of nodes) node.store.mode = 'unavailable';
     const tried = Promise.all(nodes.map((node) => node.connect(key, 9)));
     await pass(600);
     expect(await tried).toEqual([1, 1, 1]);
     expect(await connect(key, [9, 9, 9])).toBe(0);
-    for (const node of nodes) node.store.manner = 'well';
+    for (const node of nodes) node.store.mode = 'available';
     await pass(5_500);
     for (const node of nodes) node.hangUp(2);
     await pass(600);

@@ -6,7 +6,7 @@ import { makeDatabase, type TestDatabase } from '../realtime/database.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';
 import { engines } from '../store/engines.ts';
 import { exchange } from '../support/exchange.ts';
-import { checked, expectRefusal } from '../support/expectations.ts';
+import { assertConforms, expectError } from '../support/expectations.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { requestUpgrade } from '../support/send-head.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
@@ -82,8 +82,8 @@ describe.runIf(engines.includes('postgres'))('a gateway whose database is away',
     proxy.down();
     const ask = operation.id.startsWith('open') ? requestUpgrade : exchange;
     const stranger = { url: target.url, key: 'sk-never-seen-before' };
-    const answered = checked(await ask(stranger, operation), operation);
-    expectRefusal(answered, 503, { code: 'store_unavailable' });
+    const answered = assertConforms(await ask(stranger, operation), operation);
+    expectError(answered, 503, { code: 'store_unavailable' });
     expect(answered.headers.get('retry-after')).toBe('1');
   });
 

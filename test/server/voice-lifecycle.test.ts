@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startSocketGateway } from '../realtime/start.ts';
 import { engines } from '../store/engines.ts';
+import { saveVoice } from '../support/custom-voices.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { saveVoice } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { ledgerRows, logRows, post } from './ledger.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { voicesIn } from '../../server/providers/native/voice-fields.ts';
 import { engines } from '../store/engines.ts';
+import { createOtherUser, saveVoice, voiceFields, withFieldAt } from '../support/custom-voices.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { makeStranger, putAt, saveVoice, voicePlaces } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { ledgerRows, post } from './ledger.ts';
 
@@ -42,7 +42,7 @@ const routes: Route[] = [
     path: synthesizer,
     body: { model: 'voxa-v2', input: { text, voice: 'v1' } },
     prefix: '',
-    places: voicePlaces.synthesizer,
+    places: voiceFields.synthesizer,
   },
   {
     name: 'the multimodal route, an alpha model',
@@ -50,7 +50,7 @@ const routes: Route[] = [
     path: multimodal,
     body: { model: 'alpha3-tts-flash', input: { text, voice: 'v1' } },
     prefix: '',
-    places: voicePlaces.multimodal,
+    places: voiceFields.multimodal,
   },
   {
     name: 'the multimodal route, a beta model',
@@ -58,7 +58,7 @@ const routes: Route[] = [
     path: multimodal,
     body: { model: 'beta/speech-02-hd', input: { text, voice_setting: { voice_id: 'v1' } } },
     prefix: '',
-    places: voicePlaces.multimodal,
+    places: voiceFields.multimodal,
   },
   {
     name: 'the multimodal route, a beta voice being cloned',
@@ -69,7 +69,7 @@ const routes: Route[] = [
       input: { text, action: 'voice_clone', voice_id: 'a-new-voice', audio_url: 'https://x.example/a.wav' },
     },
     prefix: '',
-    places: voicePlaces.multimodal.filter((place) => place !== 'input.voice_id'),
+    places: voiceFields.multimodal.filter((place) => place !== 'input.voice_id'),
     clones: true,
   },
   {
@@ -79,7 +79,7 @@ const routes: Route[] = [
     body: { model: 'voxa-v2', input: text, voice: 'v1' },
     prefix: 'extra_body.',
     // The standard field is sent in the place of this one.
-    places: voicePlaces.synthesizer.filter((place) => place !== 'input.voice'),
+    places: voiceFields.synthesizer.filter((place) => place !== 'input.voice'),
   },
   {
     name: 'the standard route, an alpha model',
@@ -96,7 +96,7 @@ const routes: Route[] = [
     path: '/v1/audio/speech',
     body: { model: 'beta/speech-02-hd', input: text, voice: 'v1' },
     prefix: 'extra_body.',
-    places: voicePlaces.multimodal.filter((place) => place !== 'input.voice_setting.voice_id'),
+    places: voiceFields.multimodal.filter((place) => place !== 'input.voice_setting.voice_id'),
   },
 ];
 
@@ -119,7 +119,7 @@ describe.each(engines)('on %s', (engine) => {
   let first: RecordingUpstream;
   let second: RecordingUpstream;
   let target: TestGateway;
-  let stranger: Awaited<ReturnType<typeof makeStranger>>;
+  let stranger: Awaited<ReturnType<typeof createOtherUser>>;
 
   beforeAll(async () => {
     const provider = () =>
@@ -140,7 +140,7 @@ describe.each(engines)('on %s', (engine) => {
       channelTo(second.url, { name: 'second' }),
     ];
     target = await startTestGateway({ sandbox: false, channels }, engine);
-    stranger = await makeStranger(target.gateway);
+    stranger = await createOtherUser(target.gateway);
     for (const [kind, { model, mine, theirs }] of Object.entries(voices)) {
       const service = kind === 'beta' ? 'voice_clone' : 'voice-enrollment';
       await saveVoice(target.gateway, { id: mine, userId: 1, model, channel: 'second', service });
@@ -164,7 +164,12 @@ describe.each(engines)('on %s', (engine) => {
   });
 
   const ask = async ({ path, body, prefix }: Route, place: string, voice: unknown) => {
-    const reply = await post(target.url, target.key, path, putAt(body, prefix + place, voice, { weight: 1 }));
+    const reply = await post(
+      target.url,
+      target.key,
+      path,
+      withFieldAt(body, prefix + place, voice, { weight: 1 }),
+    );
     const words = await reply.text();
     const { status } = reply;
     const told = status === 200 ? undefined : (JSON.parse(words) as { error: { message: string } });
@@ -218,10 +223,10 @@ describe.each(engines)('on %s', (engine) => {
     const { mine, theirs, gone } = voices.voxa;
     const managed = /query|update|delete/.test(action);
     const body = { model: 'voice-enrollment', input: { action, voice_id: managed ? mine : '', ...fields } };
-    const elsewhere = voicePlaces.customization.filter((place) => place !== 'input.voice_id');
+    const elsewhere = voiceFields.customization.filter((place) => place !== 'input.voice_id');
     for (const place of [...elsewhere, 'input.ids[]', 'parameters.deep.voice_id', 'extra.anything']) {
       for (const voice of [theirs, gone]) {
-        const reply = await post(target.url, target.key, customization, putAt(body, place, voice));
+        const reply = await post(target.url, target.key, customization, withFieldAt(body, place, voice));
         const field = place.replace('[]', '.0');
         expect([place, reply.status, await reply.json()]).toEqual([
           place,

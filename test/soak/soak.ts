@@ -4,7 +4,7 @@ import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Audit } from '../../server/store/queries/audit.ts';
 import { makeSite, type Site } from '../faults/site.ts';
-import { seeded } from '../support/seeded.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { price, speechOf } from './asks.ts';
 import { balances, bookFaults, untilAtRest } from './books.ts';
 import { Callbacks } from './callbacks.ts';
@@ -81,7 +81,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   try {
     await allowCallbacks(site.options.config);
     const keys = await makeKeys(site, seconds);
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     const customers = new Customers({ nodes, evidence, random, ...keys, callbacks, rate: options.rate });
     const { config } = site.options;
     const several = options.workers > 1;

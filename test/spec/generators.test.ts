@@ -11,7 +11,7 @@ import {
   refName,
 } from '../../openapi/tools/document.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { type Called, eventsProgram, programs, type Spoken } from '../support/generated-calls.ts';
+import { type CallResult, eventsProgram, programs, type SpeechResult } from '../support/generated-calls.ts';
 import { exportedTypes, generateEvents, generators, problemsOf } from '../support/generators.ts';
 
 // Each generator reads the complete contract, and the compiler checks its complete output.
@@ -92,7 +92,7 @@ describe.each(Object.entries(generators))('%s', (name, generate) => {
     const outfile = join(own, 'call.mjs');
     const entry = { contents: program, resolveDir: own, loader: 'ts' } as const;
     await build({ stdin: entry, outfile, bundle: true, format: 'esm', platform: 'node' });
-    const { call } = (await import(outfile)) as { call(baseUrl: string, key: string): Promise<Called> };
+    const { call } = (await import(outfile)) as { call(baseUrl: string, key: string): Promise<CallResult> };
     const { models, bytes, task } = await call(gateway.url, gateway.key);
     expect(models).toContain('gamma3.0-video-prime');
     expect(bytes).toBeGreaterThan(1000);
@@ -125,7 +125,9 @@ describe('modelina, from the events', () => {
     const outfile = join(own, 'speak.mjs');
     const entry = { contents: eventsProgram, resolveDir: own, loader: 'ts' } as const;
     await build({ stdin: entry, outfile, bundle: true, format: 'esm', platform: 'node' });
-    const { speak } = (await import(outfile)) as { speak(baseUrl: string, key: string): Promise<Spoken> };
+    const { speak } = (await import(outfile)) as {
+      speak(baseUrl: string, key: string): Promise<SpeechResult>;
+    };
     const { bytes, types: said } = await speak(gateway.url, gateway.key);
     expect(bytes).toBeGreaterThan(10_000);
     expect(said).toEqual(expect.arrayContaining(['response.created', 'response.done', 'session.finished']));

@@ -49,7 +49,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     if (outcome === 'reserved') await ledger.settle({ requestId, charged: amount, log: logEntry });
     return outcome;
   };
-  const changesOf = async (subject: string) =>
+  const listChangesOf = async (subject: string) =>
     (await listChanges(store.read, { subject, limit: 1_000, offset: 0 })).changes;
 
   test('grants, revocations and spenders at once lose no unit and make none', async () => {
@@ -86,7 +86,7 @@ describe.each(engines)('the operator on %s', (engine) => {
         .where('given_by', '=', admin.userId)
         .orderBy('amount')
         .execute();
-      const recorded = (await changesOf(`token ${id}`))
+      const recorded = (await listChangesOf(`token ${id}`))
         .filter(({ action }) => action === 'grantQuota')
         .map(({ details }) => (JSON.parse(details) as { amount: number }).amount);
       expect(recorded.sort((a, b) => a - b)).toEqual(grants.map(({ amount }) => amount));
@@ -98,7 +98,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     const sent = await Promise.all(Array.from({ length: 20 }, () => give(token, 7, { name: 'once' })));
     expect(new Set(sent.map((one) => (one.outcome === 'granted' ? one.grant.id : one.outcome))).size).toBe(1);
     expect(await left(token)).toBe(7);
-    expect(await changesOf(`token ${token.id}`)).toHaveLength(1);
+    expect(await listChangesOf(`token ${token.id}`)).toHaveLength(1);
     expect(await give(token, 8, { name: 'once' })).toEqual({ outcome: 'reused' });
     expect(await give(token, 7, { name: 'once', reason: 'other' })).toEqual({ outcome: 'reused' });
     expect((await auditLedger(store.read)).problems).toEqual([]);
@@ -108,7 +108,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     const token = await makeToken(store, { remainQuota: 5 });
     expect(await give(token, -6, { name: 'refused' })).toEqual({ outcome: 'out_of_range', left: 5 });
     expect(await give(token, 10 ** 15, { name: 'refused' })).toEqual({ outcome: 'out_of_range', left: 5 });
-    expect(await changesOf(`token ${token.id}`)).toEqual([]);
+    expect(await listChangesOf(`token ${token.id}`)).toEqual([]);
     expect(await give(token, -5, { name: 'refused' })).toMatchObject({ outcome: 'granted' });
     expect(await give({ id: 4_711 }, 1)).toEqual({ outcome: 'not_found' });
     const held = await makeToken(store, { remainQuota: 5 });
@@ -159,8 +159,8 @@ describe.each(engines)('the operator on %s', (engine) => {
     const set = { name: 'a key', status: 1, modelLimits: ['m'], group: null } as const;
     expect(await store.run('updateToken', { id: token.id, set, change: by('updateToken') })).toEqual(token);
     await update({ id: token.userId }, { name: 'someone', disabled: false });
-    expect(await changesOf(`token ${token.id}`)).toEqual([]);
-    expect(await changesOf(`user ${token.userId}`)).toEqual([]);
+    expect(await listChangesOf(`token ${token.id}`)).toEqual([]);
+    expect(await listChangesOf(`user ${token.userId}`)).toEqual([]);
   });
 
   test('a changed key has all that was given, and the rest as before', async () => {

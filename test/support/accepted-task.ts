@@ -1,6 +1,6 @@
 import type { AcceptedTask } from '../../server/tasks/driver.ts';
 
-/** A task that an upstream has taken, for a driver that is asked about it. */
+/** Returns a task that an upstream has accepted, for a test of a driver. */
 export function acceptedTask(change: Partial<AcceptedTask> = {}): AcceptedTask {
   return {
     id: 'task_public',

@@ -10,22 +10,23 @@ type Schemas = components['schemas'];
 export type AdminTask = Schemas['AdminTask'];
 export type Delivery = Schemas['Delivery'];
 
-/** What an operation of the operator has answered with. */
+/** Returns `data` of a successful response of an admin operation. */
 export function dataOf<Data>(answer: HttpResponse): Data {
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as { data: Data }).data;
 }
 
-/** What the gateway under test answers to its admin. */
-export async function asAdmin<Data>(id: OperationId, variation: Variation): Promise<Data> {
+/** Calls an admin operation of the gateway under test. Returns `data` of the response. */
+export async function callAsAdmin<Data>(id: OperationId, variation: Variation): Promise<Data> {
   return dataOf<Data>(await exchange(inject('gateway'), documented(id), variation));
 }
 
-export async function shownTask(id: string): Promise<AdminTask | undefined> {
-  return (await asAdmin<{ items: AdminTask[] }>('searchTasks', { query: { id } })).items[0];
+/** Returns the task with an id, as the operator sees it. */
+export async function findTask(id: string): Promise<AdminTask | undefined> {
+  return (await callAsAdmin<{ items: AdminTask[] }>('searchTasks', { query: { id } })).items[0];
 }
 
-/** What was recorded of changes to something, the newest first. */
-export async function changesOf(subject: string): Promise<Schemas['Change'][]> {
-  return (await asAdmin<{ items: Schemas['Change'][] }>('listChanges', { query: { subject } })).items;
+/** Returns the recorded changes of a subject, newest first. */
+export async function listChangesOf(subject: string): Promise<Schemas['Change'][]> {
+  return (await callAsAdmin<{ items: Schemas['Change'][] }>('listChanges', { query: { subject } })).items;
 }

@@ -8,9 +8,9 @@ const parent = `
   const child = spawn(process.execPath, [...${JSON.stringify(endsWithParent)}, '--eval', 'setInterval(() => {}, 1e6); console.log(process.pid)'], { stdio: ['pipe', 'inherit', 'inherit'] });
   setInterval(() => child.kill(0), 1e6);`;
 
-test('a process that a test has started does not outlive one that is killed', async () => {
+test('a child process ends when its parent is killed', async () => {
   const killed = spawn(process.execPath, ['--input-type=module', '--eval', parent]);
-  // Of what the child writes to, too: it is closed when both are gone.
+  // The child inherits standard output, so `close` comes after both processes have ended.
   const closed = once(killed, 'close');
   await once(killed.stdout, 'data');
   killed.kill('SIGKILL');

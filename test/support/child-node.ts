@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 
-/** Arguments of Node for a process that ends with the one that started it; its standard input has to be a `pipe`. */
+/** Node arguments for a child process that ends with its parent. Its standard input must be a `pipe`. */
 export const endsWithParent: readonly string[] = [
   `--import=${import.meta.resolve('./end-with-parent.ts')}`,
   `--import=${import.meta.resolve('./one-file.ts')}`,
 ];
 
-/** Environment with which Node finds what others have compiled, and starts in half the time. */
+/** Environment of the shared compile cache, which halves the start time of Node. */
 export const compiled: Readonly<Record<string, string>> = {
   NODE_COMPILE_CACHE:
     process.env.NODE_COMPILE_CACHE ??

@@ -7,82 +7,82 @@ import {
 } from '../conformance/contract/documented.ts';
 import { type Variation } from '../conformance/wire/exchange.ts';
 import type { HttpResponse } from '../conformance/wire/http-response.ts';
+import { type InvalidRequest, testErrors, testInvalidRequests } from './error-tests.ts';
 import { exchange } from './exchange.ts';
-import { checked } from './expectations.ts';
+import { assertConforms } from './expectations.ts';
 import { testLimits } from './limit-tests.ts';
-import { testMockedAnswers } from './mocked-answers.ts';
-import { type InvalidRequest, testInvalid, testRefusals } from './refusals.ts';
+import { testMockResponses } from './mock-responses.ts';
 import { requestUpgrade } from './send-head.ts';
 import type { LimitedKeys } from './targets.ts';
 
 /**
- * Sends a varied documented request to the gateway, under one of its prefixes. The answer is checked against the
- * contract before it comes back.
+ * Sends a documented request with variations to the gateway, under one of its prefixes. Checks the response against
+ * the contract.
  */
 export type Call = (
   variation?: Variation & { as?: keyof LimitedKeys; prefix?: string },
 ) => Promise<HttpResponse>;
 
 export interface OperationCases {
-  /** By what is wrong with each. Checked on the mock and on the gateway. */
+  /** Invalid requests by title. Sent to the mock and to the gateway. */
   invalid?: Readonly<Record<string, InvalidRequest>>;
-  /** Registers the tests of what the gateway does. `open` calls the operation as the handshake of a WebSocket. */
-  carriesOut: (call: Call, open: Call) => void;
+  /** Registers the tests of the gateway. `open` sends the request as a WebSocket handshake. */
+  gatewayTests: (call: Call, open: Call) => void;
 }
 
 /**
- * Holds the mock to an operation's contract on the wire, and the gateway to what the operation means; what any server of
- * the contract has to do, the conformance kit asks of it in conformance.test.ts.
+ * Registers the tests of an operation: the mock against the contract, and the gateway against the meaning of the operation.
+ * The conformance kit tests the contract on the gateway (`conformance.test.ts`).
  */
-export function describeOperation(id: OperationId, { invalid = {}, carriesOut }: OperationCases): void {
+export function describeOperation(id: OperationId, { invalid = {}, gatewayTests }: OperationCases): void {
   const operation = documented(id);
   const aliases = [...documentedOperations.values()].filter(({ aliasOf }) => aliasOf === id);
   describe(id, () => {
     describe('mock', () => {
       const target = inject('mock');
-      testMockedAnswers({ mock: target, prism: inject('prism') }, operation);
-      testRefusals(target, operation, invalid);
+      testMockResponses({ mock: target, prism: inject('prism') }, operation);
+      testErrors(target, operation, invalid);
       testLimits(target, operation);
     });
     describe('gateway', () => {
       const target = inject('gateway');
-      testInvalid(target, operation, invalid);
-      const by =
+      testInvalidRequests(target, operation, invalid);
+      const callWith =
         (send: typeof exchange): Call =>
         async ({ as, prefix, ...variation } = {}) => {
           const caller = as === undefined ? target : { ...target, key: inject('limitedKeys')[as] };
-          const called = prefix === undefined ? operation : under(prefix, operation, aliases);
-          return checked(await send(caller, called, variation), called);
+          const called = prefix === undefined ? operation : operationUnder(prefix, operation, aliases);
+          return assertConforms(await send(caller, called, variation), called);
         };
-      carriesOut(by(exchange), by(requestUpgrade));
+      gatewayTests(callWith(exchange), callWith(requestUpgrade));
     });
     for (const alias of aliases) testAlias(alias, invalid);
   });
 }
 
-/** Tests that another prefix takes and refuses what the operation does. */
+/** Registers the tests of the operation under another prefix. */
 function testAlias(alias: DocumentedOperation, invalid: NonNullable<OperationCases['invalid']>): void {
   describe(`at ${alias.path}`, () => {
     describe('mock', () => {
       const target = inject('mock');
-      testMockedAnswers({ mock: target, prism: inject('prism') }, alias);
-      testRefusals(target, alias, invalid);
+      testMockResponses({ mock: target, prism: inject('prism') }, alias);
+      testErrors(target, alias, invalid);
     });
     describe('gateway', () => {
       const target = inject('gateway');
-      testInvalid(target, alias, invalid);
+      testInvalidRequests(target, alias, invalid);
     });
   });
 }
 
-/** The operation as it is documented under a prefix. */
-function under(
+/** Returns the operation as it is documented under a prefix. */
+function operationUnder(
   prefix: string,
   operation: DocumentedOperation,
   aliases: readonly DocumentedOperation[],
 ): DocumentedOperation {
   const all = [operation, ...aliases].filter(({ path }) => path.startsWith(`${prefix}/`));
-  // One prefix may begin like another.
+  // One prefix can be the start of another, so the shortest path wins.
   const found = all.toSorted((left, right) => left.path.length - right.path.length)[0];
   if (found === undefined) throw new Error(`${operation.id} has no path under ${prefix}`);
   return found;

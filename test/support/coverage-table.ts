@@ -9,14 +9,14 @@ export interface AreaCoverage {
   area: string;
   operations: OperationId[];
   implemented: OperationId[];
-  /** Those whose contract test file exists. */
+  /** Operations whose contract test file exists. */
   tested: OperationId[];
 }
 
-/** Where the contract test of an operation stands, under test/contract. */
+/** Path of the contract test of an operation, relative to test/contract. */
 export const testFile = (id: OperationId): string => `${operations[id].area}/${id}.test.ts`;
 
-/** What there is of each area, in the order of the contract. */
+/** Returns the coverage of each area, in the order of the contract. */
 export function coverage(): AreaCoverage[] {
   const areas = [...new Set(operationIds.map((id) => operations[id].area))];
   return areas.map((area) => {

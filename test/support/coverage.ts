@@ -2,7 +2,7 @@ import { documented } from '../conformance/contract/documented.ts';
 import { coverage } from './coverage-table.ts';
 import { exemptResponses } from './exempt-cells.ts';
 
-/** `npm run coverage`: how much of the contract is carried out and tested, by area. */
+/** `npm run coverage`: prints the implemented and tested operations of each area. */
 const areas = coverage();
 const rows = areas.map(({ area, operations, implemented, tested }) => [
   area,

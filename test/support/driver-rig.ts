@@ -4,9 +4,9 @@ import type { ChannelSettings } from '../../server/settings/settings.ts';
 import { DriverError, type Upstream } from '../../server/tasks/driver.ts';
 import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from './upstream.ts';
 
-/** An upstream that answers as told, and a channel to it, for a driver without a gateway around it. */
+/** An upstream with a configurable response and a channel to it, to test a driver without a gateway. */
 export class DriverRig {
-  /** What every request is answered with: status 200 and nothing, unless it says so; a text is sent as it stands. */
+  /** Response to every request. Default: status 200 with an empty body. A string body is sent unchanged. */
   answer: { status?: number; headers?: Record<string, string>; body?: unknown } = {};
   #upstream: RecordingUpstream | undefined;
   readonly #channels: Channel[] = [];
@@ -29,7 +29,7 @@ export class DriverRig {
     return this.#upstream?.seen ?? [];
   }
 
-  /** The upstream as a driver is given it; with `change`, over a channel with other settings. */
+  /** Returns the upstream for a driver. `change` overrides settings of the channel. */
   to(change?: Partial<ChannelSettings>): Upstream {
     const [own] = this.#channels;
     if (own === undefined) throw new Error('the rig was not started');
@@ -41,7 +41,7 @@ export class DriverRig {
   }
 }
 
-/** A rig for the tests of a file. */
+/** Starts a rig before the tests of a file, and closes it after them. */
 export function useDriverRig(change: Partial<ChannelSettings>): DriverRig {
   const rig = new DriverRig();
   beforeAll(() => rig.start(change));
@@ -53,18 +53,18 @@ export function useDriverRig(change: Partial<ChannelSettings>): DriverRig {
   return rig;
 }
 
-/** The error that a driver ends with. */
-export async function thrownBy(action: Promise<unknown>): Promise<DriverError> {
+/** Returns the error that a driver throws. */
+export async function driverErrorOf(action: Promise<unknown>): Promise<DriverError> {
   const error: unknown = await action.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof DriverError)) throw new Error('there was no error of the driver', { cause: error });
+  if (!(error instanceof DriverError)) throw new Error('the driver threw no DriverError', { cause: error });
   return error;
 }
 
-/** What it says of the attempt, and what the client gets for it. */
-export async function toldBy(action: Promise<unknown>) {
-  const { kind, failure, failureKind: fault } = await thrownBy(action);
+/** Returns the kind of the error that a driver throws, and the failure that the client receives. */
+export async function failureOf(action: Promise<unknown>) {
+  const { kind, failure, failureKind: fault } = await driverErrorOf(action);
   return { kind, status: failure.status, code: failure.code, message: failure.message, fault };
 }

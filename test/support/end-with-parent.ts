@@ -1,9 +1,9 @@
 import cluster from 'node:cluster';
 import { isMainThread } from 'node:worker_threads';
 
-// Loaded before everything else by processes that tests start: their standard input is a pipe that nobody writes to, and
-// it ends with the test's own process, however that ends. What has lost its test would go on for ever.
-// A worker of a gateway ends by itself once the process that started it is gone.
+// Preloaded by processes that tests start. Their standard input is a pipe without a writer, which ends when the test
+// process ends for any reason. Otherwise they would never end after a crash of the runner.
+// A gateway worker ends by itself when its primary process has ended.
 if (isMainThread && cluster.isPrimary) {
   process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume();
   process.stdin.unref();

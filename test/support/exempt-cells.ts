@@ -30,7 +30,7 @@ export const exemptResponses: Readonly<Record<string, Readonly<Record<string, st
 export const exemptEvents: Readonly<Record<string, string>> = {};
 
 const noCode = 'Needs a provider error without a code.';
-const unserved = 'Needs a catalogue model that no channel serves.';
+const unserved = 'Needs a catalog model that no channel serves.';
 const inSession = 'Needs a provider failure or error during a session.';
 const keyInSession = 'Needs a key that changes or runs out of quota during a session.';
 const stopping = 'Needs a gateway that is shutting down.';

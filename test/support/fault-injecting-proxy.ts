@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 
 /** A request to the server. */
-export interface ProxyRequest {
+interface ProxyRequest {
   method: string;
   /** Without its query. */
   path: string;

@@ -19,7 +19,7 @@ export async function faulty(faults: Faults = {}): Promise<Target> {
 export const preparedRequest = async (operation: DocumentedOperation): Promise<Variation> =>
   (await prepared[operation.id]?.()) ?? validRequest(operation);
 
-/** Requests on resources that must exist first. */
+/** Requests on resources that must be created first. */
 const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
   testChannel: async () => ({ path: { name: 'native' } }),
   enableChannel: async () => ({ path: { name: 'native' } }),
@@ -75,7 +75,7 @@ export async function finishedVideo(endings: string): Promise<string> {
   await vi.waitFor(
     async () => {
       const task = jsonOf(await call('getVideo', { path: { task_id: id } })) as { status: string };
-      if (task.status !== 'completed') throw new Error(`it is ${task.status}`);
+      if (task.status !== 'completed') throw new Error(`the task is ${task.status}`);
     },
     { timeout: 15_000, interval: 100 },
   );

@@ -166,9 +166,9 @@ async function seedResources(store: Store, userId: number): Promise<void> {
 /** Makes every store call fail while a fault is set. */
 function failWhile(store: Store, fault: () => Faults['store']): void {
   const fail = () => {
-    const now = fault();
-    if (now === 'broken') throw new Error('the store is broken');
-    if (now === 'unavailable') throw new StoreUnavailable('it is unavailable');
+    const active = fault();
+    if (active === 'broken') throw new Error('the store is broken');
+    if (active === 'unavailable') throw new StoreUnavailable('the store is unavailable');
   };
   const { read, run, check } = store;
   Object.defineProperties(store, {

@@ -19,16 +19,16 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** Milliseconds that the sandbox takes for a task: long enough to be seen at work. */
-const taskTime = 400;
-/** Tasks are looked at so often that nobody waits for more than their work. */
+/** Duration of a sandbox task in milliseconds. Long enough that a poll sees the task in progress. */
+const taskTimeMs = 400;
+/** Short poll intervals, so that a test waits only for the task itself. */
 const timing = { firstPollMs: 100, maxPollMs: 500, readFreshMs: 250, idleMs: 250 };
-/** Short enough to be made while a test waits. */
+/** Short enough to be generated during a test. */
 const songSeconds = 2;
 
 /**
- * Starts a gateway with its sandbox on a free port, with books of its own in a temporary folder or in a
- * PostgreSQL schema; `change` adapts the settings. The sandbox draws drafts.
+ * Starts a gateway with its sandbox on a free port. Its store is in a temporary folder or in a new PostgreSQL schema.
+ * `change` overrides settings. The sandbox renders drafts.
  */
 export async function startTestGateway(
   change: Partial<Settings> = {},
@@ -47,7 +47,7 @@ export async function startTestGateway(
   const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
   const settings = {
     ...defaults,
-    sandboxTaskMs: taskTime,
+    sandboxTaskMs: taskTimeMs,
     sandboxDraft: true,
     sandboxSongSeconds: songSeconds,
     dataDir,

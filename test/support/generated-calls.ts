@@ -1,5 +1,5 @@
-/** What each program gives: the ids of the models, the bytes of some speech, and a task as it was made and as it is polled. */
-export interface Called {
+/** Result of each program: model ids, the size of the speech in bytes, and the task id as created and as polled. */
+export interface CallResult {
   models: string[];
   bytes: number;
   task: { made: string; polled: string };
@@ -9,8 +9,8 @@ const video = `{ model: 'gamma3.0-video-prime', prompt: 'A boat.', seconds: '2',
 const speech = `{ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning.' }`;
 
 /**
- * Programs over what the generators of the same name write, each as its own documentation has it. They stand in the folder
- * that was written to, and export \`call\`, which gives what is \`Called\`.
+ * Programs that use the output of the generators of the same name, each written as the documentation of its generator
+ * recommends. They are stored beside the generated code and export \`call\`, which returns a `CallResult`.
  */
 export const programs: Readonly<Record<string, string>> = {
   'openapi-typescript': `import createClient from 'openapi-fetch';
@@ -21,7 +21,7 @@ export async function call(baseUrl: string, key: string) {
   const models = await client.GET('/v1/models');
   const audio = await client.POST('/v1/audio/speech', { body: ${speech}, parseAs: 'arrayBuffer' });
   const made = await client.POST('/v1/videos', { body: ${video} });
-  if (!models.data || !audio.data || !made.data) throw new Error('refused');
+  if (!models.data || !audio.data || !made.data) throw new Error('request failed');
   const path = { task_id: made.data.id };
   const polled = await client.GET('/v1/videos/{task_id}', { params: { path } });
   if (!polled.data) throw new Error(polled.error.error.message);
@@ -70,10 +70,10 @@ export async function call(_: string, key: string) {
   const options = { headers: { authorization: \`Bearer \${key}\` } };
   const models = await listModels(options);
   const audio = await createSpeech(${speech}, options);
-  // It names no media type where an operation takes several.
+  // Orval sets no content type if an operation accepts several.
   const json = { headers: { ...options.headers, 'content-type': 'application/json' } };
   const made = await createVideo(${video}, json);
-  if (models.status !== 200 || audio.status !== 200 || made.status !== 200) throw new Error('refused');
+  if (models.status !== 200 || audio.status !== 200 || made.status !== 200) throw new Error('request failed');
   const polled = await getVideo(made.data.id, options);
   if (polled.status !== 200) throw new Error(polled.data.error.message);
   return {
@@ -88,7 +88,7 @@ export async function call(_: string, key: string) {
 export async function call(baseUrl: string, key: string) {
   Object.assign(OpenAPI, { BASE: baseUrl, TOKEN: key });
   const models = await ModelsService.listModels();
-  // Its client reads what is not JSON as text, whatever the type says.
+  // The generated client reads non-JSON bodies as text, although the type differs.
   const audio: unknown = await SpeechService.createSpeech({ requestBody: ${speech} });
   const made = await VideoService.createVideo({ requestBody: ${video} });
   const polled = await VideoService.getVideo({ taskId: made.id });
@@ -101,13 +101,13 @@ export async function call(baseUrl: string, key: string) {
 `,
 };
 
-/** What the program of the events gives: the bytes of some speech, and the types of what the server said. */
-export interface Spoken {
+/** Result of `eventsProgram`: the size of the speech in bytes, and the types of the server events. */
+export interface SpeechResult {
   bytes: number;
   types: string[];
 }
 
-/** A conversation on the realtime socket over the types of the events in `events.ts` beside it. */
+/** A realtime session that uses the event types in `events.ts` beside it. */
 export const eventsProgram = `import type {
   InputTextBufferAppend, InputTextBufferCommit, Realtime, SessionFinish, SessionUpdate,
 } from './events';

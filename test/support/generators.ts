@@ -8,7 +8,7 @@ import { httpTypesSource } from '../../openapi/tools/http-types.ts';
 
 const run = promisify(execFile);
 
-/** A document, kept in a file and read from it, its copy in OpenAPI 3.0, and the address of the gateway that a client is to call. */
+/** The OpenAPI document as a file and as JSON, its 3.0 copy, and the base URL of the generated client. */
 interface Source {
   file: string;
   json: JsonObject;
@@ -16,10 +16,10 @@ interface Source {
   baseUrl: string;
 }
 
-/** Writes the types of a document, and a client where it makes one, into a folder; returns the file of the types. */
+/** Writes the types of a document, and a client if it supports that, into a folder. Returns the file of the types. */
 type Generator = (source: Source, folder: string) => Promise<string>;
 
-// Only what is used of each: their own declarations want other versions of TypeScript than the one here.
+// Only the functions in use: the declarations of these packages need other versions of TypeScript.
 interface Packages {
   'swagger-typescript-api': {
     generateApi(options: {
@@ -81,7 +81,7 @@ interface Packages {
 
 const load = <Name extends keyof Packages>(name: Name) => import(name) as Promise<Packages[Name]>;
 
-/** The generators that client teams use, each with the options nearest to its defaults. */
+/** Generators that client teams use, with options close to their defaults. */
 export const generators: Readonly<Record<string, Generator>> = {
   'openapi-typescript': async ({ json }, folder) => {
     const file = join(folder, 'openapi-typescript.ts');
@@ -92,7 +92,7 @@ export const generators: Readonly<Record<string, Generator>> = {
   },
   'swagger-typescript-api': async ({ json }, folder) => {
     const { generateApi } = await load('swagger-typescript-api');
-    // Enums would make never of a state that a callback narrows.
+    // With enums, a state that a callback narrows would become `never`.
     const options = {
       generateClient: true,
       extractRequestBody: true,
@@ -115,7 +115,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     await generate({ input: { target: file }, output: { target, mode: 'single', client: 'fetch', baseUrl } });
     return target;
   },
-  // It speaks OpenAPI 3.0 and nothing newer.
+  // This generator supports only OpenAPI 3.0.
   'openapi-typescript-codegen': async ({ file30 }, folder) => {
     const { generate } = await load('openapi-typescript-codegen');
     const output = join(folder, 'openapi-typescript-codegen');
@@ -130,7 +130,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     ]);
     const types = pluginTs({ output: { path: 'types.ts' }, emptySchemaType: 'void' });
     const plugins = [pluginOas({ generators: [] }), types];
-    // What it writes by itself would go below the current folder too.
+    // With `write`, it would also create files below the current folder.
     const output = { path: 'kubb', write: false } as const;
     const { error, sources } = await build({
       config: { root: folder, input: { path: file }, output, plugins },
@@ -142,14 +142,14 @@ export const generators: Readonly<Record<string, Generator>> = {
   },
 };
 
-/** Writes the types of the events of an AsyncAPI document into a folder; returns the file. */
+/** Writes the event types of an AsyncAPI document into a folder. Returns the file. */
 export async function generateEvents(document: JsonObject, folder: string): Promise<string> {
   const { TypeScriptGenerator } = await load('@asyncapi/modelina');
   const generator = new TypeScriptGenerator({
     modelType: 'interface',
     enumType: 'union',
     rawPropertyNames: true,
-    // Unknown fields pass; without this each type would have a field of that name.
+    // Without this option, each type would get a field `additionalProperties`.
     processorOptions: { interpreter: { ignoreAdditionalProperties: true } },
   });
   const models = await generator.generate(document);
@@ -158,7 +158,7 @@ export async function generateEvents(document: JsonObject, folder: string): Prom
   return file;
 }
 
-/** Where a type is `any` or `unknown`, down to the fifth field; an open object's further fields are not looked at. */
+/** A type that lists the paths of `any` and `unknown` in another type, down to five levels. Skips index signatures. */
 const collapsed = `
 type Collapsed<T, Depth extends 0[] = []> = unknown extends T ? ''
   : Depth['length'] extends 5 ? never
@@ -167,19 +167,19 @@ type Collapsed<T, Depth extends 0[] = []> = unknown extends T ? ''
   : T extends object ? { [Key in keyof T & string]:
       string extends Key ? never : \`.\${Key}\${Collapsed<T[Key], [...Depth, 0]>}\` }[keyof T & string]
   : never;
-type Whole<Places extends never> = Places;
+type Complete<Paths extends never> = Paths;
 `;
 
-/** The names of the types without parameters that a source exports, or that it hands on from other files. */
+/** Returns the names of the non-generic types that a source exports or re-exports. */
 export const exportedTypes = (source: string): string[] => {
   const own = source.matchAll(/^export (?:type|interface) (\w+)(?= *[={]| extends)/gm);
-  const handedOn = source.matchAll(/^export type \{ (\w+) \} from/gm);
-  return [...new Set([...own, ...handedOn].flatMap(([, name]) => name ?? []))];
+  const reExported = source.matchAll(/^export type \{ (\w+) \} from/gm);
+  return [...new Set([...own, ...reExported].flatMap(([, name]) => name ?? []))];
 };
 
 /**
- * What is wrong with the types of a file, and with programs that are compiled beside it: errors of the compiler, and each
- * name with the places that collapsed.
+ * Compiles the types of a file and programs that use them. Returns compiler errors, and each type with the paths that are
+ * `any` or `unknown`.
  */
 export async function problemsOf(
   file: string,
@@ -190,7 +190,7 @@ export async function problemsOf(
   const project = join(folder, 'check');
   await mkdir(project, { recursive: true });
   const head = `import type * as Api from ${JSON.stringify(file)};${collapsed}`;
-  const probes = names.map((name) => `export type ${name} = Whole<Collapsed<Api.${name}>>;\n`);
+  const probes = names.map((name) => `export type ${name} = Complete<Collapsed<Api.${name}>>;\n`);
   await writeFile(join(project, 'probe.ts'), head + probes.join(''));
   const options = {
     strict: true,
@@ -210,8 +210,8 @@ export async function problemsOf(
   );
   const before = head.split('\n').length;
   return stdout.split('\n').flatMap((line) => {
-    const [, at, places] = /probe\.ts\((\d+),\d+\): error TS2344: Type '(.*)' does not/.exec(line) ?? [];
-    if (places !== undefined) return `${names[Number(at) - before]} at ${places}`;
+    const [, at, paths] = /probe\.ts\((\d+),\d+\): error TS2344: Type '(.*)' does not/.exec(line) ?? [];
+    if (paths !== undefined) return `${names[Number(at) - before]} at ${paths}`;
     return line.includes('error') ? line : [];
   });
 }

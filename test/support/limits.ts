@@ -1,10 +1,10 @@
 import { deref, isObject, type Json, type JsonObject, objects, text } from '../../openapi/tools/document.ts';
 import { type Keyword, keywords } from '../conformance/limits/limit-keywords.ts';
 
-/** What a table says of one place: keyword and value. */
+/** Limits of one schema: keyword and value. */
 export type Bounds = { readonly [K in Keyword]?: Json };
 
-/** By place, as `SpeechRequest.speed`, `OfficialTaskRequest.content[]` or `listVideos?limit`. */
+/** Limits by location, such as `SpeechRequest.speed`, `OfficialTaskRequest.content[]` or `listVideos?limit`. */
 export type Limits = Readonly<Record<string, Bounds>>;
 
 /** One limit of a bundle. */
@@ -12,13 +12,13 @@ export interface Limit {
   place: string;
   keyword: Keyword;
   value: Json;
-  /** It stands on or below an `x-decision`. */
+  /** Whether it is on or below an `x-decision`. */
   decided: boolean;
   /** JSON pointer of its schema. */
   pointer: string;
 }
 
-/** Maps of names to nodes: a name below them is never a keyword. */
+/** Maps of names to nodes. Their keys are never keywords. */
 const maps = new Set([
   'channelBindings',
   'channels',
@@ -35,13 +35,13 @@ const maps = new Set([
   'schemas',
 ]);
 
-/** Values, not schemas: nothing below them is part of the contract's own structure. */
+/** Keys of values, which contain no schemas. */
 const data = new Set([...keywords, 'example', 'examples', 'servers', 'value']);
 
 const inSchemas =
   /^#\/(channels|components\/(schemas|channelBindings))\/|\/(schema|headers\/[^/]+|parameters\/[^/]+)(\/|$)/;
 
-/** Every limit of an OpenAPI or AsyncAPI bundle, in its order. */
+/** Yields every limit of an OpenAPI or AsyncAPI bundle, in document order. */
 export function* limitsOf(document: JsonObject): Generator<Limit> {
   yield* below(document, '#', false, false, document);
 }
@@ -59,7 +59,7 @@ function* below(
     return;
   }
   if (!isObject(node)) return;
-  // A decision about a whole operation says nothing of the limits of what it takes.
+  // A decision about a whole operation does not cover the limits of its parameters.
   const known = decided || (!isMap && inSchemas.test(pointer) && text(node['x-decision']) !== '');
   if (!isMap) {
     for (const keyword of keywords) {
@@ -77,7 +77,7 @@ function* below(
 const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 const plain = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** The short name of a pointer: schemas and parameters by their names, operations by their ids. */
+/** Returns the short location of a pointer: schemas and parameters by name, operations by id. */
 function placeOf(pointer: string, document: JsonObject): string {
   const parts = pointer.split('/').slice(1).map(plain);
   if (parts[0] === 'components') {
@@ -112,7 +112,7 @@ function inSchema(parts: readonly string[]): string {
   return `/${head}${inSchema(following)}`;
 }
 
-/** The limits of what clients send: parameters, request bodies, client events and the queries of handshakes. */
+/** Returns the limits of client input: parameters, request bodies, client events and handshake queries. */
 export function requestLimits(document: JsonObject): Limit[] {
   const components = document.components as JsonObject;
   const roots = [
@@ -142,7 +142,7 @@ export function requestLimits(document: JsonObject): Limit[] {
   );
 }
 
-/** Every `$ref` below a node; what examples hold is data. */
+/** Returns every `$ref` below a node, except in examples. */
 function references(node: Json | undefined): string[] {
   if (Array.isArray(node)) return node.flatMap(references);
   if (!isObject(node)) return [];

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Alarm, Timers } from '../../server/lib/timers.ts';
 
-/** A clock that moves only when told, and the alarms set by it. */
+/** A clock that only `advance` moves, and its alarms. */
 export class ManualTimers implements Timers {
   /** Epoch milliseconds. */
   now = 1_795_000_000_000;
@@ -17,12 +17,12 @@ export class ManualTimers implements Timers {
     return alarm;
   }
 
-  /** How many alarms have not rung. */
+  /** Number of alarms that are not due yet. */
   get pending(): number {
     return this.#due.size;
   }
 
-  /** Moves the clock, ringing what comes due in order. */
+  /** Moves the clock. Due alarms ring in order. */
   advance(ms: number): void {
     const end = this.now + ms;
     for (;;) {
@@ -37,23 +37,23 @@ export class ManualTimers implements Timers {
   }
 }
 
-/** Lets time pass in steps, with all frames that are on their way delivered in between. */
+/** Advances the clock in steps of 15 s and delivers all frames in flight after each step. */
 export async function elapse(timers: ManualTimers, ms: number, sockets: () => WebSocket[]): Promise<void> {
   const step = 15_000;
   for (let left = ms; left > 0; left -= step) {
     timers.advance(Math.min(step, left));
-    await delivered(sockets());
+    await flushFrames(sockets());
   }
 }
 
-/** Resolves when all that is on its way on the sockets has arrived, answers to it included. */
-export async function delivered(sockets: WebSocket[]): Promise<void> {
+/** Waits until all frames in flight and the replies to them have arrived. */
+export async function flushFrames(sockets: WebSocket[]): Promise<void> {
   const open = sockets.filter(({ readyState, OPEN }) => readyState === OPEN);
-  for (let round = 0; round < 2; round += 1) await Promise.all(open.map(thereAndBack));
+  for (let round = 0; round < 2; round += 1) await Promise.all(open.map(ping));
 }
 
-/** Resolves when the other side has answered a ping, or is gone. */
-function thereAndBack(socket: WebSocket): Promise<void> {
+/** Resolves when the peer has answered a ping or has disconnected. */
+function ping(socket: WebSocket): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       socket.off('pong', done);

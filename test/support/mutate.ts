@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type MutationReport, summarize } from './mutation-summary.ts';
-import { seeded } from './seeded.ts';
+import { seededRandom } from './seeded-random.ts';
 
 /**
  * `npm run mutate -- server/quota [server/tasks/poller.ts:20-60] [--tests 'test/quota/*.test.ts'] [--least 90]`: changes the
@@ -74,7 +74,7 @@ function drawn(targets: readonly string[], sample: number, seed: number): string
         return `${file}:${from}-${Math.min(from + stretch - 1, lines)}`;
       });
     });
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   return all
     .map((place) => ({ place, rank: random() }))
     .sort((left, right) => left.rank - right.rank)

@@ -5,15 +5,18 @@ import { documented } from '../conformance/contract/documented.ts';
 import { type Variation } from '../conformance/wire/exchange.ts';
 import { type HttpResponse, jsonOf, type Target } from '../conformance/wire/http-response.ts';
 import { exchange } from './exchange.ts';
-import { checked } from './expectations.ts';
+import { assertConforms } from './expectations.ts';
 
-/** What the operator does with an operation, which must succeed; `data` of the answer. */
-export async function operate<Data = undefined>(
+/** Calls an admin operation, which must succeed. Returns `data` of the response. */
+export async function callAdmin<Data = undefined>(
   target: Target,
   id: OperationId,
   variation: Variation = {},
 ): Promise<Data> {
-  const answer: HttpResponse = checked(await exchange(target, documented(id), variation), documented(id));
+  const answer: HttpResponse = assertConforms(
+    await exchange(target, documented(id), variation),
+    documented(id),
+  );
   expect(answer.status, answer.body.toString()).toBe(200);
   return (jsonOf(answer) as { data: Data }).data;
 }
@@ -23,9 +26,9 @@ export interface User {
   name: string;
 }
 
-/** A user of group `default`. */
+/** Creates a user of group `default`. */
 export const newUser = (target: Target, fields: { [field: string]: Json } = {}): Promise<User> =>
-  operate(target, 'createUser', { body: { name: 'someone', ...fields } });
+  callAdmin(target, 'createUser', { body: { name: 'someone', ...fields } });
 
 export interface Token {
   id: number;
@@ -39,7 +42,7 @@ export const newToken = (
   userId: number,
   fields: { [field: string]: Json } = {},
 ): Promise<Token> =>
-  operate(target, 'createUserToken', {
+  callAdmin(target, 'createUserToken', {
     path: { id: String(userId) },
     body: { name: 'a key', remain_quota: 0, ...fields },
   });

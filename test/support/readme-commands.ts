@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
 /**
- * The commands of a page's `sh` blocks that stand right below `<!-- run: <name> -->`, in their order. Throws when there
- * are none, so that no test passes because its commands were renamed.
+ * Returns the commands of the `sh` blocks directly below `<!-- run: <name> -->` on a page, in order. Throws an Error if
+ * there are none, so that a rename of the marker fails the test.
  */
 export async function commandsOf(page: URL, name: string): Promise<string[]> {
   const text = await readFile(page, 'utf8');

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { databaseUrl } from '../store/engines.ts';
 
-/** Fails with a sentence when PostgreSQL does not answer; makes the tests' database when the server has none. */
+/** Exits with 1 and a message if PostgreSQL does not respond. Creates the database of the tests if it is missing. */
 const { hostname, port, pathname } = new URL(databaseUrl);
 const database = decodeURIComponent(pathname.slice(1));
 
@@ -25,6 +25,6 @@ try {
   await client.end();
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
-  console.error(`PostgreSQL must answer at ${hostname}:${port || '5432'}, database ${database}: ${reason}`);
+  console.error(`PostgreSQL must respond at ${hostname}:${port || '5432'}, database ${database}: ${reason}`);
   process.exitCode = 1;
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { mediaOf } from '../mock/media.ts';
 
-/** The files that a prompt like `mov jpg` asks for, in the places of the video and of its last frame. */
+/** Media types by file ending. A prompt like `mov jpg` requests a video and a last frame of these types. */
 const endings: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
   mov: 'video/quicktime',
@@ -20,14 +20,13 @@ const endings: Readonly<Record<string, string>> = {
 
 export interface ScriptedProvider {
   url: string;
-  /** Answers everything with this status while it is set. */
+  /** While set, every response has this status. */
   failing: number | undefined;
   close(): Promise<void>;
 }
 
 /**
- * An upstream of all video protocols whose tasks wait for ever, but for those whose prompt names files: they are done
- * at once.
+ * Starts an upstream whose tasks stay queued forever, except tasks whose prompt names files. Those complete at once.
  */
 export async function startScriptedProvider(): Promise<ScriptedProvider> {
   const server = createServer((request, response) => void answer(request, response));
@@ -51,7 +50,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
     if (provider.failing !== undefined) {
-      json(provider.failing, { code: 'Scripted', message: 'It fails as told.', request_id: 'r1' });
+      json(provider.failing, { code: 'Scripted', message: 'Scripted failure.', request_id: 'r1' });
       return;
     }
     const [, ending = ''] = /^\/files\/\w+\.(\w+)$/.exec(path) ?? [];
@@ -61,7 +60,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     }
     const id = decodeURIComponent(path.split('?', 1)[0]?.split('/').at(-1) ?? '');
     if (path.endsWith('/audio/tts/customization')) {
-      json(200, { request_id: 'r1', output: customized(chunks), usage: { count: 1 } });
+      json(200, { request_id: 'r1', output: customizationOutput(chunks), usage: { count: 1 } });
     } else if (path.startsWith('/api/assets/')) {
       json(200, { code: 0, message: '', data: { Id: 'asset-20260301120000-k3v9q', Status: 'Processing' } });
     } else if (path.startsWith('/sigma/')) {
@@ -80,15 +79,15 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
   return provider;
 }
 
-let made = 0;
+let created = 0;
 
-/** What becomes of a voice, by the action. */
-function customized(chunks: readonly Buffer[]): object {
+/** Returns the output of a voice customization call. */
+function customizationOutput(chunks: readonly Buffer[]): object {
   const { model, input } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
     model: string;
     input: { action: string; target_model?: string; voice?: string };
   };
-  const voice = `voice-${++made}`;
+  const voice = `voice-${++created}`;
   switch (input.action) {
     case 'create_voice':
       return { voice_id: voice };
@@ -105,7 +104,7 @@ function customized(chunks: readonly Buffer[]): object {
   }
 }
 
-/** What is told of tasks for music, and of the song that is there. */
+/** Returns responses for music tasks and for the seeded song. */
 function music(path: string, id: string): object {
   if (path.startsWith('/sigma/act/wav/')) return { wav_file_url: 'https://files.example/low-tide.wav' };
   if (path.startsWith('/sigma/act/timing/')) return { aligned_words: [], waveform_data: [] };
@@ -113,22 +112,22 @@ function music(path: string, id: string): object {
   return { code: 'success', message: '', data };
 }
 
-/** A session that waits for its end user for ever. */
+/** Returns a session that stays pending. */
 function verificationSession(method: string, url: string, id: string): object {
-  const session_id = method === 'POST' ? `vs_${++made}` : id;
+  const session_id = method === 'POST' ? `vs_${++created}` : id;
   return { session_id, vendor_token: session_id, h5_link: `${url}/h5`, status: 'pending' };
 }
 
 const time = '2026-02-01 09:30:00';
 
-/** Jobs whose id says so wait for the modal call, the others for their turn. */
+/** Returns an image job. Jobs with the id `waiting` wait for the modal call, the others stay submitted. */
 function imageJob(method: string, path: string): object {
   const result = path.endsWith('/modal') ? 'waiting' : 'submitted';
-  if (method === 'POST') return { code: 1, description: 'taken', result, properties: {} };
+  if (method === 'POST') return { code: 1, description: 'submitted', result, properties: {} };
   return { status: path.includes('/waiting') ? 'MODAL' : 'SUBMITTED', progress: '0%' };
 }
 
-/** The prompt, as far as it names files, is the task's id. */
+/** Returns the task id: the file endings in the prompt. */
 function namedFiles(chunks: readonly Buffer[]): string {
   const { content } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { content: { text?: string }[] };
   const words = (content[0]?.text ?? '').split(' ').filter((word) => word in endings);

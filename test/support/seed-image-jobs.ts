@@ -10,7 +10,7 @@ export async function seedImageJobs(store: Store, userId: number): Promise<void>
     model: 'imgjob_image',
     unit: 'actions',
     channel: 'imgjob',
-    facts: '{"action":"IMAGINE","prompt":"a harbour"}',
+    facts: '{"action":"IMAGINE","prompt":"a harbor"}',
   });
   const button = (customId: string) => ({ customId, emoji: '', label: 'Button', type: 2 });
   const finished = {

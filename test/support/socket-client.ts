@@ -8,7 +8,7 @@ import { recordEvent, recordResponseBody } from './recorded-errors.ts';
 
 export { type ConnectOptions, HandshakeRefused, type SocketClient };
 
-/** Opens a socket and records the errors that a gateway sends on it. @throws HandshakeRefused when the response is not a 101 */
+/** Opens a socket and records the errors that a gateway sends on it. @throws HandshakeRefused if the status is not 101 */
 export async function connect(
   address: string,
   options: Omit<ConnectOptions, 'onFrame'> = {},

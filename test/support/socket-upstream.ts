@@ -4,20 +4,20 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 export type Frame = Record<string, unknown>;
 
-/** One socket that the gateway has opened, as its upstream sees it. */
+/** The upstream side of a socket that the gateway has opened. */
 export interface UpstreamConnection {
-  /** Path and query as asked for. */
+  /** Requested path and query. */
   url: string;
   headers: IncomingMessage['headers'];
   socket: WebSocket;
-  /** Text frames so far, parsed. */
+  /** Parsed text frames received so far. */
   received: Frame[];
-  /** Set when the socket has closed. */
+  /** Undefined while the socket is open. */
   closeCode: number | undefined;
   send(frame: object): void;
 }
 
-/** What an upstream does with its sockets. */
+/** Handlers of the sockets of an upstream. */
 export interface Script {
   opened?(connection: UpstreamConnection): void;
   frame?(connection: UpstreamConnection, frame: Frame): void;
@@ -26,14 +26,14 @@ export interface Script {
 export interface SocketUpstream {
   url: string;
   connections: UpstreamConnection[];
-  /** What the next connections are played by; the ones that are open stay with theirs. */
+  /** Handlers of the next connections. Open connections keep theirs. */
   script: Script;
-  /** Set to a status to refuse handshakes with it, or to `hang` to leave them without an answer. */
+  /** Status with which handshakes are rejected, or `hang` to leave them unanswered. */
   refuse: number | 'hang' | undefined;
   close(): Promise<void>;
 }
 
-/** An upstream of sockets that records what it gets and plays a script. */
+/** Starts a WebSocket upstream that records its frames and runs a script. */
 export async function startSocketUpstream(script: Script = {}): Promise<SocketUpstream> {
   const server = createServer((_request, response) => void response.writeHead(404).end());
   const switcher = new WebSocketServer({ noServer: true, perMessageDeflate: false });
@@ -46,11 +46,11 @@ export async function startSocketUpstream(script: Script = {}): Promise<SocketUp
     } else if (upstream.refuse !== undefined) {
       socket.end(`HTTP/1.1 ${upstream.refuse} No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     } else {
-      switcher.handleUpgrade(request, socket, head, (socket) => take(socket, request));
+      switcher.handleUpgrade(request, socket, head, (socket) => accept(socket, request));
     }
   });
-  const take = (socket: WebSocket, request: IncomingMessage) => {
-    const played = upstream.script;
+  const accept = (socket: WebSocket, request: IncomingMessage) => {
+    const active = upstream.script;
     const connection: UpstreamConnection = {
       url: request.url ?? '',
       headers: request.headers,
@@ -69,9 +69,9 @@ export async function startSocketUpstream(script: Script = {}): Promise<SocketUp
     socket.on('message', (data: Buffer) => {
       const frame = JSON.parse(data.toString()) as Frame;
       connection.received.push(frame);
-      played.frame?.(connection, frame);
+      active.frame?.(connection, frame);
     });
-    played.opened?.(connection);
+    active.opened?.(connection);
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

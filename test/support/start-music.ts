@@ -5,10 +5,10 @@ import { post } from '../server/ledger.ts';
 type MusicRecord = components['schemas']['MusicTaskRecord'];
 type Song = components['schemas']['Song'];
 
-/** The prefixes that music answers under: of format B, and two of format A. */
+/** Path prefixes of the music operations: one of format B, two of format A. */
 export const prefixes = ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5'] as const;
 
-/** Of a song that no time is spent on. */
+/** Request fields of a song that never completes. */
 export const endless = { tags: '[[never]]' };
 
 async function submit(call: 'music' | 'lyrics', body: object): Promise<string> {
@@ -18,7 +18,7 @@ async function submit(call: 'music' | 'lyrics', body: object): Promise<string> {
   return ((await response.json()) as { data: string }).data;
 }
 
-/** Starts a music task on the gateway under test and gives its id. */
+/** Starts a music task on the gateway under test. Returns its id. */
 export function startMusic(change: object = {}): Promise<string> {
   return submit('music', { prompt: 'A slow song about the sea', ...change });
 }
@@ -27,7 +27,7 @@ export function startLyrics(prompt = 'A lullaby for a lighthouse'): Promise<stri
   return submit('lyrics', { prompt });
 }
 
-/** The record of a task once it is in one of those states. */
+/** Waits until a task is in one of the states. Returns its record. */
 export async function musicUntil(id: string, ...states: MusicRecord['status'][]): Promise<MusicRecord> {
   const { url, key } = inject('gateway');
   return vi.waitFor(
@@ -36,17 +36,17 @@ export async function musicUntil(id: string, ...states: MusicRecord['status'][])
         headers: { authorization: `Bearer ${key}` },
       });
       const { data } = (await response.json()) as { data: MusicRecord };
-      if (!states.includes(data.status)) throw new Error(`it is ${data.status}: ${data.fail_reason}`);
+      if (!states.includes(data.status)) throw new Error(`the task is ${data.status}: ${data.fail_reason}`);
       return data;
     },
     { timeout: 60_000, interval: 100 },
   );
 }
 
-let made: Promise<Song[]> | undefined;
+let songs: Promise<Song[]> | undefined;
 
-/** Two finished songs of the gateway under test, the same for all who ask: they take their time. */
+/** Returns two completed songs of the gateway under test. They are created once, because that is slow. */
 export function finishedSongs(): Promise<Song[]> {
-  made ??= startMusic().then(async (id) => (await musicUntil(id, 'SUCCESS')).data as Song[]);
-  return made;
+  songs ??= startMusic().then(async (id) => (await musicUntil(id, 'SUCCESS')).data as Song[]);
+  return songs;
 }

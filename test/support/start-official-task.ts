@@ -8,7 +8,7 @@ const request = {
   duration: 4,
 };
 
-/** Starts a Seedance task on the gateway under test and gives its id. */
+/** Starts a Seedance task on the gateway under test. Returns its id. */
 export async function startOfficialTask(change: object = {}): Promise<string> {
   const { url, key } = inject('gateway');
   const body = { ...request, ...change };

@@ -6,7 +6,7 @@ export type VideoTask = components['schemas']['VideoTask'];
 
 export const eta = { model: 'eta-imagine-video', prompt: 'A paper boat.', seconds: '2', resolution: '480p' };
 
-/** Starts a task on the gateway under test and gives its id. */
+/** Starts a video task on the gateway under test. Returns its id. */
 export async function startVideo(change: object = {}, path = '/v1/videos'): Promise<string> {
   const { url, key } = inject('gateway');
   const response = await post(url, key, path, { ...eta, ...change });
@@ -15,14 +15,15 @@ export async function startVideo(change: object = {}, path = '/v1/videos'): Prom
   return id;
 }
 
-/** Resolves when the task has ended. */
+/** Waits for the end of a task. Returns it. */
 export async function videoEnded(id: string): Promise<VideoTask> {
   const { url, key } = inject('gateway');
   return vi.waitFor(
     async () => {
       const headers = { authorization: `Bearer ${key}` };
       const task = (await (await fetch(`${url}/v1/videos/${id}`, { headers })).json()) as VideoTask;
-      if (task.status !== 'completed' && task.status !== 'failed') throw new Error(`it is ${task.status}`);
+      if (task.status !== 'completed' && task.status !== 'failed')
+        throw new Error(`the task is ${task.status}`);
       return task;
     },
     { timeout: 15_000, interval: 100 },

@@ -10,7 +10,7 @@ import { channelTo } from './upstream.ts';
 
 /** Keys with fewer rights than the key of the gateway. */
 export interface LimitedKeys {
-  /** Was valid. */
+  /** Was valid before its revocation. */
   revoked: string;
   /** Has access to no model. */
   noModels: string;
@@ -20,25 +20,25 @@ export interface LimitedKeys {
 declare module 'vitest' {
   interface ProvidedContext {
     mock: Target;
-    /** Prism by itself on the bundle: what keeps no state and is JSON. */
+    /** Prism alone on the bundle, for stateless JSON responses. */
     prism: Target;
     gateway: Target;
-    /** A gateway of which the address `control` takes what is to fail. */
+    /** A gateway with injected faults. A POST to `control` sets them. */
     faulty: { target: Target; control: string };
     limitedKeys: LimitedKeys;
-    /** Largest request body that the operator allows, in megabytes. */
+    /** Maximum size of a request body in megabytes. */
     bodyLimitMb: number;
-    /** What the gateway signs callbacks with; it may call loopback addresses. */
+    /** Secret that the gateway signs callbacks with. Callbacks to loopback addresses are allowed. */
     callbackSecret: string;
   }
 }
 
-/** The channel of the documented requests. It serves nobody, so it can be disabled beside other tests; nobody listens there. */
+/** The channel of the documented requests. It has no groups, so a test can disable it without an effect on others. */
 const spare = channelTo('http://127.0.0.1:9', { name: 'native-eu', protocol: 'eta', groups: [] });
 
 const callbackSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-/** Starts the targets of the contract tests once, for all of their files. */
+/** Starts the targets that all contract tests share. */
 export default async function startTargets({ provide }: TestProject): Promise<() => Promise<void>> {
   const [mock, prism, gateway, faulty] = await Promise.all([
     startMock(),
@@ -54,7 +54,7 @@ export default async function startTargets({ provide }: TestProject): Promise<()
   provide('prism', { url: prism.url, key: 'sk-any' });
   provide('gateway', { url: gateway.url, key: gateway.key, isGateway: true });
   provide('faulty', { target: faulty.target, control: faulty.control });
-  provide('limitedKeys', await makeKeys(gateway));
+  provide('limitedKeys', await createKeys(gateway));
   provide('callbackSecret', callbackSecret);
   provide('bodyLimitMb', gateway.gateway.settings.limits.bodyMb);
   return async () => {
@@ -62,7 +62,7 @@ export default async function startTargets({ provide }: TestProject): Promise<()
   };
 }
 
-async function makeKeys({ gateway: { store, clock } }: TestGateway): Promise<LimitedKeys> {
+async function createKeys({ gateway: { store, clock } }: TestGateway): Promise<LimitedKeys> {
   const now = clock();
   const { id: userId } = await store.run('createUser', { name: 'limited', group: 'default', now });
   const make = async (name: string, may: { modelLimits?: string[]; unlimitedQuota?: boolean }) => {

@@ -4,31 +4,31 @@ import type { Engine } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { type RecordingUpstream, startUpstream } from './upstream.ts';
 
-/** A gateway in front of a recording upstream, and a clock that can be set forward. */
+/** A gateway with a recording upstream and a clock that can be moved forward. */
 export class TaskRig {
   #gateway: TestGateway | undefined;
   #upstream: RecordingUpstream | undefined;
-  #skew = 0;
+  #skewMs = 0;
 
   get gateway(): TestGateway {
-    if (this.#gateway === undefined) throw new Error('it is not started');
+    if (this.#gateway === undefined) throw new Error('the rig is not started');
     return this.#gateway;
   }
 
   get upstream(): RecordingUpstream {
-    if (this.#upstream === undefined) throw new Error('it is not started');
+    if (this.#upstream === undefined) throw new Error('the rig is not started');
     return this.#upstream;
   }
 
-  /** `settings` gets the upstream's address. */
+  /** Starts the gateway. `settings` receives the URL of the upstream. */
   protected async open(
     answer: Parameters<typeof startUpstream>[0],
     settings: (url: string) => Partial<Settings>,
     engine: Engine = 'sqlite',
   ): Promise<void> {
     this.#upstream = await startUpstream(answer);
-    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skew };
-    const clock = () => Date.now() + this.#skew;
+    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skewMs };
+    const clock = () => Date.now() + this.#skewMs;
     this.#gateway = await startTestGateway(settings(this.#upstream.url), engine, clock, undefined, timers);
   }
 
@@ -37,9 +37,9 @@ export class TaskRig {
     await this.#upstream?.close();
   }
 
-  /** Sets the clock forward and lets everything happen that is due by then. */
+  /** Moves the clock forward and runs all due tasks. */
   async pass(milliseconds: number): Promise<void> {
-    this.#skew += milliseconds;
+    this.#skewMs += milliseconds;
     await this.gateway.gateway.tasks.runDue();
   }
 }

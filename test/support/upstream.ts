@@ -13,12 +13,12 @@ export interface SeenRequest {
 export interface RecordingUpstream {
   url: string;
   seen: SeenRequest[];
-  /** What was to change something: polls of tasks, also of earlier tests', come in between when they are due. */
+  /** Returns the requests except GET. Polls of tasks, also of earlier tests, come at any time. */
   changes(): SeenRequest[];
   close(): Promise<void>;
 }
 
-/** An upstream that records what it is asked and answers as told. */
+/** Starts an upstream that records its requests and answers with `answer`. */
 export async function startUpstream(
   answer: (request: SeenRequest, response: ServerResponse) => void | Promise<void>,
 ): Promise<RecordingUpstream> {
@@ -51,7 +51,7 @@ export async function startUpstream(
   };
 }
 
-/** A native channel to an upstream that serves every model and any voice. */
+/** Returns the settings of a native channel to an upstream, which serves every model and voice. */
 export function channelTo(url: string, change: Partial<ChannelSettings> = {}): ChannelSettings {
   return {
     name: 'recording',

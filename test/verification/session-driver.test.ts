@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fetchSession, startSession } from '../../server/providers/verification/sessions.ts';
-import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({ protocol: 'verification' });
 const path = '/api/resource-channel/vendorx/visual-validate/sessions';
@@ -45,12 +45,12 @@ describe('a session that is started', () => {
     ['an id that is too long', { ...session, session_id: 'x'.repeat(129) }],
   ])('is none with %s', async (_, data) => {
     says(data);
-    expect(await toldBy(start())).toMatchObject(nonsense);
+    expect(await failureOf(start())).toMatchObject(nonsense);
   });
 
   test('is tried elsewhere where the provider refuses it with HTTP 200', async () => {
     says(session, { success: false });
-    expect(await toldBy(start())).toMatchObject({ kind: 'retryable', status: 502 });
+    expect(await failureOf(start())).toMatchObject({ kind: 'retryable', status: 502 });
     says({ ...session, session_id: 'x'.repeat(128) }, { success: undefined });
     expect(await start()).toMatchObject({ sessionId: 'x'.repeat(128) });
   });
@@ -94,11 +94,11 @@ describe('a session that is asked about', () => {
   test('is never refused for what the client has asked', async () => {
     for (const body of [{ success: true, data: {} }, { success: true }]) {
       rig.answer = { body };
-      expect(await toldBy(ask())).toMatchObject(nonsense);
+      expect(await failureOf(ask())).toMatchObject(nonsense);
     }
     rig.answer = { status: 404, body: { code: 'NotFound' } };
-    expect(await toldBy(ask())).toMatchObject(nonsense);
+    expect(await failureOf(ask())).toMatchObject(nonsense);
     rig.answer = { status: 500 };
-    expect(await toldBy(ask())).toMatchObject({ kind: 'unknown', status: 502, fault: 'server_error' });
+    expect(await failureOf(ask())).toMatchObject({ kind: 'unknown', status: 502, fault: 'server_error' });
   });
 });

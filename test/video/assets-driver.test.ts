@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fetchAsset, uploadMedia } from '../../server/providers/official/assets.ts';
-import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const model = 'zeta-delta-2-0-fast-260128';
 const rig = useDriverRig({ protocol: 'official', models: [{ id: model, upstream: 'own/name' }] });
@@ -42,7 +42,7 @@ describe('an upload', () => {
     ['an id that cannot be kept', { Id: 'a\0' }],
   ])('that is answered with %s may have been done', async (_, data) => {
     says(data);
-    expect(await toldBy(upload())).toMatchObject(nonsense);
+    expect(await failureOf(upload())).toMatchObject(nonsense);
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe('an upload', () => {
     [{ code: 'x'.repeat(2_001) }, 'x'.repeat(2_000), 'The provider rejected the request.'],
   ])('is refused by %j', async (envelope, code, message) => {
     says({ Id: 'asset-1' }, envelope);
-    expect(await toldBy(upload())).toMatchObject({ kind: 'rejected', status: 400, code, message });
+    expect(await failureOf(upload())).toMatchObject({ kind: 'rejected', status: 400, code, message });
   });
 });
 
@@ -117,6 +117,6 @@ describe('an asset', () => {
     [{ Status: 'Active', URL: `${long}a` }],
   ])('is none that is told as %j', async (data) => {
     says(data);
-    expect(await toldBy(asked())).toMatchObject(nonsense);
+    expect(await failureOf(asked())).toMatchObject(nonsense);
   });
 });

@@ -6,7 +6,7 @@ import type { GenericVideoRequest } from '../../server/providers/video.ts';
 import type { AcceptedTask } from '../../server/tasks/driver.ts';
 import type { TaskModel } from '../../server/tasks/task-model.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
-import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const older: TaskModel = { id: 'eta-imagine-video', unit: 'seconds', protocol: 'eta' };
 const newer: TaskModel = { ...older, id: 'eta-imagine-video-1.5-preview' };
@@ -230,7 +230,7 @@ describe('the driver', () => {
     [{ request_id: upstreamId, error: 'no' }],
     [{ request_id: upstreamId, code: 'no' }],
   ])('does not know what became of a request that is answered with %j', async (body) => {
-    expect(await toldBy(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
   const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
@@ -324,7 +324,7 @@ describe('the driver', () => {
     ['throttling', 429, {}, 'retryable'],
     ['a refused key', 401, {}, 'retryable'],
   ])('keeps a task going after %s', async (_, status, body, kind) => {
-    expect(await toldBy(poll(body, {}, status))).toMatchObject({ kind });
+    expect(await failureOf(poll(body, {}, status))).toMatchObject({ kind });
   });
 
   test('shows the host that the client asked for where the operator vouches for it', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { officialDriver } from '../../server/providers/official/tasks.ts';
 import type { AcceptedTask } from '../../server/tasks/driver.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
-import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const model = 'epsilon-delta-2-5-260628';
 const rig = useDriverRig({ protocol: 'official', models: [{ id: model, upstream: 'own-name' }] });
@@ -30,7 +30,7 @@ describe('a submission', () => {
   });
 
   test.each([{}, { id: '' }, '', []])('that is answered with %j may have been done', async (body) => {
-    expect(await toldBy(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 });
 
@@ -103,7 +103,7 @@ describe('a cancellation', () => {
   });
 
   test('leaves what is done', async () => {
-    expect(await toldBy(cancel({ status: 'succeeded', content: { video_url } }))).toMatchObject({
+    expect(await failureOf(cancel({ status: 'succeeded', content: { video_url } }))).toMatchObject({
       kind: 'rejected',
       status: 400,
       code: 'UnsupportedOperation',

@@ -11,7 +11,7 @@ import { makeSite, type Site } from '../faults/site.ts';
 import { expectBalanced } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
-import { type HalfStreams, startHalfStreams } from '../support/half-streams.ts';
+import { type PausedStreams, startPausedStreams } from '../support/paused-streams.ts';
 import { connect } from '../support/socket-client.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { scrape } from '../telemetry/scrape.ts';
@@ -22,13 +22,13 @@ const speech = '/v1/realtime?model=alpha3-tts-flash-realtime';
 const within = { timeout: 30_000, interval: 50 };
 
 let site: Site;
-let provider: HalfStreams;
+let provider: PausedStreams;
 let store: Store;
 const gateways: GatewayProcess[] = [];
 
 beforeAll(async () => {
   if (!engines.includes('postgres')) return;
-  provider = await startHalfStreams(message.model);
+  provider = await startPausedStreams(message.model);
   site = await makeSite('postgres');
   await configure((channels) => [provider.channel(10), ...channels]);
   store = await openStore(site.options);
@@ -86,12 +86,12 @@ const gatewayRows = () => store.read.selectFrom('gateways').select('id').execute
 
 /** Starts a stream that the provider does not finish yet. Resolves when it has begun. */
 async function startStream(url: string): Promise<{ text: Promise<string> }> {
-  const before = provider.held.length;
+  const before = provider.paused.length;
   const answer = await call(url, { stream: true });
   const text = answer.text();
   // The caller handles the rejection.
   text.catch(() => {});
-  await vi.waitFor(() => expect(provider.held.length).toBe(before + 1), within);
+  await vi.waitFor(() => expect(provider.paused.length).toBe(before + 1), within);
   return { text };
 }
 
@@ -215,7 +215,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
       expect(since.some(({ worker }) => worker === victim.worker)).toBe(true);
     };
     await vi.waitFor(answers, within);
-    provider.finish();
+    provider.resume();
     const ended = await Promise.allSettled(streams.map(({ text }) => text));
     // Streams of the killed worker are aborted, so that no client takes them for complete.
     for (const one of ended)
@@ -243,7 +243,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     }
     gateway.kill('SIGTERM');
     await vi.waitFor(() => expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow(), within);
-    provider.finish();
+    provider.resume();
     for (const { text } of streams)
       expect((await text).match(/^event: \w+$/gm)).toHaveLength(provider.events);
     for (const socket of sockets) {

@@ -113,7 +113,7 @@ import { jsonOf } from '../../../test/conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('${id}', {
-  carriesOut(call) {
+  gatewayTests(call) {
     test('returns a result', async () => {
       const response = await call();
       expect(response.status, response.body.toString()).toBe(200);

@@ -3,7 +3,7 @@ import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('auditBooks', {
-  carriesOut(call) {
+  gatewayTests(call) {
     test('the sums of books that add up', async () => {
       const answer = await call();
       expect(answer.status).toBe(200);

@@ -1,17 +1,17 @@
 import { expect, inject, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { operate, type User } from '../../support/operator.ts';
+import { expectError } from '../../support/expectations.ts';
+import { callAdmin, type User } from '../../support/operator.ts';
 
 describeOperation('createUser', {
   invalid: {
-    'without a name': { body: {}, names: 'name' },
-    'a name of 65 characters': { body: { name: 'n'.repeat(65) }, names: 'name', limit: 64 },
-    'another role': { body: { name: 'n', role: 'root' }, names: 'role' },
-    'a field that there is not': { body: { name: 'n', admin: true }, names: 'admin' },
+    'without a name': { body: {}, field: 'name' },
+    'a name of 65 characters': { body: { name: 'n'.repeat(65) }, field: 'name', limit: 64 },
+    'another role': { body: { name: 'n', role: 'root' }, field: 'role' },
+    'a field that there is not': { body: { name: 'n', admin: true }, field: 'admin' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('a user without keys, and the record of it', async () => {
       const answer = await call({ body: { name: 'new team', role: 'admin' } });
       const { data } = jsonOf(answer) as { data: User };
@@ -27,7 +27,7 @@ describeOperation('createUser', {
         used_quota: 0,
       });
       const query = { subject: `user ${data.id}` };
-      expect(await operate(inject('gateway'), 'listChanges', { query })).toEqual({
+      expect(await callAdmin(inject('gateway'), 'listChanges', { query })).toEqual({
         items: [
           {
             id: expect.any(Number),
@@ -47,7 +47,7 @@ describeOperation('createUser', {
 
     test('400 a group that the configuration has not', async () => {
       for (const group of ['nobody', 'constructor'])
-        expectRefusal(await call({ body: { name: 'n', group } }), 400, { names: 'group', says: [group] });
+        expectError(await call({ body: { name: 'n', group } }), 400, { field: 'group', includes: [group] });
     });
   },
 });

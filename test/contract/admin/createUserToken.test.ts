@@ -3,28 +3,28 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { newUser, operate, type Token, type User } from '../../support/operator.ts';
+import { expectError } from '../../support/expectations.ts';
+import { callAdmin, newUser, type Token, type User } from '../../support/operator.ts';
 
 describeOperation('createUserToken', {
   invalid: {
-    'an id that is no number': { path: { id: 'root' }, names: 'id' },
-    'without a name': { body: { remain_quota: 0 }, names: 'name' },
-    'a name of 51 characters': { body: { name: 'n'.repeat(51), remain_quota: 0 }, names: 'name', limit: 50 },
-    'a quota below 0': { body: { name: 'k', remain_quota: -1 }, names: 'remain_quota', limit: 0 },
+    'an id that is no number': { path: { id: 'root' }, field: 'id' },
+    'without a name': { body: { remain_quota: 0 }, field: 'name' },
+    'a name of 51 characters': { body: { name: 'n'.repeat(51), remain_quota: 0 }, field: 'name', limit: 50 },
+    'a quota below 0': { body: { name: 'k', remain_quota: -1 }, field: 'remain_quota', limit: 0 },
     'an expiry of 0': {
       body: { name: 'k', remain_quota: 0, expired_time: 0 },
-      names: 'expired_time',
+      field: 'expired_time',
       limit: -1,
     },
-    'neither a quota nor unlimited_quota': { body: { name: 'k' }, names: 'remain_quota' },
+    'neither a quota nor unlimited_quota': { body: { name: 'k' }, field: 'remain_quota' },
     'requests below 0': {
       body: { name: 'k', remain_quota: 0, requests_per_minute: -1 },
-      names: 'requests_per_minute',
+      field: 'requests_per_minute',
     },
-    'a field that there is not': { body: { name: 'k', remain_quota: 0, quota: 5 }, names: 'quota' },
+    'a field that there is not': { body: { name: 'k', remain_quota: 0, quota: 5 }, field: 'quota' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
     const at = ({ id }: User) => ({ path: { id: String(id) } });
 
@@ -60,7 +60,7 @@ describeOperation('createUserToken', {
       const log = await exchange({ ...target, key: data.key }, documented('searchLogs'));
       expect(log.status).toBe(200);
       const query = { subject: `token ${data.id}` };
-      const changes = await operate(target, 'listChanges', { query });
+      const changes = await callAdmin(target, 'listChanges', { query });
       const details = { user_id: user.id, name: 'front end', remain_quota: 100_000 };
       expect(changes).toMatchObject({ items: [{ action: 'createUserToken', details }], total: 1 });
       expect(JSON.stringify(changes)).not.toContain(data.key.slice(-4));
@@ -75,7 +75,7 @@ describeOperation('createUserToken', {
     });
 
     test('404 for a user that there is not', async () => {
-      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+      expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
 
     test.each([
@@ -83,9 +83,9 @@ describeOperation('createUserToken', {
       ['a pattern of models', { model_limits: 'voxa-*' }, 'model_limits'],
       ['an address that is none', { allow_ips: '192.0.2.256' }, 'allow_ips'],
       ['a group that there is not', { group: 'nobody' }, 'group'],
-    ])('400 %s', async (_, fields, names) => {
-      expectRefusal(await call({ path: { id: '1' }, body: { name: 'k', remain_quota: 0, ...fields } }), 400, {
-        names,
+    ])('400 %s', async (_, fields, field) => {
+      expectError(await call({ path: { id: '1' }, body: { name: 'k', remain_quota: 0, ...fields } }), 400, {
+        field,
       });
     });
   },

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 describeOperation('disableChannel', {
   invalid: {
-    'a name with a blank': { path: { name: 'a b' }, names: 'name' },
-    'no reason': { body: {}, names: 'reason' },
-    'an empty reason': { body: { reason: '' }, names: 'reason' },
-    'a reason of 501 characters': { body: { reason: 'a'.repeat(501) }, names: 'reason', limit: 500 },
+    'a name with a blank': { path: { name: 'a b' }, field: 'name' },
+    'no reason': { body: {}, field: 'reason' },
+    'an empty reason': { body: { reason: '' }, field: 'reason' },
+    'a reason of 501 characters': { body: { reason: 'a'.repeat(501) }, field: 'reason', limit: 500 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('disables a channel, with the last reason', async () => {
       for (const reason of ['first', 'Ümzug, 2. Teil']) {
         const answer = await call({ path: { name: 'native-eu' }, body: { reason } });
@@ -23,7 +23,7 @@ describeOperation('disableChannel', {
 
     test('404 for a name that no channel has', async () => {
       const answer = await call({ path: { name: 'nowhere' }, body: { reason: 'None' } });
-      expectRefusal(answer, 404, { code: 'resource_not_found', names: 'name', says: ['nowhere'] });
+      expectError(answer, 404, { code: 'resource_not_found', field: 'name', includes: ['nowhere'] });
     });
   },
 });

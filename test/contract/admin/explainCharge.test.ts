@@ -3,14 +3,14 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { newToken, operate } from '../../support/operator.ts';
+import { expectError } from '../../support/expectations.ts';
+import { callAdmin, newToken } from '../../support/operator.ts';
 
 describeOperation('explainCharge', {
   invalid: {
-    'an id of 129 characters': { path: { id: 'r'.repeat(129) }, names: 'id', limit: 128 },
+    'an id of 129 characters': { path: { id: 'r'.repeat(129) }, field: 'id', limit: 128 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
 
     test('a call, before and after its refund', async () => {
@@ -37,7 +37,7 @@ describeOperation('explainCharge', {
           explanation: [calculation, expect.stringMatching(/^reserved \d+$/), 'charged 9'],
         },
       });
-      await operate(target, 'refundCall', { path: { id }, body: { amount: 2, reason: 'noise' } });
+      await callAdmin(target, 'refundCall', { path: { id }, body: { amount: 2, reason: 'noise' } });
       expect(jsonOf(await call({ path: { id } }))).toMatchObject({
         data: {
           entry: { quota: 9, refunded: 2 },
@@ -49,7 +49,7 @@ describeOperation('explainCharge', {
     });
 
     test('404 for a call that the log does not have', async () => {
-      expectRefusal(await call({ path: { id: 'req_none' } }), 404, { names: 'id' });
+      expectError(await call({ path: { id: 'req_none' } }), 404, { field: 'id' });
     });
   },
 });

@@ -13,19 +13,19 @@ const entriesOf = (answer: HttpResponse) => linesOf(answer).map((line) => JSON.p
 
 describeOperation('exportLogs', {
   invalid: {
-    'a form that there is not': { query: { format: 'xlsx' }, names: 'format' },
-    'a number below 0': { query: { after: -1 }, names: 'after', limit: 0 },
-    'a key 0': { query: { token_id: 0 }, names: 'token_id', limit: 1 },
-    'a status of 600': { query: { status: 600 }, names: 'status', limit: 599 },
-    'errors of neither kind': { query: { errors: 'perhaps' }, names: 'errors' },
+    'a form that there is not': { query: { format: 'xlsx' }, field: 'format' },
+    'a number below 0': { query: { after: -1 }, field: 'after', limit: 0 },
+    'a key 0': { query: { token_id: 0 }, field: 'token_id', limit: 1 },
+    'a status of 600': { query: { status: 600 }, field: 'status', limit: 599 },
+    'errors of neither kind': { query: { errors: 'perhaps' }, field: 'errors' },
     'a request id of 65 characters': {
       query: { request_id: 'r'.repeat(65) },
-      names: 'request_id',
+      field: 'request_id',
       limit: 64,
     },
-    'a time below 0': { query: { until: -1 }, names: 'until', limit: 0 },
+    'a time below 0': { query: { until: -1 }, field: 'until', limit: 0 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     // What a spreadsheet would calculate, and all that divides fields somewhere.
     const name = `=1+"a;b",${crypto.randomUUID()}`;
     let tokenId: number;

@@ -3,8 +3,8 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
+import { expectError } from '../../support/expectations.ts';
+import { callAdmin, newToken, newUser, type Token } from '../../support/operator.ts';
 
 interface Grant {
   id: number;
@@ -17,19 +17,19 @@ const grantOf = (answer: HttpResponse) => {
 
 describeOperation('grantQuota', {
   invalid: {
-    'an id that is no number': { path: { id: 'mine' }, names: 'id' },
-    'no amount': { body: { reason: 'r' }, names: 'amount' },
-    'an amount with a fraction': { body: { amount: 1.5, reason: 'r' }, names: 'amount' },
-    'no reason': { body: { amount: 1 }, names: 'reason' },
-    'an empty reason': { body: { amount: 1, reason: '' }, names: 'reason', limit: 1 },
-    'a field that there is not': { body: { amount: 1, reason: 'r', unit: 'cent' }, names: 'unit' },
+    'an id that is no number': { path: { id: 'mine' }, field: 'id' },
+    'no amount': { body: { reason: 'r' }, field: 'amount' },
+    'an amount with a fraction': { body: { amount: 1.5, reason: 'r' }, field: 'amount' },
+    'no reason': { body: { amount: 1 }, field: 'reason' },
+    'an empty reason': { body: { amount: 1, reason: '' }, field: 'reason', limit: 1 },
+    'a field that there is not': { body: { amount: 1, reason: 'r', unit: 'cent' }, field: 'unit' },
     'a name of 256 characters': {
       headers: { 'idempotency-key': 'n'.repeat(256) },
-      names: 'idempotency-key',
+      field: 'idempotency-key',
       limit: 255,
     },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
     const at = ({ id }: Token) => ({ path: { id: String(id) } });
 
@@ -48,10 +48,10 @@ describeOperation('grantQuota', {
       });
       expect(grantOf(await call({ ...at(token), example: 'taken' })).remain_quota).toBe(49_900);
       const body = { amount: -49_901, reason: 'all' };
-      expectRefusal(await call({ ...at(token), body }), 403, { names: 'amount', says: ['49900'] });
+      expectError(await call({ ...at(token), body }), 403, { field: 'amount', includes: ['49900'] });
       expect(grantOf(await call({ ...at(token), body: { ...body, amount: -49_900 } })).remain_quota).toBe(0);
       const query = { subject: `token ${token.id}`, action: 'grantQuota' };
-      expect(await operate(target, 'listChanges', { query })).toMatchObject({
+      expect(await callAdmin(target, 'listChanges', { query })).toMatchObject({
         items: [
           { details: { amount: -49_900, reason: 'all', left: 0 } },
           { details: { amount: -100, reason: 'Granted twice', left: 49_900 } },
@@ -77,7 +77,7 @@ describeOperation('grantQuota', {
     test('no more than a key may have', async () => {
       const token = await newToken(target, 1, { remain_quota: 1 });
       const body = { amount: 10 ** 15, reason: 'much' };
-      expectRefusal(await call({ ...at(token), body }), 400, { names: 'amount', says: [String(10 ** 15)] });
+      expectError(await call({ ...at(token), body }), 400, { field: 'amount', includes: [String(10 ** 15)] });
       const most = { ...body, amount: 10 ** 15 - 1 };
       expect(grantOf(await call({ ...at(token), body: most })).remain_quota).toBe(10 ** 15);
     });
@@ -96,7 +96,7 @@ describeOperation('grantQuota', {
         [token, { ...body, reason: 'twice' }],
         [other, body],
       ] as const)
-        expectRefusal(await call({ ...at(of), headers, body: changed }), 400, { names: 'idempotency-key' });
+        expectError(await call({ ...at(of), headers, body: changed }), 400, { field: 'idempotency-key' });
       // Other admins have names of their own.
       const admin = await newUser(target, { role: 'admin' });
       const { key } = await newToken(target, admin.id, { unlimited_quota: true, admin: true });
@@ -105,20 +105,20 @@ describeOperation('grantQuota', {
       // A refused one leaves its name free.
       const free = { 'idempotency-key': crypto.randomUUID() };
       const all = { amount: -1, reason: 'r' };
-      expectRefusal(await call({ ...at(other), headers: free, body: all }), 403, { names: 'amount' });
+      expectError(await call({ ...at(other), headers: free, body: all }), 403, { field: 'amount' });
       grantOf(await call({ ...at(other), headers: free, body }));
       // What was given is told when the key is gone, too.
-      await operate(target, 'revokeToken', at(token));
+      await callAdmin(target, 'revokeToken', at(token));
       expect(grantOf(await call({ ...at(token), headers, body })).id).toBe(given.id);
-      expectRefusal(await call({ ...at(token), body }), 404, { names: 'id' });
+      expectError(await call({ ...at(token), body }), 404, { field: 'id' });
     });
 
     test('400 for a grant of nothing', async () => {
       const answer = await call({ body: { amount: 0, reason: 'r' } });
-      expectRefusal(answer, 400, { names: 'amount', says: ['0'] });
+      expectError(answer, 400, { field: 'amount', includes: ['0'] });
     });
     test('404 for a key that there is not', async () => {
-      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+      expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
   },
 });

@@ -12,13 +12,13 @@ const pageOf = (answer: HttpResponse) => {
 
 describeOperation('listChanges', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
-    'a user that is no number': { query: { user_id: 'root' }, names: 'user_id' },
-    'a time below 0': { query: { since: -1 }, names: 'since', limit: 0 },
-    'an action of 65 characters': { query: { action: 'a'.repeat(65) }, names: 'action', limit: 64 },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a user that is no number': { query: { user_id: 'root' }, field: 'user_id' },
+    'a time below 0': { query: { since: -1 }, field: 'since', limit: 0 },
+    'an action of 65 characters': { query: { action: 'a'.repeat(65) }, field: 'action', limit: 64 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('nothing of what nobody has done', async () => {
       const nothing = { items: [], total: 0 };
       const queries: Record<string, string | number>[] = [

@@ -12,10 +12,10 @@ const pageOf = (answer: HttpResponse) => {
 
 describeOperation('listChannels', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('tells every channel, page by page, without keys', async () => {
       const answer = await call();
       const { items, total } = pageOf(answer);

@@ -9,10 +9,10 @@ interface Page {
 
 describeOperation('listGroups', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const groups = async (query = {}) => (jsonOf(await call({ query })) as Page).data;
 
     test('the one of the configuration, and how many name it', async () => {

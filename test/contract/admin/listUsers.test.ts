@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { newToken, newUser, operate } from '../../support/operator.ts';
+import { callAdmin, newToken, newUser } from '../../support/operator.ts';
 
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
@@ -13,19 +13,19 @@ const pageOf = (answer: HttpResponse) => {
 
 describeOperation('listUsers', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
-    'a name of 129 characters': { query: { name: 'n'.repeat(129) }, names: 'name', limit: 128 },
-    'an empty group': { query: { group: '' }, names: 'group', limit: 1 },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a name of 129 characters': { query: { name: 'n'.repeat(129) }, field: 'name', limit: 128 },
+    'an empty group': { query: { group: '' }, field: 'group', limit: 1 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('a user with what its keys come to', async () => {
       const name = `Ünique ${crypto.randomUUID()}`;
       const user = await newUser(inject('gateway'), { name });
       await newToken(inject('gateway'), user.id, { remain_quota: 700 });
       await newToken(inject('gateway'), user.id, { remain_quota: 30, unlimited_quota: true });
       const gone = await newToken(inject('gateway'), user.id, { remain_quota: 5 });
-      await operate(inject('gateway'), 'revokeToken', { path: { id: String(gone.id) } });
+      await callAdmin(inject('gateway'), 'revokeToken', { path: { id: String(gone.id) } });
       const item = { ...user, keys: 2, remain_quota: 700, used_quota: 0 };
       for (const part of [name, name.toLowerCase(), name.slice(2).toUpperCase()])
         expect(pageOf(await call({ query: { name: part, group: 'default' } }))).toEqual({

@@ -3,8 +3,8 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { newToken, operate } from '../../support/operator.ts';
+import { expectError } from '../../support/expectations.ts';
+import { callAdmin, newToken } from '../../support/operator.ts';
 
 const refundOf = (answer: HttpResponse) => {
   expect(answer.status, answer.body.toString()).toBe(200);
@@ -13,18 +13,18 @@ const refundOf = (answer: HttpResponse) => {
 
 describeOperation('refundCall', {
   invalid: {
-    'no reason': { body: {}, names: 'reason' },
-    'an empty reason': { body: { reason: '' }, names: 'reason', limit: 1 },
-    'an amount of 0': { body: { amount: 0, reason: 'r' }, names: 'amount', limit: 1 },
-    'an amount with a fraction': { body: { amount: 1.5, reason: 'r' }, names: 'amount' },
-    'a field that there is not': { body: { reason: 'r', unit: 'cent' }, names: 'unit' },
+    'no reason': { body: {}, field: 'reason' },
+    'an empty reason': { body: { reason: '' }, field: 'reason', limit: 1 },
+    'an amount of 0': { body: { amount: 0, reason: 'r' }, field: 'amount', limit: 1 },
+    'an amount with a fraction': { body: { amount: 1.5, reason: 'r' }, field: 'amount' },
+    'a field that there is not': { body: { reason: 'r', unit: 'cent' }, field: 'unit' },
     'a name of 256 characters': {
       headers: { 'idempotency-key': 'n'.repeat(256) },
-      names: 'idempotency-key',
+      field: 'idempotency-key',
       limit: 255,
     },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
     /** Spends 9 of a new key's quota, and gives the request id. */
     const spend = async (fields = {}) => {
@@ -37,7 +37,7 @@ describeOperation('refundCall', {
 
     test('all that a call cost, once, in the log, the figures, the export, the changes and the audit', async () => {
       const { token, id } = await spend();
-      const before = await operate<{ sum: { refunded: number } }>(target, 'showFigures');
+      const before = await callAdmin<{ sum: { refunded: number } }>(target, 'showFigures');
       expect(refundOf(await call({ path: { id }, example: 'all' }))).toEqual({
         request_id: id,
         token_id: token.id,
@@ -49,25 +49,25 @@ describeOperation('refundCall', {
         remain_quota: 100,
       });
       const again = await call({ path: { id }, example: 'part' });
-      expectRefusal(again, 400, { names: 'id', says: ['refunded already', '9'] });
-      const search = await operate(target, 'searchLogs', { query: { keyword: id } });
+      expectError(again, 400, { field: 'id', includes: ['refunded already', '9'] });
+      const search = await callAdmin(target, 'searchLogs', { query: { keyword: id } });
       expect(search).toMatchObject({ items: [{ quota: 9, refunded: 9 }] });
       const exported = await exchange(target, documented('exportLogs'), { query: { request_id: id } });
       expect(JSON.parse(exported.body.toString())).toMatchObject({ quota: 9, refunded: 9 });
-      const after = await operate<{ sum: { refunded: number } }>(target, 'showFigures');
+      const after = await callAdmin<{ sum: { refunded: number } }>(target, 'showFigures');
       expect(after.sum.refunded).toBeGreaterThanOrEqual(before.sum.refunded + 9);
       const details = { amount: 9, charged: 9, token_id: token.id, reason: 'The provider delivered silence' };
-      expect(await operate(target, 'listChanges', { query: { subject: `request ${id}` } })).toMatchObject({
+      expect(await callAdmin(target, 'listChanges', { query: { subject: `request ${id}` } })).toMatchObject({
         items: [{ action: 'refundCall', details }],
         total: 1,
       });
-      expect(await operate(target, 'auditBooks')).toMatchObject({ problems: [] });
+      expect(await callAdmin(target, 'auditBooks')).toMatchObject({ problems: [] });
     });
 
     test('a part, within what was charged', async () => {
       const { id } = await spend();
       const dear = await call({ path: { id }, body: { amount: 10, reason: 'r' } });
-      expectRefusal(dear, 400, { names: 'amount', says: ['9'] });
+      expectError(dear, 400, { field: 'amount', includes: ['9'] });
       expect(refundOf(await call({ path: { id }, example: 'part' }))).toMatchObject({
         amount: 1,
         remain_quota: 92,
@@ -83,7 +83,7 @@ describeOperation('refundCall', {
         [{ id }, 'part'],
         [{ id: other.id }, 'all'],
       ] as const)
-        expectRefusal(await call({ path, headers, example }), 400, { names: 'idempotency-key' });
+        expectError(await call({ path, headers, example }), 400, { field: 'idempotency-key' });
     });
 
     test('of a key without a limit, whose used quota is corrected', async () => {
@@ -96,13 +96,13 @@ describeOperation('refundCall', {
     });
 
     test('404 for a call that the log does not have, 400 for one that cost nothing', async () => {
-      expectRefusal(await call({ path: { id: 'req_none' }, example: 'all' }), 404, { names: 'id' });
+      expectError(await call({ path: { id: 'req_none' }, example: 'all' }), 404, { field: 'id' });
       const token = await newToken(target, 1, { remain_quota: 100 });
       const body = { model: 'alpha3-tts-flash', voice: 'Aria', input: '[[reject]] Nine' };
       const refused = await exchange({ ...target, key: token.key }, documented('createSpeech'), { body });
       expect(refused.status).toBeGreaterThanOrEqual(400);
       const id = refused.headers.get('x-request-id') ?? '';
-      expectRefusal(await call({ path: { id }, example: 'all' }), 400, { names: 'id', says: ['nothing'] });
+      expectError(await call({ path: { id }, example: 'all' }), 400, { field: 'id', includes: ['nothing'] });
     });
   },
 });

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { components } from '../../../generated/http.ts';
-import { changesOf, dataOf } from '../../support/admin.ts';
+import { dataOf, listChangesOf } from '../../support/admin.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 type Reload = components['schemas']['ReloadReply']['data'];
 
 describeOperation('reloadConfiguration', {
-  invalid: { 'a dry run that is no truth value': { query: { dry_run: 'perhaps' }, names: 'dry_run' } },
-  carriesOut(call) {
+  invalid: { 'a dry run that is no truth value': { query: { dry_run: 'perhaps' }, field: 'dry_run' } },
+  gatewayTests(call) {
     test('nothing without a configuration file, which is recorded', async () => {
-      const before = await changesOf('configuration');
+      const before = await listChangesOf('configuration');
       const expected = {
         file: null,
         revision: expect.stringMatching(/^[0-9a-f]{12}$/),
@@ -22,12 +22,12 @@ describeOperation('reloadConfiguration', {
       };
       const { applied, ...changes } = dataOf<Reload>(await call());
       expect({ applied, ...changes }).toEqual({ applied: true, ...expected });
-      const [change, ...earlier] = await changesOf('configuration');
+      const [change, ...earlier] = await listChangesOf('configuration');
       expect(earlier).toHaveLength(before.length);
       expect(change).toMatchObject({ action: 'reloadConfiguration', details: { settings: [] } });
       const dry = dataOf<Reload>(await call({ query: { dry_run: 'true' } }));
       expect(dry).toEqual({ applied: false, ...expected });
-      expect(await changesOf('configuration')).toHaveLength(before.length + 1);
+      expect(await listChangesOf('configuration')).toHaveLength(before.length + 1);
     });
   },
 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { asAdmin, changesOf, type Delivery, dataOf } from '../../support/admin.ts';
+import { callAsAdmin, type Delivery, dataOf, listChangesOf } from '../../support/admin.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 
 /** A callback that was tried in vain. */
@@ -9,7 +9,7 @@ async function failing(): Promise<Delivery> {
   const task_id = await startOfficialTask({ callback_url: 'https://nowhere.invalid/hook' });
   return vi.waitFor(
     async () => {
-      const { items } = await asAdmin<{ items: Delivery[] }>('searchDeliveries', { query: { task_id } });
+      const { items } = await callAsAdmin<{ items: Delivery[] }>('searchDeliveries', { query: { task_id } });
       const first = items.at(-1);
       if (first === undefined || first.tries === 0) throw new Error('it was not tried yet');
       return first;
@@ -20,18 +20,20 @@ async function failing(): Promise<Delivery> {
 
 describeOperation('resendDelivery', {
   invalid: {
-    'an id that is no number': { path: { id: 'mine' }, names: 'id' },
-    'id 0': { path: { id: '0' }, names: 'id', limit: 1 },
+    'an id that is no number': { path: { id: 'mine' }, field: 'id' },
+    'id 0': { path: { id: '0' }, field: 'id', limit: 1 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('an open one ahead of its time, which is recorded', async () => {
       const { id, tries } = await failing();
       expect(dataOf<Delivery>(await call({ path: { id: String(id) } }))).toMatchObject({ id, state: 'open' });
-      expect(await changesOf(`delivery ${id}`)).toMatchObject([{ action: 'resendDelivery', details: {} }]);
+      expect(await listChangesOf(`delivery ${id}`)).toMatchObject([
+        { action: 'resendDelivery', details: {} },
+      ]);
       await vi.waitFor(
         async () => {
           const query = { state: 'open', page_size: 1000 };
-          const { items } = await asAdmin<{ items: Delivery[] }>('searchDeliveries', { query });
+          const { items } = await callAsAdmin<{ items: Delivery[] }>('searchDeliveries', { query });
           expect(items.find((one) => one.id === id)?.tries).toBeGreaterThan(tries);
         },
         { timeout: 8_000, interval: 50 },
@@ -39,7 +41,7 @@ describeOperation('resendDelivery', {
     });
 
     test('404 one that there is not', async () => {
-      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+      expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
   },
 });

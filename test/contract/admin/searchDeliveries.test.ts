@@ -7,11 +7,11 @@ type Page = { items: Delivery[]; total: number };
 
 describeOperation('searchDeliveries', {
   invalid: {
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
-    'a state that there is not': { query: { state: 'lost' }, names: 'state' },
-    'a user that is no number': { query: { user_id: 'root' }, names: 'user_id' },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a state that there is not': { query: { state: 'lost' }, field: 'state' },
+    'a user that is no number': { query: { user_id: 'root' }, field: 'user_id' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('a callback that nobody takes, with why, and no more of its address than the host', async () => {
       const callback_url = 'https://nowhere.invalid/hook?token=secret';
       const task_id = await startOfficialTask({ callback_url });

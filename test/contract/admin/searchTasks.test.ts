@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AdminTask, dataOf } from '../../support/admin.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 import { startVideo } from '../../support/start-video.ts';
 
@@ -9,13 +9,13 @@ type Page = { items: AdminTask[]; total: number };
 
 describeOperation('searchTasks', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
-    'a state that there is not': { query: { state: 'done' }, names: 'state' },
-    'a format that there is not': { query: { format: 'mp4' }, names: 'format' },
-    'a user that is no number': { query: { user_id: 'root' }, names: 'user_id' },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a state that there is not': { query: { state: 'done' }, field: 'state' },
+    'a format that there is not': { query: { format: 'mp4' }, field: 'format' },
+    'a user that is no number': { query: { user_id: 'root' }, field: 'user_id' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('a task with its key, its books and its provider, and nothing of what was asked for', async () => {
       const id = await startVideo({ prompt: 'A secret kite. [[slow]]' });
       const answer = await call({ query: { id } });
@@ -96,7 +96,7 @@ describeOperation('searchTasks', {
     });
 
     test('403 to who is no admin', async () => {
-      expectRefusal(await call({ as: 'noModels' }), 403);
+      expectError(await call({ as: 'noModels' }), 403);
     });
   },
 });

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
+import { callAdmin, newToken, newUser, type Token } from '../../support/operator.ts';
 
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
@@ -13,13 +13,13 @@ const pageOf = (answer: HttpResponse) => {
 
 describeOperation('searchTokens', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
-    'a status of 5': { query: { status: 5 }, names: 'status' },
-    'a user that is no number': { query: { user_id: 'root' }, names: 'user_id' },
-    'a name of 129 characters': { query: { name: 'n'.repeat(129) }, names: 'name', limit: 128 },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a status of 5': { query: { status: 5 }, field: 'status' },
+    'a user that is no number': { query: { user_id: 'root' }, field: 'user_id' },
+    'a name of 129 characters': { query: { name: 'n'.repeat(129) }, field: 'name', limit: 128 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
 
     test('keys of whichever user, masked, by user, name, group and status', async () => {
@@ -33,7 +33,7 @@ describeOperation('searchTokens', {
       ];
       for (const fields of wanted) keys.push(await newToken(target, user.id, fields));
       const off = keys[2]?.id ?? 0;
-      await operate(target, 'updateToken', { path: { id: String(off) }, body: { status: 2 } });
+      await callAdmin(target, 'updateToken', { path: { id: String(off) }, body: { status: 2 } });
       const names = async (query: Record<string, string | number>) => {
         const { items, total } = pageOf(await call({ query: { user_id: user.id, ...query } }));
         return [total, ...items.map(({ name }) => name)];

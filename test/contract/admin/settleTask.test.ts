@@ -1,10 +1,10 @@
 import { expect, inject, test } from 'vitest';
 import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
-import { type AdminTask, changesOf, dataOf, shownTask } from '../../support/admin.ts';
+import { type AdminTask, dataOf, findTask, listChangesOf } from '../../support/admin.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { checked, expectRefusal } from '../../support/expectations.ts';
+import { assertConforms, expectError } from '../../support/expectations.ts';
 import { startMusic } from '../../support/start-music.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 
@@ -13,16 +13,16 @@ const reason = 'Ticket 4711.';
 
 describeOperation('settleTask', {
   invalid: {
-    'no reason': { change: { reason: undefined }, names: 'reason' },
-    'an outcome that there is not': { change: { outcome: 'lost' }, names: 'outcome' },
-    'units of a failed task': { change: { units: 1 }, names: 'units' },
-    'a completed task without units': { example: 'completed', change: { units: undefined }, names: 'units' },
-    'units below 0': { example: 'completed', change: { units: -1 }, names: 'units', limit: 0 },
-    'an address that is none': { example: 'completed', change: { url: 'kite.mp4' }, names: 'url' },
-    'a reason of 501 characters': { change: { reason: 'r'.repeat(501) }, names: 'reason', limit: 500 },
-    'a task id of 129 characters': { path: { id: 't'.repeat(129) }, names: 'id', limit: 128 },
+    'no reason': { change: { reason: undefined }, field: 'reason' },
+    'an outcome that there is not': { change: { outcome: 'lost' }, field: 'outcome' },
+    'units of a failed task': { change: { units: 1 }, field: 'units' },
+    'a completed task without units': { example: 'completed', change: { units: undefined }, field: 'units' },
+    'units below 0': { example: 'completed', change: { units: -1 }, field: 'units', limit: 0 },
+    'an address that is none': { example: 'completed', change: { url: 'kite.mp4' }, field: 'url' },
+    'a reason of 501 characters': { change: { reason: 'r'.repeat(501) }, field: 'reason', limit: 500 },
+    'a task id of 129 characters': { path: { id: 't'.repeat(129) }, field: 'id', limit: 128 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('a task as failed, free of charge, with the message for its user and the reason for the list', async () => {
       const id = await startVideo(slow);
       const task = dataOf<AdminTask>(await call({ example: 'failed', path: { id } }));
@@ -31,7 +31,7 @@ describeOperation('settleTask', {
       const shown = await videoEnded(id);
       expect(shown).toMatchObject({ status: 'failed', error: { code: 'task_lost', message } });
       expect(JSON.stringify(shown)).not.toContain('4711');
-      expect(await changesOf(`task ${id}`)).toMatchObject([
+      expect(await listChangesOf(`task ${id}`)).toMatchObject([
         {
           action: 'settleTask',
           user_id: 1,
@@ -39,12 +39,12 @@ describeOperation('settleTask', {
         },
       ]);
       const again = await call({ path: { id }, body: { outcome: 'completed', reason, units: 1 } });
-      expectRefusal(again, 400, { names: 'id', says: ['ended as failed'] });
+      expectError(again, 400, { field: 'id', includes: ['ended as failed'] });
     });
 
     test('a video as completed, charged and with its result', async () => {
       const id = await startVideo({ ...slow, seconds: '6' });
-      const before = await shownTask(id);
+      const before = await findTask(id);
       const task = dataOf<AdminTask>(await call({ example: 'completed', path: { id } }));
       const charged = Math.ceil(((before?.reserved ?? 0) * 5) / 6);
       expect(task).toMatchObject({ state: 'completed', error: null, progress: 100, charged });
@@ -71,7 +71,7 @@ describeOperation('settleTask', {
       const task_id = id ?? output?.task_id ?? '';
       dataOf(await call({ example: 'completed', path: { id: task_id } }));
       const operation = documented(read);
-      const shown = checked(await exchange(target, operation, { path: { task_id } }), operation);
+      const shown = assertConforms(await exchange(target, operation, { path: { task_id } }), operation);
       expect(shown.body.toString()).toMatch(/completed|SUCCE/i);
       expect(shown.body.toString()).toContain('http');
     });
@@ -81,17 +81,17 @@ describeOperation('settleTask', {
       const completed = { outcome: 'completed', reason, units: 2 };
       const url = 'https://files.example/kite.mp4';
       const more = await call({ path: { id }, body: { ...completed, units: 3, url } });
-      expectRefusal(more, 400, { names: 'units', says: ['at most 2'] });
-      expectRefusal(await call({ path: { id }, body: completed }), 400, { names: 'url' });
+      expectError(more, 400, { field: 'units', includes: ['at most 2'] });
+      expectError(await call({ path: { id }, body: completed }), 400, { field: 'url' });
       const song = await startMusic({ prompt: '[[slow]] A song.' });
       const given = await call({ path: { id: song }, body: { ...completed, url } });
-      expectRefusal(given, 400, { names: 'url', says: ['video'] });
-      expectRefusal(await call({ path: { id: song }, body: completed }), 400, { names: 'outcome' });
-      expect(await shownTask(id)).toMatchObject({ completed_at: null, charged: null });
+      expectError(given, 400, { field: 'url', includes: ['video'] });
+      expectError(await call({ path: { id: song }, body: completed }), 400, { field: 'outcome' });
+      expect(await findTask(id)).toMatchObject({ completed_at: null, charged: null });
     });
 
     test('404 a task that nobody has', async () => {
-      expectRefusal(await call({ path: { id: 'task_nobody' } }), 404, { names: 'id' });
+      expectError(await call({ path: { id: 'task_nobody' } }), 404, { field: 'id' });
     });
   },
 });

@@ -3,7 +3,7 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { operate } from '../../support/operator.ts';
+import { callAdmin } from '../../support/operator.ts';
 
 interface Figures {
   requests: number;
@@ -27,13 +27,13 @@ const speak = (input: string, model = 'alpha3-tts-flash') =>
 
 describeOperation('showFigures', {
   invalid: {
-    'a grouping that there is not': { query: { by: 'week' }, names: 'by.0' },
-    'three groupings': { query: { by: ['hour', 'model', 'user'] }, names: 'by', limit: 2 },
-    'a time that is no number': { query: { since: 'yesterday' }, names: 'since' },
-    'a user 0': { query: { user_id: 0 }, names: 'user_id', limit: 1 },
-    'no model': { query: { model: '' }, names: 'model', limit: 1 },
+    'a grouping that there is not': { query: { by: 'week' }, field: 'by.0' },
+    'three groupings': { query: { by: ['hour', 'model', 'user'] }, field: 'by', limit: 2 },
+    'a time that is no number': { query: { since: 'yesterday' }, field: 'since' },
+    'a user 0': { query: { user_id: 0 }, field: 'user_id', limit: 1 },
+    'no model': { query: { model: '' }, field: 'model', limit: 1 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('a failed task as an error, which the log and the export show, and a canceled one as none', async () => {
       const target = inject('gateway');
       const query = { operation: 'createVideo', model: 'gamma3.0-video' };
@@ -45,14 +45,14 @@ describeOperation('showFigures', {
         return (jsonOf(made) as { id: string }).id;
       };
       const entryOf = async (keyword: string) => {
-        const { items } = await operate<{ items: Record<string, unknown>[] }>(target, 'searchLogs', {
+        const { items } = await callAdmin<{ items: Record<string, unknown>[] }>(target, 'searchLogs', {
           query: { keyword },
         });
         expect(items).toHaveLength(1);
         return items[0];
       };
       const [failed, canceled] = [await create('A boat. [[fail-late]]'), await create('A boat. [[queued]]')];
-      await operate(target, 'cancelTask', { path: { id: canceled } });
+      await callAdmin(target, 'cancelTask', { path: { id: canceled } });
       await vi.waitFor(
         async () => expect(await entryOf(failed)).toMatchObject({ state: 'failed', quota: 0 }),
         30_000,

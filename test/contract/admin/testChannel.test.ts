@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 describeOperation('testChannel', {
-  invalid: { 'a name with a blank': { path: { name: 'a b' }, names: 'name' } },
-  carriesOut(call) {
+  invalid: { 'a name with a blank': { path: { name: 'a b' }, field: 'name' } },
+  gatewayTests(call) {
     const tried = async (name: string) => {
       const answer = await call({ path: { name } });
       expect(answer.status, answer.body.toString()).toBe(200);
@@ -37,7 +37,7 @@ describeOperation('testChannel', {
 
     test('404 for a name that no channel has', async () => {
       const answer = await call({ path: { name: 'nowhere' } });
-      expectRefusal(answer, 404, { code: 'resource_not_found', names: 'name', says: ['nowhere'] });
+      expectError(answer, 404, { code: 'resource_not_found', field: 'name', includes: ['nowhere'] });
     });
   },
 });

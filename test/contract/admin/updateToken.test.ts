@@ -3,19 +3,19 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { newToken, operate, type Token } from '../../support/operator.ts';
+import { expectError } from '../../support/expectations.ts';
+import { callAdmin, newToken, type Token } from '../../support/operator.ts';
 
 describeOperation('updateToken', {
   invalid: {
-    'an id that is no number': { path: { id: 'mine' }, names: 'id' },
-    'no change': { body: {}, names: 'body', limit: 1 },
-    'a status of 3': { body: { status: 3 }, names: 'status' },
-    'a name of 51 characters': { body: { name: 'n'.repeat(51) }, names: 'name', limit: 50 },
-    'sockets below 0': { body: { sockets: -1 }, names: 'sockets' },
-    'a quota': { body: { remain_quota: 5 }, names: 'remain_quota' },
+    'an id that is no number': { path: { id: 'mine' }, field: 'id' },
+    'no change': { body: {}, field: 'body', limit: 1 },
+    'a status of 3': { body: { status: 3 }, field: 'status' },
+    'a name of 51 characters': { body: { name: 'n'.repeat(51) }, field: 'name', limit: 50 },
+    'sockets below 0': { body: { sockets: -1 }, field: 'sockets' },
+    'a quota': { body: { remain_quota: 5 }, field: 'remain_quota' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
     const at = ({ id }: Token) => ({ path: { id: String(id) } });
 
@@ -39,7 +39,7 @@ describeOperation('updateToken', {
       const none = { requests_per_minute: null, sockets: null };
       expect(jsonOf(await call({ ...at(token), body: none }))).toMatchObject({ data: none });
       const query = { subject: `token ${token.id}`, action: 'updateToken' };
-      const { items } = await operate<{ items: { details: unknown }[] }>(target, 'listChanges', { query });
+      const { items } = await callAdmin<{ items: { details: unknown }[] }>(target, 'listChanges', { query });
       expect(items.map(({ details }) => details)).toEqual([
         { from: figures, to: none },
         { from: none, to: figures },
@@ -65,7 +65,7 @@ describeOperation('updateToken', {
     });
 
     test('404 for a key that there is not', async () => {
-      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+      expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
 
     test.each([
@@ -73,8 +73,8 @@ describeOperation('updateToken', {
       ['a pattern of models', { model_limits: 'voxa-*' }, 'model_limits'],
       ['an address that is none', { allow_ips: '192.0.2.256' }, 'allow_ips'],
       ['a group that there is not', { group: 'nobody' }, 'group'],
-    ])('400 %s', async (_, body, names) => {
-      expectRefusal(await call({ path: { id: '1' }, body }), 400, { names });
+    ])('400 %s', async (_, body, field) => {
+      expectError(await call({ path: { id: '1' }, body }), 400, { field });
     });
   },
 });

@@ -3,19 +3,19 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { newToken, newUser, operate } from '../../support/operator.ts';
+import { expectError } from '../../support/expectations.ts';
+import { callAdmin, newToken, newUser } from '../../support/operator.ts';
 
 describeOperation('updateUser', {
   invalid: {
-    'an id that is no number': { path: { id: 'root' }, names: 'id' },
-    'no change': { body: {}, names: 'body', limit: 1 },
-    'an empty name': { body: { name: '' }, names: 'name', limit: 1 },
-    'another role': { body: { role: 'root' }, names: 'role' },
-    'a field that there is not': { body: { disable: true }, names: 'disable' },
-    'a word for disabled': { body: { disabled: 'yes' }, names: 'disabled' },
+    'an id that is no number': { path: { id: 'root' }, field: 'id' },
+    'no change': { body: {}, field: 'body', limit: 1 },
+    'an empty name': { body: { name: '' }, field: 'name', limit: 1 },
+    'another role': { body: { role: 'root' }, field: 'role' },
+    'a field that there is not': { body: { disable: true }, field: 'disable' },
+    'a word for disabled': { body: { disabled: 'yes' }, field: 'disabled' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
     const at = ({ id }: { id: number }) => ({ path: { id: String(id) } });
 
@@ -29,7 +29,7 @@ describeOperation('updateUser', {
       });
       const query = { subject: `user ${user.id}`, action: 'updateUser' };
       // What changes nothing is no change.
-      expect(await operate(target, 'listChanges', { query })).toMatchObject({
+      expect(await callAdmin(target, 'listChanges', { query })).toMatchObject({
         items: [{ details: { from: { name: 'someone' }, to: { name: 'platform team' } } }],
         total: 1,
       });
@@ -64,13 +64,13 @@ describeOperation('updateUser', {
     });
 
     test('404 for a user that there is not', async () => {
-      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+      expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
 
     test('400 a group that the configuration has not', async () => {
       const user = await newUser(target);
       const answer = await call({ ...at(user), body: { group: 'nobody' } });
-      expectRefusal(answer, 400, { names: 'group', says: ['nobody'] });
+      expectError(answer, 400, { field: 'group', includes: ['nobody'] });
     });
   },
 });

@@ -3,7 +3,7 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 interface Reply {
   data: { Id: string; Status: string; AssetType: string; Name: string; Error?: { Code: string } };
@@ -33,16 +33,16 @@ async function recording(): Promise<string> {
 
 describeOperation('getAsset', {
   invalid: {
-    'an id of 129 characters': { path: { id: 'a'.repeat(129) }, names: 'id', limit: 128 },
+    'an id of 129 characters': { path: { id: 'a'.repeat(129) }, field: 'id', limit: 128 },
     'a model that takes no query': {
       query: { model: 'epsilon-delta-2-0-260128' },
-      names: 'model',
+      field: 'model',
       limit: 'zeta',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('400 an id with a NUL character', async () => {
-      expectRefusal(await call({ path: { id: 'a\0b' } }), 400, { code: 'invalid_request', names: 'id' });
+      expectError(await call({ path: { id: 'a\0b' } }), 400, { code: 'invalid_request', field: 'id' });
     });
     test('200 from processing to active', async () => {
       const id = await uploaded({ url: await recording(), asset_type: 'Audio', name: 'few words' });
@@ -56,9 +56,9 @@ describeOperation('getAsset', {
     });
     test('404 an asset that nobody has, and one that is another user’s', async () => {
       const id = await uploaded({ url: 'http://127.0.0.1:9/a.png', asset_type: 'Image', name: '' });
-      const told = { code: 'resource_not_found', names: 'id' };
-      expectRefusal(await call({ path: { id: 'asset-20260301120000-none0' } }), 404, told);
-      expectRefusal(await call({ path: { id }, as: 'noQuota' }), 404, told);
+      const told = { code: 'resource_not_found', field: 'id' };
+      expectError(await call({ path: { id: 'asset-20260301120000-none0' } }), 404, told);
+      expectError(await call({ path: { id }, as: 'noQuota' }), 404, told);
     });
   },
 });

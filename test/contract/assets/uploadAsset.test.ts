@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 // Refused by whoever fetches it, so that nothing leaves this machine.
 const image = { url: 'http://127.0.0.1:9/cat.png', asset_type: 'Image' };
@@ -9,25 +9,25 @@ const overseas = 'zeta-delta-2-0-fast-260128';
 
 describeOperation('uploadAsset', {
   invalid: {
-    'without an address': { change: { url: undefined }, names: 'url' },
-    'Base64 in place of an address': { change: { url: 'data:image/png;base64,iVBORw0KGgo=' }, names: 'url' },
-    'an address of another scheme': { change: { url: 'ftp://files.example/cat.png' }, names: 'url' },
+    'without an address': { change: { url: undefined }, field: 'url' },
+    'Base64 in place of an address': { change: { url: 'data:image/png;base64,iVBORw0KGgo=' }, field: 'url' },
+    'an address of another scheme': { change: { url: 'ftp://files.example/cat.png' }, field: 'url' },
     'an address of 4097 characters': {
       change: { url: `https://files.example/${'a'.repeat(4075)}` },
-      names: 'url',
+      field: 'url',
       limit: 4096,
     },
-    'without a type': { change: { asset_type: undefined }, names: 'asset_type' },
-    'a type that does not exist': { change: { asset_type: 'Document' }, names: 'asset_type' },
-    'a name of 201 characters': { change: { name: 'n'.repeat(201) }, names: 'name', limit: 200 },
-    'a group id of 65 characters': { change: { group_id: 'g'.repeat(65) }, names: 'group_id', limit: 64 },
+    'without a type': { change: { asset_type: undefined }, field: 'asset_type' },
+    'a type that does not exist': { change: { asset_type: 'Document' }, field: 'asset_type' },
+    'a name of 201 characters': { change: { name: 'n'.repeat(201) }, field: 'name', limit: 200 },
+    'a group id of 65 characters': { change: { group_id: 'g'.repeat(65) }, field: 'group_id', limit: 64 },
     'a model that takes no query': {
       query: { model: 'epsilon-delta-2-0-260128' },
-      names: 'model',
+      field: 'model',
       limit: 'zeta',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each<[string, Record<string, string>, Record<string, string>]>([
       ['an image', { ...image, name: 'cat' }, {}],
       ['a video, whatever the letter case', { ...image, asset_type: 'VIDEO' }, {}],
@@ -47,16 +47,16 @@ describeOperation('uploadAsset', {
       '400 %j is no address',
       async (url) => {
         const answer = await call({ body: { ...image, url } });
-        expectRefusal(answer, 400, { code: 'invalid_request', names: 'url' });
+        expectError(answer, 400, { code: 'invalid_request', field: 'url' });
       },
     );
     test('400 a name with a NUL character', async () => {
       const answer = await call({ body: { ...image, name: 'a\0b' } });
-      expectRefusal(answer, 400, { code: 'invalid_request', names: 'name' });
+      expectError(answer, 400, { code: 'invalid_request', field: 'name' });
     });
     test('400 a group of no verified person', async () => {
       const answer = await call({ body: { ...image, group_id: 'group-20310201093512-a1b2c' } });
-      expectRefusal(answer, 400, { code: 'invalid_request', names: 'group_id' });
+      expectError(answer, 400, { code: 'invalid_request', field: 'group_id' });
     });
     test('400 the provider’s refusal', async () => {
       const answer = await call({ body: { ...image, name: '[[reject]]' } });
@@ -67,7 +67,7 @@ describeOperation('uploadAsset', {
       const queries: Record<string, string>[] = [{}, { model: overseas }];
       for (const query of queries) {
         const answer = await call({ body: image, query, as: 'noModels' });
-        expectRefusal(answer, 403, { code: 'access_denied', names: 'model' });
+        expectError(answer, 403, { code: 'access_denied', field: 'model' });
       }
     });
     test.each([
@@ -75,7 +75,7 @@ describeOperation('uploadAsset', {
       [502, '[[error]]', 'bad_response_status_code'],
       [503, '[[unavailable]]', 'get_channel_failed'],
     ])('%i when the provider cannot', async (status, name, code) => {
-      expectRefusal(await call({ body: { ...image, name } }), status, { code });
+      expectError(await call({ body: { ...image, name } }), status, { code });
     });
   },
 });

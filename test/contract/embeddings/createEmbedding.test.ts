@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Json } from '../../../openapi/tools/document.ts';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 interface Reply {
   object: string;
@@ -16,15 +16,15 @@ const about = (input: Json) => ({ model, input });
 
 describeOperation('createEmbedding', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without an input': { change: { input: undefined }, names: 'input' },
-    'an input that is a number': { change: { input: 7 }, names: 'input' },
-    'an empty list of texts': { change: { input: [] }, names: 'input' },
-    'an empty text in a list': { change: { input: ['Hello.', ''] }, names: 'input.1', limit: 1 },
-    'an encoding that does not exist': { change: { encoding_format: 'int8' }, names: 'encoding_format' },
-    'no dimensions': { change: { dimensions: 0 }, names: 'dimensions', limit: 1 },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without an input': { change: { input: undefined }, field: 'input' },
+    'an input that is a number': { change: { input: 7 }, field: 'input' },
+    'an empty list of texts': { change: { input: [] }, field: 'input' },
+    'an empty text in a list': { change: { input: ['Hello.', ''] }, field: 'input.1', limit: 1 },
+    'an encoding that does not exist': { change: { encoding_format: 'int8' }, field: 'encoding_format' },
+    'no dimensions': { change: { dimensions: 0 }, field: 'dimensions', limit: 1 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const vectors = (answer: HttpResponse) =>
       (jsonOf(answer) as Reply).data.map(({ embedding }) => embedding);
     const numbers = async (input: Json) => vectors(await call({ body: about(input) })) as number[][];
@@ -88,19 +88,19 @@ describeOperation('createEmbedding', {
 
     test('400 a chat model, and more dimensions than the provider has', async () => {
       const chat = await call({ body: { ...about('Hi.'), model: 'iota-chat-1' } });
-      expectRefusal(chat, 400, { code: 'invalid_request', names: 'model', says: ['POST /v1/messages'] });
+      expectError(chat, 400, { code: 'invalid_request', field: 'model', includes: ['POST /v1/messages'] });
       const wide = await call({ body: { ...about('Hi.'), dimensions: 2049 } });
-      expectRefusal(wide, 400, { code: 'bad_request', says: ['dimensions', '2048'] });
+      expectError(wide, 400, { code: 'bad_request', includes: ['dimensions', '2048'] });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...about('Hi.'), model: 'theta-embedding-9' } });
-      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['theta-embedding-9'] });
+      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['theta-embedding-9'] });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', says: [model] };
-      expectRefusal(await call({ body: about('Hi.'), as: 'noQuota' }), 403, quota);
-      const closed = { code: 'access_denied', names: 'model' };
-      expectRefusal(await call({ body: about('Hi.'), as: 'noModels' }), 403, closed);
+      const quota = { code: 'insufficient_user_quota', includes: [model] };
+      expectError(await call({ body: about('Hi.'), as: 'noQuota' }), 403, quota);
+      const closed = { code: 'access_denied', field: 'model' };
+      expectError(await call({ body: about('Hi.'), as: 'noModels' }), 403, closed);
     });
 
     describe('when the provider fails', () => {
@@ -110,16 +110,16 @@ describeOperation('createEmbedding', {
       });
 
       test('400 its refusal with its code', async () => {
-        expectRefusal(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
+        expectError(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
       });
       test('429 throttled', async () => {
-        expectRefusal(await call({ body: about('[[throttle]]') }), 429, { code: 'rate_limit_exceeded' });
+        expectError(await call({ body: about('[[throttle]]') }), 429, { code: 'rate_limit_exceeded' });
       });
       test.each(['unauthorized', 'denied', 'error', 'malformed', 'drop'])('502 %s', async (trigger) => {
-        expectRefusal(await call({ body: about([`[[${trigger}]]`, 'Hi.']) }), 502);
+        expectError(await call({ body: about([`[[${trigger}]]`, 'Hi.']) }), 502);
       });
       test('503 unavailable', async () => {
-        expectRefusal(await call({ body: about('[[unavailable]]') }), 503, { code: 'get_channel_failed' });
+        expectError(await call({ body: about('[[unavailable]]') }), 503, { code: 'get_channel_failed' });
       });
     });
   },

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
 
 describeOperation('fetchImageJob', {
   invalid: {
-    'an id of 129 characters': { path: { id: '1'.repeat(129) }, names: 'id', limit: 128 },
+    'an id of 129 characters': { path: { id: '1'.repeat(129) }, field: 'id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 a grid with its buttons', async () => {
       const id = await startImageJob({ state: 'order 7' });
       const early = jsonOf(await call({ path: { id } }));
@@ -26,11 +26,11 @@ describeOperation('fetchImageJob', {
       expect(jsonOf(answer)).toMatchObject({ status: 'FAILURE', failReason: expect.stringMatching(/./) });
     });
     test.each(['none', '%00'])('404 the job %j', async (id) => {
-      expectRefusal(await call({ path: { id } }), 404, { code: 'resource_not_found', names: 'id' });
+      expectError(await call({ path: { id } }), 404, { code: 'resource_not_found', field: 'id' });
     });
     test('404 the job of another user', async () => {
       const answer = await call({ path: { id: await startImageJob() }, as: 'noQuota' });
-      expectRefusal(answer, 404, { code: 'resource_not_found', names: 'id' });
+      expectError(answer, 404, { code: 'resource_not_found', field: 'id' });
     });
   },
 });

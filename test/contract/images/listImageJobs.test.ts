@@ -5,12 +5,12 @@ import { startImageJob } from '../../support/start-image-job.ts';
 
 describeOperation('listImageJobs', {
   invalid: {
-    'without ids': { change: { ids: undefined }, names: 'ids' },
-    'no id': { change: { ids: [] }, names: 'ids', limit: 1 },
-    '101 ids': { change: { ids: Array(101).fill('1') }, names: 'ids', limit: 100 },
-    'an id that is a number': { change: { ids: [1795] }, names: 'ids.0' },
+    'without ids': { change: { ids: undefined }, field: 'ids' },
+    'no id': { change: { ids: [] }, field: 'ids', limit: 1 },
+    '101 ids': { change: { ids: Array(101).fill('1') }, field: 'ids', limit: 100 },
+    'an id that is a number': { change: { ids: [1795] }, field: 'ids.0' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 the caller’s own jobs among the ids, each once', async () => {
       const ids = [await startImageJob(), await startImageJob()];
       const answer = await call({ change: { ids: [...ids, ...ids, 'task_none'] } });

@@ -2,20 +2,20 @@ import { beforeAll, expect, test } from 'vitest';
 import type { components } from '../../../generated/http.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
-import { buttonOf, finishedPicture, imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
+import { expectError } from '../../support/expectations.ts';
+import { buttonOf, finishedImage, imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
 
 describeOperation('submitImageAction', {
   invalid: {
-    'without a job': { change: { taskId: undefined }, names: 'taskId' },
-    'without a button': { change: { customId: undefined }, names: 'customId' },
-    'a button of 513 characters': { change: { customId: 'b'.repeat(513) }, names: 'customId', limit: 512 },
-    'a state that is an object': { change: { state: { order: 7 } }, names: 'state' },
+    'without a job': { change: { taskId: undefined }, field: 'taskId' },
+    'without a button': { change: { customId: undefined }, field: 'customId' },
+    'a button of 513 characters': { change: { customId: 'b'.repeat(513) }, field: 'customId', limit: 512 },
+    'a state that is an object': { change: { state: { order: 7 } }, field: 'state' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     let picture: components['schemas']['ImageJob'];
     beforeAll(async () => {
-      picture = await finishedPicture();
+      picture = await finishedImage();
     });
     const press = (customId: string, change: object = {}) => ({
       change: { taskId: picture.id, customId, notifyHook: undefined, ...change },
@@ -40,28 +40,28 @@ describeOperation('submitImageAction', {
       const [first, again] = [await call(request), await call(request)];
       expect([first.status, jsonOf(again)]).toEqual([200, jsonOf(first)]);
       const other = { ...press(buttonOf(picture, 'IJ::Inpaint::')), headers };
-      expectRefusal(await call(other), 400, { code: 'idempotency_key_reused' });
+      expectError(await call(other), 400, { code: 'idempotency_key_reused' });
     });
     test('400 a button of another job', async () => {
-      expectRefusal(await call(press('IJ::JOB::upsample::1::other')), 400, {
+      expectError(await call(press('IJ::JOB::upsample::1::other')), 400, {
         code: 'invalid_request',
-        names: 'customId',
+        field: 'customId',
       });
     });
     test('400 a job at work', async () => {
       const answer = await call(press('IJ::JOB::upsample::1::x', { taskId: await startImageJob() }));
-      expectRefusal(answer, 400, { code: 'task_not_completed', names: 'taskId' });
+      expectError(answer, 400, { code: 'task_not_completed', field: 'taskId' });
     });
     test('403 to a key that may not make image jobs', async () => {
       const answer = await call({ ...press(buttonOf(picture, 'IJ::Outpaint::50')), as: 'noModels' });
-      expectRefusal(answer, 403, { code: 'access_denied' });
+      expectError(answer, 403, { code: 'access_denied' });
     });
     test('404 an unknown job, and that of another user', async () => {
-      expectRefusal(await call(press('IJ::JOB::upsample::1::x', { taskId: 'task_none' })), 404, {
+      expectError(await call(press('IJ::JOB::upsample::1::x', { taskId: 'task_none' })), 404, {
         code: 'resource_not_found',
-        names: 'taskId',
+        field: 'taskId',
       });
-      expectRefusal(await call({ ...press(buttonOf(picture, 'IJ::Inpaint::')), as: 'noQuota' }), 404);
+      expectError(await call({ ...press(buttonOf(picture, 'IJ::Inpaint::')), as: 'noQuota' }), 404);
     });
   },
 });

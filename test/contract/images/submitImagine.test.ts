@@ -1,32 +1,32 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 const plain = { notifyHook: undefined };
 
 describeOperation('submitImagine', {
   invalid: {
-    'without a prompt': { change: { prompt: undefined }, names: 'prompt' },
-    'an empty prompt': { change: { prompt: '' }, names: 'prompt', limit: 1 },
+    'without a prompt': { change: { prompt: undefined }, field: 'prompt' },
+    'an empty prompt': { change: { prompt: '' }, field: 'prompt', limit: 1 },
     'a prompt of 20,001 characters': {
       change: { prompt: 'a'.repeat(20_001) },
-      names: 'prompt',
+      field: 'prompt',
       limit: 20_000,
     },
     'six pictures': {
       change: { base64Array: Array(6).fill('data:image/png;base64,iVBORw0KGgo=') },
-      names: 'base64Array',
+      field: 'base64Array',
       limit: 5,
     },
     'a picture that is an address': {
       change: { base64Array: ['https://files.example/a.png'] },
-      names: 'base64Array.0',
+      field: 'base64Array.0',
     },
-    'a delivery to no web address': { change: { notifyHook: 'ftp://app.example' }, names: 'notifyHook' },
-    'a state of 8,193 characters': { change: { state: 's'.repeat(8_193) }, names: 'state', limit: 8_192 },
+    'a delivery to no web address': { change: { notifyHook: 'ftp://app.example' }, field: 'notifyHook' },
+    'a state of 8,193 characters': { change: { state: 's'.repeat(8_193) }, field: 'state', limit: 8_192 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 a job', async () => {
       const answer = await call({ change: plain });
       expect(answer.status).toBe(200);
@@ -41,27 +41,31 @@ describeOperation('submitImagine', {
       const headers = { 'idempotency-key': `imagine-${process.pid}-${performance.now()}` };
       const [first, again] = [await call({ change: plain, headers }), await call({ change: plain, headers })];
       expect([first.status, jsonOf(again)]).toEqual([200, jsonOf(first)]);
-      expectRefusal(await call({ change: { ...plain, prompt: 'another' }, headers }), 400, {
+      expectError(await call({ change: { ...plain, prompt: 'another' }, headers }), 400, {
         code: 'idempotency_key_reused',
       });
     });
     test('400 the provider takes no such prompt', async () => {
-      expectRefusal(await call({ change: { ...plain, prompt: 'a harbour [[reject]]' } }), 400, {
+      expectError(await call({ change: { ...plain, prompt: 'a harbour [[reject]]' } }), 400, {
         code: 'banned_word',
       });
     });
     test('429 the provider takes no more', async () => {
-      expectRefusal(await call({ change: { ...plain, prompt: 'a harbour [[throttle]]' } }), 429, {
+      expectError(await call({ change: { ...plain, prompt: 'a harbour [[throttle]]' } }), 429, {
         code: 'rate_limit_exceeded',
       });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['1 actions of imgjob_image'] };
-      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
+      const quota = {
+        code: 'insufficient_user_quota',
+        field: 'quota',
+        includes: ['1 actions of imgjob_image'],
+      };
+      expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('502 the provider fails', async () => {
-      expectRefusal(await call({ change: { ...plain, prompt: 'a harbour [[error]]' } }), 502, {
+      expectError(await call({ change: { ...plain, prompt: 'a harbour [[error]]' } }), 502, {
         code: 'bad_response_status_code',
       });
     });

@@ -3,7 +3,7 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
@@ -15,14 +15,14 @@ const pageOf = (answer: HttpResponse) => {
 
 describeOperation('searchLogs', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of none': { query: { page_size: 0 }, names: 'page_size', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
-    'a keyword of 129 characters': { query: { keyword: 'k'.repeat(129) }, names: 'keyword', limit: 128 },
-    'a start below zero': { query: { start: -1 }, names: 'start', limit: 0 },
-    'a start that is no number': { query: { start: 'today' }, names: 'start' },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of none': { query: { page_size: 0 }, field: 'page_size', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a keyword of 129 characters': { query: { keyword: 'k'.repeat(129) }, field: 'keyword', limit: 128 },
+    'a start below zero': { query: { start: -1 }, field: 'start', limit: 0 },
+    'a start that is no number': { query: { start: 'today' }, field: 'start' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     test('a call with its key, model, request id and cost', async () => {
       const name = `log ${crypto.randomUUID()}`;
       const target = inject('gateway');
@@ -74,7 +74,7 @@ describeOperation('searchLogs', {
       expect(pageOf(await call({ query: { keyword: 'ALPHA3-tts', page_size: 1 } })).items).toHaveLength(1);
       for (const end of [at, at - 1]) {
         const refused = await call({ query: { start: at, end } });
-        expectRefusal(refused, 400, { names: 'end', says: [String(at)] });
+        expectError(refused, 400, { field: 'end', includes: [String(at)] });
       }
       // Others have no part in it.
       expect(pageOf(await call({ query: { keyword: requestId }, as: 'noQuota' }))).toEqual({
@@ -96,7 +96,7 @@ describeOperation('searchLogs', {
     );
 
     test('400 a control character', async () => {
-      expectRefusal(await call({ query: { keyword: 'a\0b' } }), 400, { names: 'keyword' });
+      expectError(await call({ query: { keyword: 'a\0b' } }), 400, { field: 'keyword' });
     });
   },
 });

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 const about = (content: string) => ({ model: 'iota-chat-1', messages: [{ role: 'user', content }] });
 
 describeOperation('countMessageTokens', {
   invalid: {
-    'without a version': { headers: { 'compat-version': undefined }, names: 'compat-version' },
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without messages': { change: { messages: undefined }, names: 'messages' },
-    'messages that are a text': { change: { messages: 'When is low tide?' }, names: 'messages' },
+    'without a version': { headers: { 'compat-version': undefined }, field: 'compat-version' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without messages': { change: { messages: undefined }, field: 'messages' },
+    'messages that are a text': { change: { messages: 'When is low tide?' }, field: 'messages' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const counted = async (body: object) =>
       (jsonOf(await call({ body: { ...body } })) as { input_tokens: number }).input_tokens;
 
@@ -30,13 +30,17 @@ describeOperation('countMessageTokens', {
     });
     test('400 an embedding model', async () => {
       const answer = await call({ body: { ...about('Hi.'), model: 'theta-embedding-1' } });
-      expectRefusal(answer, 400, { code: 'invalid_request', names: 'model', says: ['POST /v1/embeddings'] });
+      expectError(answer, 400, {
+        code: 'invalid_request',
+        field: 'model',
+        includes: ['POST /v1/embeddings'],
+      });
     });
     test('404 an unknown model, 403 one that the key may not use', async () => {
       const unknown = await call({ body: { ...about('Hi.'), model: 'iota-chat-9' } });
-      expectRefusal(unknown, 404, { code: 'model_not_found', names: 'model' });
+      expectError(unknown, 404, { code: 'model_not_found', field: 'model' });
       const closed = await call({ body: about('Hi.'), as: 'noModels' });
-      expectRefusal(closed, 403, { code: 'access_denied', names: 'model' });
+      expectError(closed, 403, { code: 'access_denied', field: 'model' });
     });
 
     describe('when the provider fails', () => {
@@ -52,7 +56,7 @@ describeOperation('countMessageTokens', {
         ['error', 502, 'bad_response_status_code'],
         ['unavailable', 503, 'get_channel_failed'],
       ])('%s: %i', async (trigger, status, code) => {
-        expectRefusal(await call({ body: about(`[[${trigger}]]`) }), status, { code });
+        expectError(await call({ body: about(`[[${trigger}]]`) }), status, { code });
       });
     });
   },

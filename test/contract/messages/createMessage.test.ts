@@ -5,7 +5,7 @@ import { parseEvents } from '../../conformance/wire/event-stream.ts';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { checked, expectRefusal } from '../../support/expectations.ts';
+import { assertConforms, expectError } from '../../support/expectations.ts';
 
 interface Message {
   content: { type: string; text?: string; input?: object }[];
@@ -29,25 +29,25 @@ const tide = {
 
 describeOperation('createMessage', {
   invalid: {
-    'without a version': { headers: { 'compat-version': undefined }, names: 'compat-version' },
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without max_tokens': { change: { max_tokens: undefined }, names: 'max_tokens' },
-    'max_tokens of 0': { change: { max_tokens: 0 }, names: 'max_tokens', limit: 1 },
-    'without messages': { change: { messages: undefined }, names: 'messages' },
-    'no message': { change: { messages: [] }, names: 'messages', limit: 1 },
+    'without a version': { headers: { 'compat-version': undefined }, field: 'compat-version' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without max_tokens': { change: { max_tokens: undefined }, field: 'max_tokens' },
+    'max_tokens of 0': { change: { max_tokens: 0 }, field: 'max_tokens', limit: 1 },
+    'without messages': { change: { messages: undefined }, field: 'messages' },
+    'no message': { change: { messages: [] }, field: 'messages', limit: 1 },
     'a role that does not exist': {
       change: { messages: [{ role: 'judge', content: 'Be brief.' }] },
-      names: 'messages.0.role',
+      field: 'messages.0.role',
       limit: 'assistant',
     },
-    'a message without content': { change: { messages: [{ role: 'user' }] }, names: 'messages.0.content' },
+    'a message without content': { change: { messages: [{ role: 'user' }] }, field: 'messages.0.content' },
     'a block without a type': {
       change: { messages: [{ role: 'user', content: [{ text: 'Hi.' }] }] },
-      names: 'messages.0.content.0.type',
+      field: 'messages.0.content.0.type',
     },
     'a text block without text': {
       change: { messages: [{ role: 'user', content: [{ type: 'text' }] }] },
-      names: 'messages.0.content.0.text',
+      field: 'messages.0.content.0.text',
     },
     'a file of the provider': {
       change: {
@@ -55,14 +55,14 @@ describeOperation('createMessage', {
           { role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'file_1' } }] },
         ],
       },
-      names: 'messages.0.content.0.source.type',
+      field: 'messages.0.content.0.source.type',
       limit: 'base64',
     },
-    'a tool without its schema': { change: { tools: [{ name: 'get_tide' }] }, names: 'tools.0.input_schema' },
-    'a temperature over 1': { change: { temperature: 1.5 }, names: 'temperature', limit: 1 },
-    'a stream that is a string': { change: { stream: 'yes' }, names: 'stream' },
+    'a tool without its schema': { change: { tools: [{ name: 'get_tide' }] }, field: 'tools.0.input_schema' },
+    'a temperature over 1': { change: { temperature: 1.5 }, field: 'temperature', limit: 1 },
+    'a stream that is a string': { change: { stream: 'yes' }, field: 'stream' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const message = (answer: HttpResponse) => jsonOf(answer) as Message;
     const text = ({ content }: Message) => content.map((block) => block.text ?? '').join('');
 
@@ -189,18 +189,22 @@ describeOperation('createMessage', {
 
     test('400 an embedding model', async () => {
       const answer = await call({ body: { ...said('Hi.'), model: 'theta-embedding-1' } });
-      expectRefusal(answer, 400, { code: 'invalid_request', names: 'model', says: ['POST /v1/embeddings'] });
+      expectError(answer, 400, {
+        code: 'invalid_request',
+        field: 'model',
+        includes: ['POST /v1/embeddings'],
+      });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...said('Hi.'), model: 'iota-chat-9' } });
-      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['iota-chat-9'] });
+      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['iota-chat-9'] });
       expect(jsonOf(answer)).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', says: [model] };
-      expectRefusal(await call({ body: said('Hi.'), as: 'noQuota' }), 403, quota);
-      const closed = { code: 'access_denied', names: 'model' };
-      expectRefusal(await call({ body: said('Hi.'), as: 'noModels' }), 403, closed);
+      const quota = { code: 'insufficient_user_quota', includes: [model] };
+      expectError(await call({ body: said('Hi.'), as: 'noQuota' }), 403, quota);
+      const closed = { code: 'access_denied', field: 'model' };
+      expectError(await call({ body: said('Hi.'), as: 'noModels' }), 403, closed);
     });
 
     describe('when the provider fails', () => {
@@ -223,12 +227,12 @@ describeOperation('createMessage', {
           ['unavailable', 503, 'overloaded_error'],
         ])('%s: %i', async (trigger, status, type) => {
           const answer = await call({ body: said(`[[${trigger}]] Hi.`, { stream }) });
-          expectRefusal(answer, status);
+          expectError(answer, status);
           expect(jsonOf(answer)).toMatchObject({ type: 'error', error: { type } });
         });
       });
       test.each(['drop', 'fail-late'])('502 %s before the message', async (trigger) => {
-        expectRefusal(await call({ body: said(`[[${trigger}]] Hi.`) }), 502);
+        expectError(await call({ body: said(`[[${trigger}]] Hi.`) }), 502);
       });
       test.each([
         ['drop', 'api_error'],
@@ -249,8 +253,8 @@ describe.each(['createMessage', 'countMessageTokens'])('the version header of %s
   const operation = documented(id);
   const statusWith = async (name: 'mock' | 'gateway', headers: Record<string, string | undefined>) => {
     const sent = { headers: { [compatVersion]: undefined, ...headers } };
-    const answer = checked(await exchange(inject(name), operation, sent), operation);
-    if (answer.status === 400) expectRefusal(answer, 400, name === 'gateway' ? { names: compatVersion } : {});
+    const answer = assertConforms(await exchange(inject(name), operation, sent), operation);
+    if (answer.status === 400) expectError(answer, 400, name === 'gateway' ? { field: compatVersion } : {});
     return answer.status;
   };
 

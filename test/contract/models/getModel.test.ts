@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 describeOperation('getModel', {
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const found = async (model: string) => jsonOf(await call({ path: { model } }));
     test('200 a speech model with its voices', async () => {
       expect(await found('voxa-v2')).toMatchObject({
@@ -23,9 +23,9 @@ describeOperation('getModel', {
     });
     test('404 an unknown model, and one that the key may not use', async () => {
       const unknown = await call({ path: { model: 'voxa-v99' } });
-      expectRefusal(unknown, 404, { code: 'model_not_found', names: 'model', says: ['voxa-v99'] });
+      expectError(unknown, 404, { code: 'model_not_found', field: 'model', includes: ['voxa-v99'] });
       const closed = await call({ path: { model: 'voxa-v2' }, as: 'noModels' });
-      expectRefusal(closed, 404, { code: 'model_not_found', names: 'model' });
+      expectError(closed, 404, { code: 'model_not_found', field: 'model' });
     });
   },
 });

@@ -8,7 +8,7 @@ interface Listed {
 }
 
 describeOperation('listModels', {
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 models of the catalogue, sorted, with unit and voices', async () => {
       const { data } = jsonOf(await call()) as Listed;
       const ids = data.map(({ id }) => id);

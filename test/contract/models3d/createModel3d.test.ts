@@ -1,45 +1,45 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 const about = (prompt: string) => ({ model: 'theta-3d', input: { prompt } });
 const view = { type: 'png', file_token: 'https://files.example/horse.png' };
 
 describeOperation('createModel3d', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without an input': { change: { input: undefined }, names: 'input' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without an input': { change: { input: undefined }, field: 'input' },
     'a text beside an image': {
       example: 'text',
       change: { input: { image: 'https://files.example/horse.png' } },
-      names: 'input',
+      field: 'input',
       code: 'invalid_media_combination',
     },
     'a prompt of 1025 characters': {
       example: 'text',
       change: { input: { prompt: 'a'.repeat(1025) } },
-      names: 'input.prompt',
+      field: 'input.prompt',
       limit: 1024,
     },
     '3 views': {
       example: 'views',
       change: { input: { images: [view, view, view] } },
-      names: 'input.images',
+      field: 'input.images',
       limit: 4,
     },
     'views without the front': {
       example: 'views',
       change: { input: { images: [{}, view, view, view] } },
-      names: 'input.images.0.type',
+      field: 'input.images.0.type',
     },
     'a texture quality that does not exist': {
       change: { parameters: { texture_quality: 'best' } },
-      names: 'parameters.texture_quality',
+      field: 'parameters.texture_quality',
       limit: 'detailed',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each(['text', 'image', 'views'])('200 the documented %s', async (example) => {
       const answer = await call({ example });
       expect(answer.status).toBe(200);
@@ -56,21 +56,21 @@ describeOperation('createModel3d', {
     test('400 an asset, and an asset as a view', async () => {
       const asset = 'asset://asset-1-a';
       const image = await call({ body: { model: 'theta-3d', input: { image: asset } } });
-      expectRefusal(image, 400, { code: 'invalid_request', names: 'input.image', says: ['http'] });
+      expectError(image, 400, { code: 'invalid_request', field: 'input.image', includes: ['http'] });
       const images = [view, { ...view, file_token: asset }, {}, {}];
       const views = await call({ body: { model: 'theta-3d', input: { images } } });
-      expectRefusal(views, 400, { names: 'input.images.1.file_token', says: ['http'] });
+      expectError(views, 400, { field: 'input.images.1.file_token', includes: ['http'] });
     });
     test('400 a video model, 404 an unknown one', async () => {
       const video = await call({ body: { ...about('A horse.'), model: 'gamma3.0-video' } });
-      expectRefusal(video, 400, { code: 'invalid_request', names: 'model' });
+      expectError(video, 400, { code: 'invalid_request', field: 'model' });
       const unknown = await call({ body: { ...about('A horse.'), model: 'theta-9' } });
-      expectRefusal(unknown, 404, { code: 'model_not_found', names: 'model' });
+      expectError(unknown, 404, { code: 'model_not_found', field: 'model' });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', says: ['1 actions'] };
-      expectRefusal(await call({ body: about('A horse.'), as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ body: about('A horse.'), as: 'noModels' }), 403, {
+      const quota = { code: 'insufficient_user_quota', includes: ['1 actions'] };
+      expectError(await call({ body: about('A horse.'), as: 'noQuota' }), 403, quota);
+      expectError(await call({ body: about('A horse.'), as: 'noModels' }), 403, {
         code: 'access_denied',
       });
     });
@@ -82,13 +82,13 @@ describeOperation('createModel3d', {
       });
 
       test('400 its refusal, in the generic form', async () => {
-        expectRefusal(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
+        expectError(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
       });
       test('429 throttled', async () => {
-        expectRefusal(await call({ body: about('[[throttle]]') }), 429, { code: 'rate_limit_exceeded' });
+        expectError(await call({ body: about('[[throttle]]') }), 429, { code: 'rate_limit_exceeded' });
       });
       test.each(['unauthorized', 'error', 'malformed', 'drop'])('502 %s', async (trigger) => {
-        expectRefusal(await call({ body: about(`[[${trigger}]]`) }), 502);
+        expectError(await call({ body: about(`[[${trigger}]]`) }), 502);
       });
     });
   },

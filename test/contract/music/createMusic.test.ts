@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { endless, prefixes, startMusic } from '../../support/start-music.ts';
 
 describeOperation('createMusic', {
   invalid: {
-    'without an input': { change: { input: undefined }, names: 'input' },
-    'an input that is a text': { change: { input: 'a slow song' }, names: 'input' },
-    'nothing to make': { body: { input: { mv: 'chirp-hawk' } }, names: 'input', limit: 'prompt' },
+    'without an input': { change: { input: undefined }, field: 'input' },
+    'an input that is a text': { change: { input: 'a slow song' }, field: 'input' },
+    'nothing to make': { body: { input: { mv: 'chirp-hawk' } }, field: 'input', limit: 'prompt' },
     'an inspiration prompt of 201 characters': {
       body: { input: { prompt: 'a'.repeat(201) } },
-      names: 'input.prompt',
+      field: 'input.prompt',
       limit: 200,
     },
     'lyrics of 3001 characters': {
       example: 'custom',
       change: { input: { prompt: 'a'.repeat(3001) } },
-      names: 'input.prompt',
+      field: 'input.prompt',
       limit: 3000,
     },
-    'a delivery to no web address': { change: { notify_hook: 'app.example' }, names: 'notify_hook' },
+    'a delivery to no web address': { change: { notify_hook: 'app.example' }, field: 'notify_hook' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const plain = { notify_hook: undefined, input: endless };
     const told = { code: 200, message: 'success', data: { task_id: expect.stringMatching(/^task_/) } };
     test.each(prefixes.slice(1))(
@@ -37,29 +37,33 @@ describeOperation('createMusic', {
       const [first, again] = [await call({ change: plain, headers }), await call({ change: plain, headers })];
       expect([first.status, jsonOf(again)]).toEqual([200, jsonOf(first)]);
       const other = { ...plain, custom_mode: 1 };
-      expectRefusal(await call({ change: other, headers }), 400, { code: 'idempotency_key_reused' });
+      expectError(await call({ change: other, headers }), 400, { code: 'idempotency_key_reused' });
     });
     test('400 an address inside of the input', async () => {
       const change = { input: { notify_hook: 'https://app.example/music' } };
-      expectRefusal(await call({ change }), 400, { code: 'invalid_request', names: 'input.notify_hook' });
+      expectError(await call({ change }), 400, { code: 'invalid_request', field: 'input.notify_hook' });
     });
     test('400 in the words of the provider', async () => {
       const body = { input: { prompt: 'Unsuitable. [[reject]]' } };
-      expectRefusal(await call({ body }), 400, { code: 'sensitive_words_detected' });
+      expectError(await call({ body }), 400, { code: 'sensitive_words_detected' });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 tracks of sigma_music'] };
-      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
+      const quota = {
+        code: 'insufficient_user_quota',
+        field: 'quota',
+        includes: ['2 tracks of sigma_music'],
+      };
+      expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 a song that nobody has', async () => {
-      const missing = { code: 'resource_not_found', names: 'input.continue_clip_id' };
-      expectRefusal(await call({ body: { input: { continue_clip_id: 'none' } } }), 404, missing);
+      const missing = { code: 'resource_not_found', field: 'input.continue_clip_id' };
+      expectError(await call({ body: { input: { continue_clip_id: 'none' } } }), 404, missing);
     });
     test('409 a song that is not complete', async () => {
       const continue_clip_id = await startMusic({ prompt: 'The sea. [[never]]' });
-      const waiting = { code: 'resource_not_ready', names: 'input.continue_clip_id' };
-      expectRefusal(await call({ body: { input: { continue_clip_id } } }), 409, waiting);
+      const waiting = { code: 'resource_not_ready', field: 'input.continue_clip_id' };
+      expectError(await call({ body: { input: { continue_clip_id } } }), 409, waiting);
     });
   },
 });

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { endless, musicUntil, prefixes, startLyrics, startMusic } from '../../support/start-music.ts';
 
-const missing = { code: 'resource_not_found', names: 'task_id' };
+const missing = { code: 'resource_not_found', field: 'task_id' };
 
 describeOperation('fetchMusicTask', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 a task from its start to its songs', { timeout: 90_000 }, async () => {
       const path = { task_id: await startMusic({ title: 'Low tide', tags: 'folk' }) };
       const dataOf = async (prefix?: string) =>
@@ -42,14 +42,10 @@ describeOperation('fetchMusicTask', {
       });
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
-      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+      expectError(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(
-        await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }),
-        404,
-        missing,
-      );
+      expectError(await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }), 404, missing);
     });
   },
 });

@@ -5,13 +5,13 @@ import { endless, prefixes, startLyrics, startMusic } from '../../support/start-
 
 describeOperation('fetchMusicTasks', {
   invalid: {
-    'without ids': { change: { ids: undefined }, names: 'ids' },
-    'no id': { change: { ids: [] }, names: 'ids', limit: 1 },
-    '101 ids': { change: { ids: Array(101).fill('t1') }, names: 'ids', limit: 100 },
-    'ids that are one string': { change: { ids: 't1,t2' }, names: 'ids' },
-    'an action that does not exist': { change: { action: 'VIDEO' }, names: 'action', limit: 'MUSIC' },
+    'without ids': { change: { ids: undefined }, field: 'ids' },
+    'no id': { change: { ids: [] }, field: 'ids', limit: 1 },
+    '101 ids': { change: { ids: Array(101).fill('t1') }, field: 'ids', limit: 100 },
+    'ids that are one string': { change: { ids: 't1,t2' }, field: 'ids' },
+    'an action that does not exist': { change: { action: 'VIDEO' }, field: 'action', limit: 'MUSIC' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each(prefixes)('200 the tasks of the caller at %s, and no others', async (prefix) => {
       const [music, lyrics] = [await startMusic(endless), await startLyrics()];
       const ids = [music, lyrics, music, 'none'];

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { finishedSongs, prefixes } from '../../support/start-music.ts';
 
 describeOperation('getClip', {
   invalid: {
-    'a clip id of 129 characters': { path: { clip_id: 'c'.repeat(129) }, names: 'clip_id', limit: 128 },
-    'an empty id between commas': { path: { clip_id: 'c1,,c2' }, names: 'clip_id' },
-    '101 clip ids': { path: { clip_id: Array(101).fill('c').join(',') }, names: 'clip_id' },
+    'a clip id of 129 characters': { path: { clip_id: 'c'.repeat(129) }, field: 'clip_id', limit: 128 },
+    'an empty id between commas': { path: { clip_id: 'c1,,c2' }, field: 'clip_id' },
+    '101 clip ids': { path: { clip_id: Array(101).fill('c').join(',') }, field: 'clip_id' },
   },
-  carriesOut: (call) => {
-    const missing = { code: 'resource_not_found', names: 'clip_id' };
+  gatewayTests: (call) => {
+    const missing = { code: 'resource_not_found', field: 'clip_id' };
     test.each(prefixes)('200 one song, and several, at %s', { timeout: 90_000 }, async (prefix) => {
       const songs = await finishedSongs();
       const [first, second] = songs.map(({ id }) => id);
@@ -21,8 +21,8 @@ describeOperation('getClip', {
     });
     test("404 songs that are not there, or another user's", { timeout: 90_000 }, async () => {
       const [song] = await finishedSongs();
-      expectRefusal(await call({ path: { clip_id: 'none,a/b' } }), 404, missing);
-      expectRefusal(await call({ path: { clip_id: song?.id ?? '' }, as: 'noQuota' }), 404, missing);
+      expectError(await call({ path: { clip_id: 'none,a/b' } }), 404, missing);
+      expectError(await call({ path: { clip_id: song?.id ?? '' }, as: 'noQuota' }), 404, missing);
     });
   },
 });

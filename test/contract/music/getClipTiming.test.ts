@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { invalidSongs, testRefusedSongs } from '../../support/refused-songs.ts';
 import { finishedSongs, prefixes } from '../../support/start-music.ts';
+import { invalidClipIds, testUnavailableSongs } from '../../support/unavailable-songs.ts';
 
 describeOperation('getClipTiming', {
-  invalid: invalidSongs,
-  carriesOut: (call) => {
+  invalid: invalidClipIds,
+  gatewayTests: (call) => {
     test.each(prefixes)('200 of a finished song at %s', { timeout: 90_000 }, async (prefix) => {
       const [song] = await finishedSongs();
       const answer = await call({ prefix, path: { clip_id: song?.id ?? '' } });
@@ -18,6 +18,6 @@ describeOperation('getClipTiming', {
       expect(aligned_words.length).toBeGreaterThan(0);
       expect(waveform_data.length).toBeGreaterThan(0);
     });
-    testRefusedSongs(call);
+    testUnavailableSongs(call);
   },
 });

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { endless, musicUntil, prefixes, startMusic } from '../../support/start-music.ts';
 
-const missing = { code: 'resource_not_found', names: 'task_id' };
+const missing = { code: 'resource_not_found', field: 'task_id' };
 
 describeOperation('getMusic', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 a task with its songs by their ids', { timeout: 90_000 }, async () => {
       const path = { task_id: await startMusic({ tags: 'folk', make_instrumental: 1 }) };
       const input = { prompt: 'A slow song about the sea', tags: 'folk', make_instrumental: 1 };
@@ -29,12 +29,8 @@ describeOperation('getMusic', {
       });
     });
     test("404 a task that is not there, or another user's", async () => {
-      expectRefusal(await call({ path: { task_id: 'none' } }), 404, missing);
-      expectRefusal(
-        await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }),
-        404,
-        missing,
-      );
+      expectError(await call({ path: { task_id: 'none' } }), 404, missing);
+      expectError(await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }), 404, missing);
     });
   },
 });

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { prefixes } from '../../support/start-music.ts';
 
 describeOperation('submitLyrics', {
   invalid: {
-    'without a prompt': { change: { prompt: undefined }, names: 'prompt' },
-    'an empty prompt': { change: { prompt: '' }, names: 'prompt', limit: 1 },
-    'a prompt that is a list': { change: { prompt: ['a lullaby'] }, names: 'prompt' },
-    'a prompt of 3001 characters': { change: { prompt: 'a'.repeat(3001) }, names: 'prompt', limit: 3000 },
+    'without a prompt': { change: { prompt: undefined }, field: 'prompt' },
+    'an empty prompt': { change: { prompt: '' }, field: 'prompt', limit: 1 },
+    'a prompt that is a list': { change: { prompt: ['a lullaby'] }, field: 'prompt' },
+    'a prompt of 3001 characters': { change: { prompt: 'a'.repeat(3001) }, field: 'prompt', limit: 3000 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each(prefixes)('200 a task at %s, and the address of the caller', async (prefix) => {
       const answer = await call({ prefix });
       const [code, msg] = prefix === '/sigma' ? ['success', ''] : [200, 'success'];
@@ -28,17 +28,21 @@ describeOperation('submitLyrics', {
       const first = await dataOf();
       expect([first[0], await dataOf()]).toEqual([200, first]);
       const other = await call({ headers, change: { prompt: 'Another' } });
-      expectRefusal(other, 400, { code: 'idempotency_key_reused' });
+      expectError(other, 400, { code: 'idempotency_key_reused' });
     });
     test('400 in the words of the provider', async () => {
-      expectRefusal(await call({ body: { prompt: '[[reject]]' } }), 400, {
+      expectError(await call({ body: { prompt: '[[reject]]' } }), 400, {
         code: 'sensitive_words_detected',
       });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['1 actions of sigma_lyrics'] };
-      expectRefusal(await call({ as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ as: 'noModels' }), 403, { code: 'access_denied' });
+      const quota = {
+        code: 'insufficient_user_quota',
+        field: 'quota',
+        includes: ['1 actions of sigma_lyrics'],
+      };
+      expectError(await call({ as: 'noQuota' }), 403, quota);
+      expectError(await call({ as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },
 });

@@ -1,57 +1,57 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { endless, finishedSongs, prefixes, startMusic } from '../../support/start-music.ts';
 
 describeOperation('submitMusic', {
   invalid: {
-    'nothing to make': { body: { mv: 'chirp-hawk' }, names: 'body', limit: 'prompt' },
+    'nothing to make': { body: { mv: 'chirp-hawk' }, field: 'body', limit: 'prompt' },
     'a description of 201 characters': {
       example: 'inspiration',
       change: { gpt_description_prompt: 'a'.repeat(201) },
-      names: 'gpt_description_prompt',
+      field: 'gpt_description_prompt',
       limit: 200,
     },
     'an inspiration prompt of 201 characters': {
       body: { prompt: 'a'.repeat(201), custom_mode: 0 },
-      names: 'prompt',
+      field: 'prompt',
       limit: 200,
     },
     'lyrics of 3001 characters': {
       example: 'custom',
       change: { prompt: 'a'.repeat(3001) },
-      names: 'prompt',
+      field: 'prompt',
       limit: 3000,
     },
-    'tags of 121 characters': { change: { tags: 'a'.repeat(121) }, names: 'tags', limit: 120 },
+    'tags of 121 characters': { change: { tags: 'a'.repeat(121) }, field: 'tags', limit: 120 },
     'a model version that does not exist': {
       change: { mv: 'chirp-sparrow' },
-      names: 'mv',
+      field: 'mv',
       limit: 'chirp-hawk',
     },
-    'a mode of 2': { change: { custom_mode: 2 }, names: 'custom_mode' },
+    'a mode of 2': { change: { custom_mode: 2 }, field: 'custom_mode' },
     'a continuation of nothing': {
       example: 'continuation',
       change: { continue_clip_id: undefined },
-      names: 'continue_clip_id',
+      field: 'continue_clip_id',
     },
     'stems of nothing': {
       example: 'stems',
       change: { continue_clip_id: undefined },
-      names: 'continue_clip_id',
+      field: 'continue_clip_id',
     },
     'a callback that is no web address': {
       change: { callback_url: 'ftp://app.example/' },
-      names: 'callback_url',
+      field: 'callback_url',
     },
     'a slider over 1': {
       change: { metadata: { control_sliders: { style_weight: 1.5 } } },
-      names: 'metadata.control_sliders.style_weight',
+      field: 'metadata.control_sliders.style_weight',
       limit: 1,
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const plain = { callback_url: undefined, ...endless };
     const told = expect.stringMatching(/^task_/);
     test.each([
@@ -72,7 +72,7 @@ describeOperation('submitMusic', {
       const [first, second] = [await again(), await again()];
       const { data } = jsonOf(first) as { data: unknown };
       expect([first.status, (jsonOf(second) as { data: unknown }).data]).toEqual([200, data]);
-      expectRefusal(await again({ title: 'Another' }), 400, { code: 'idempotency_key_reused' });
+      expectError(await again({ title: 'Another' }), 400, { code: 'idempotency_key_reused' });
     });
     test('200 a continuation and stems of a song', { timeout: 90_000 }, async () => {
       const [song] = await finishedSongs();
@@ -81,26 +81,30 @@ describeOperation('submitMusic', {
         expect((await call({ example, change })).status).toBe(200);
     });
     test('400 in the words of the provider', async () => {
-      expectRefusal(await call({ body: { prompt: 'Unsuitable. [[reject]]' } }), 400, {
+      expectError(await call({ body: { prompt: 'Unsuitable. [[reject]]' } }), 400, {
         code: 'sensitive_words_detected',
       });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 tracks of sigma_music'] };
-      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
+      const quota = {
+        code: 'insufficient_user_quota',
+        field: 'quota',
+        includes: ['2 tracks of sigma_music'],
+      };
+      expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 a song that nobody has, or somebody else', { timeout: 90_000 }, async () => {
       const [song] = await finishedSongs();
-      const missing = { code: 'resource_not_found', names: 'continue_clip_id' };
-      expectRefusal(await call({ example: 'continuation' }), 404, missing);
+      const missing = { code: 'resource_not_found', field: 'continue_clip_id' };
+      expectError(await call({ example: 'continuation' }), 404, missing);
       const change = { continue_clip_id: song?.id ?? '' };
-      expectRefusal(await call({ example: 'stems', change, as: 'noQuota' }), 404, missing);
+      expectError(await call({ example: 'stems', change, as: 'noQuota' }), 404, missing);
     });
     test('409 a song that is not complete', async () => {
       const change = { continue_clip_id: await startMusic({ prompt: 'The sea. [[never]]' }) };
-      const waiting = { code: 'resource_not_ready', names: 'continue_clip_id' };
-      expectRefusal(await call({ example: 'continuation', change }), 409, waiting);
+      const waiting = { code: 'resource_not_ready', field: 'continue_clip_id' };
+      expectError(await call({ example: 'continuation', change }), 409, waiting);
     });
     test.each([
       ['unauthorized', 502, 'bad_response_status_code'],
@@ -110,7 +114,7 @@ describeOperation('submitMusic', {
       ['throttle', 429, 'rate_limit_exceeded'],
       ['unavailable', 503, 'get_channel_failed'],
     ])('%s of the provider is told as %i', async (trigger, status, code) => {
-      expectRefusal(await call({ body: { prompt: `The sea. [[${trigger}]]` } }), status, { code });
+      expectError(await call({ body: { prompt: `The sea. [[${trigger}]]` } }), status, { code });
     });
   },
 });

@@ -1,44 +1,48 @@
 import { expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 const model = 'voxa-v1';
 
 describeOperation('openInferenceSocket', {
   invalid: {
-    'an empty model': { query: { model: '' }, names: 'model' },
-    'a model name of 201 characters': { query: { model: 'm'.repeat(201) }, names: 'model', limit: 200 },
+    'an empty model': { query: { model: '' }, field: 'model' },
+    'a model name of 201 characters': { query: { model: 'm'.repeat(201) }, field: 'model', limit: 200 },
   },
-  carriesOut: (call, open) => {
+  gatewayTests: (call, open) => {
     test('426 to a request that is no socket', async () => {
       const answer = await call({ query: { model } });
-      expectRefusal(answer, 426, { code: 'upgrade_required' });
+      expectError(answer, 426, { code: 'upgrade_required' });
       expect(answer.headers.get('upgrade')).toBe('websocket');
     });
     test.each([model, 'voxa-v3-flash', 'alpha-audio-3.0-tts-flash'])('101 to a key and %s', async (one) => {
       expect((await open({ query: { model: one } })).status).toBe(101);
     });
     test('401 without a key', async () => {
-      expectRefusal(await open({ headers: { authorization: undefined } }), 401, { code: 'invalid_api_key' });
+      expectError(await open({ headers: { authorization: undefined } }), 401, { code: 'invalid_api_key' });
     });
     test('401 with a revoked key', async () => {
-      expectRefusal(await open({ query: { model }, as: 'revoked' }), 401, { code: 'invalid_api_key' });
+      expectError(await open({ query: { model }, as: 'revoked' }), 401, { code: 'invalid_api_key' });
     });
     test('400 an empty model', async () => {
-      expectRefusal(await open({ query: { model: '' } }), 400, { code: 'invalid_request', names: 'model' });
+      expectError(await open({ query: { model: '' } }), 400, { code: 'invalid_request', field: 'model' });
     });
     test('400 a realtime model', async () => {
       const answer = await open({ query: { model: 'alpha3-tts-flash-realtime' } });
-      expectRefusal(answer, 400, { code: 'invalid_request', names: 'model', says: ['/api-ws/v1/realtime'] });
+      expectError(answer, 400, {
+        code: 'invalid_request',
+        field: 'model',
+        includes: ['/api-ws/v1/realtime'],
+      });
     });
     test('404 an unknown model', async () => {
-      expectRefusal(await open({ query: { model: 'voxa-v99' } }), 404, {
+      expectError(await open({ query: { model: 'voxa-v99' } }), 404, {
         code: 'model_not_found',
-        names: 'model',
+        field: 'model',
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
+      expectError(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },
 });

@@ -1,18 +1,18 @@
 import { expect, inject, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 const model = 'alpha3-tts-flash-realtime';
 
 describeOperation('openRealtimeSocket', {
   invalid: {
-    'an empty model': { query: { model: '' }, names: 'model' },
-    'a model name of 201 characters': { query: { model: 'm'.repeat(201) }, names: 'model', limit: 200 },
+    'an empty model': { query: { model: '' }, field: 'model' },
+    'a model name of 201 characters': { query: { model: 'm'.repeat(201) }, field: 'model', limit: 200 },
   },
-  carriesOut: (call, open) => {
+  gatewayTests: (call, open) => {
     test('426 to a request that is no socket', async () => {
       const answer = await call({ query: { model } });
-      expectRefusal(answer, 426, { code: 'upgrade_required' });
+      expectError(answer, 426, { code: 'upgrade_required' });
       expect(answer.headers.get('upgrade')).toBe('websocket');
     });
     test('101 to a key and a realtime model', async () => {
@@ -28,26 +28,26 @@ describeOperation('openRealtimeSocket', {
       expect([answer.status, answer.headers.get('sec-websocket-protocol')]).toEqual([101, 'realtime']);
     });
     test('401 without a key', async () => {
-      expectRefusal(await open({ headers: { authorization: undefined } }), 401, { code: 'invalid_api_key' });
+      expectError(await open({ headers: { authorization: undefined } }), 401, { code: 'invalid_api_key' });
     });
     test('401 with a revoked key', async () => {
-      expectRefusal(await open({ as: 'revoked' }), 401, { code: 'invalid_api_key' });
+      expectError(await open({ as: 'revoked' }), 401, { code: 'invalid_api_key' });
     });
     test('400 an empty model', async () => {
-      expectRefusal(await open({ query: { model: '' } }), 400, { code: 'invalid_request', names: 'model' });
+      expectError(await open({ query: { model: '' } }), 400, { code: 'invalid_request', field: 'model' });
     });
     test('400 a model of another route', async () => {
       const answer = await open({ query: { model: 'alpha3-tts-flash' } });
-      expectRefusal(answer, 400, { code: 'invalid_request', names: 'model', says: ['multimodal'] });
+      expectError(answer, 400, { code: 'invalid_request', field: 'model', includes: ['multimodal'] });
     });
     test('404 an unknown model', async () => {
-      expectRefusal(await open({ query: { model: 'alpha9' } }), 404, {
+      expectError(await open({ query: { model: 'alpha9' } }), 404, {
         code: 'model_not_found',
-        names: 'model',
+        field: 'model',
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
+      expectError(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },
 });

@@ -4,7 +4,7 @@ import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('getAsyncApiDocument', {
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 the bundle itself, without a key', async () => {
       const answer = await call({ headers: { authorization: undefined } });
       expect([answer.status, jsonOf(answer)]).toEqual([200, eventBundle]);

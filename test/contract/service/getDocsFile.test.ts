@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { bundle } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 describeOperation('getDocsFile', {
   invalid: {
-    'a name of 65 characters': { path: { file: 'n'.repeat(65) }, names: 'file', limit: 64 },
+    'a name of 65 characters': { path: { file: 'n'.repeat(65) }, field: 'file', limit: 64 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const open = (file: string, headers = {}) =>
       call({ path: { file }, headers: { authorization: undefined, ...headers } });
     test.each([
@@ -37,7 +37,7 @@ describeOperation('getDocsFile', {
       async (file) => {
         const answer = await open(decodeURIComponent(file));
         if (file.endsWith('%00')) expect(answer.status).toBe(400);
-        else expectRefusal(answer, 404, { code: 'path_not_found', names: 'file' });
+        else expectError(answer, 404, { code: 'path_not_found', field: 'file' });
       },
     );
   },

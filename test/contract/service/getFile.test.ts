@@ -2,19 +2,19 @@ import { expect, test } from 'vitest';
 import { documented } from '../../conformance/contract/documented.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { checked, expectRefusal } from '../../support/expectations.ts';
+import { assertConforms, expectError } from '../../support/expectations.ts';
 import { faulty, filesOf, finishedVideo, linkParts } from '../../support/faults.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 
 const operation = documented('getFile');
-const missing = { code: 'resource_not_found', names: 'token' };
+const missing = { code: 'resource_not_found', field: 'token' };
 
 describeOperation('getFile', {
   invalid: {
-    'a token of 12289 characters': { path: { token: 't'.repeat(12_289) }, names: 'token', limit: 12_288 },
-    'a name of 65 characters': { path: { name: 'n'.repeat(65) }, names: 'name', limit: 64 },
+    'a token of 12289 characters': { path: { token: 't'.repeat(12_289) }, field: 'token', limit: 12_288 },
+    'a name of 65 characters': { path: { name: 'n'.repeat(65) }, field: 'name', limit: 64 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const withoutKey = { authorization: undefined };
     const ended = async (prompt?: string) => {
       const id = await startVideo(prompt === undefined ? {} : { prompt });
@@ -30,7 +30,7 @@ describeOperation('getFile', {
       expect([part.status, part.body.equals(whole.body.subarray(0, 100))]).toEqual([206, true]);
       expect(part.headers.get('content-range')).toBe(`bytes 0-99/${whole.body.length}`);
       const beyond = await call({ path, headers: { ...withoutKey, range: `bytes=${whole.body.length}-` } });
-      expectRefusal(beyond, 416, { code: 'range_not_satisfiable', names: 'range' });
+      expectError(beyond, 416, { code: 'range_not_satisfiable', field: 'range' });
       expect(beyond.headers.get('content-range')).toBe(`bytes */${whole.body.length}`);
     });
     test('200 and 206 in the form in which the provider has the file', async () => {
@@ -50,7 +50,7 @@ describeOperation('getFile', {
         ] as const) {
           const path = links[index]?.[which] ?? {};
           const load = async (headers = {}) =>
-            checked(await exchange(await faulty(), operation, { path, headers }), operation);
+            assertConforms(await exchange(await faulty(), operation, { path, headers }), operation);
           const whole = await load();
           expect([whole.status, whole.headers.get('content-type')]).toEqual([200, mediaType]);
           const part = await load({ range: 'bytes=0-99' });
@@ -60,10 +60,10 @@ describeOperation('getFile', {
       }
     });
     test('404 a file that its provider has no more', async () => {
-      expectRefusal(await call({ path: await ended('[[expired-url]]') }), 404, missing);
+      expectError(await call({ path: await ended('[[expired-url]]') }), 404, missing);
     });
     test.each(['none', 'A'.repeat(200), 'a/b', '%00'])('404 the token %j', async (token) => {
-      expectRefusal(await call({ path: { token, name: 'video.mp4' } }), 404, missing);
+      expectError(await call({ path: { token, name: 'video.mp4' } }), 404, missing);
     });
   },
 });

@@ -3,7 +3,7 @@ import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('getHealth', {
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 without a key', async () => {
       const answer = await call({ headers: { authorization: undefined } });
       expect([answer.status, jsonOf(answer)]).toEqual([200, { status: 'ok' }]);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { parseEvents } from '../../conformance/wire/event-stream.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 const voxa = { model: 'voxa-v3-flash', input: 'Good morning.', voice: 'voxanna' };
 const alpha3 = { model: 'alpha3-tts-flash', input: 'Good morning.', voice: 'Aria' };
@@ -11,28 +11,28 @@ const beta = { model: 'beta/speech-02-turbo', input: 'Good morning.', voice: 'be
 
 describeOperation('createSpeech', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without a text': { change: { input: undefined }, names: 'input' },
-    'an empty text': { change: { input: '' }, names: 'input', limit: 1 },
-    'a text that is a number': { change: { input: 7 }, names: 'input' },
-    'a text of 20001 characters': { change: { input: 'a'.repeat(20_001) }, names: 'input', limit: 20_000 },
-    'without a voice': { change: { voice: undefined }, names: 'voice' },
-    'a voice object without an id': { change: { voice: {} }, names: 'voice.id' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without a text': { change: { input: undefined }, field: 'input' },
+    'an empty text': { change: { input: '' }, field: 'input', limit: 1 },
+    'a text that is a number': { change: { input: 7 }, field: 'input' },
+    'a text of 20001 characters': { change: { input: 'a'.repeat(20_001) }, field: 'input', limit: 20_000 },
+    'without a voice': { change: { voice: undefined }, field: 'voice' },
+    'a voice object without an id': { change: { voice: {} }, field: 'voice.id' },
     'a format that nothing produces': {
       change: { response_format: 'aac' },
-      names: 'response_format',
+      field: 'response_format',
       limit: 'opus',
     },
-    'a speed of 5': { change: { speed: 5 }, names: 'speed', limit: 4 },
-    'a stream that is a string': { change: { stream: 'true' }, names: 'stream' },
+    'a speed of 5': { change: { speed: 5 }, field: 'speed', limit: 4 },
+    'a stream that is a string': { change: { stream: 'true' }, field: 'stream' },
     'a stream format that does not exist': {
       change: { stream_format: 'xml' },
-      names: 'stream_format',
+      field: 'stream_format',
       limit: 'sse',
     },
-    'native options that are a list': { change: { extra_body: { input: [] } }, names: 'extra_body.input' },
+    'native options that are a list': { change: { extra_body: { input: [] } }, field: 'extra_body.input' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const made: [string, object, string][] = [
       ['mp3 of voxa by default', voxa, 'audio/mpeg'],
       ['wav of voxa', { ...voxa, response_format: 'wav' }, 'audio/wav'],
@@ -114,20 +114,24 @@ describeOperation('createSpeech', {
       ['a realtime model', { ...alpha3, model: 'alpha3-tts-flash-realtime' }, 'model', '/api-ws/v1/realtime'],
       ['a video model', { ...alpha3, model: 'gamma3.0-video' }, 'model', 'gamma3.0-video'],
     ];
-    test.each(refused)('400 %s', async (_, body, names, says) => {
-      expectRefusal(await call({ body: { ...body } }), 400, { code: 'invalid_request', names, says: [says] });
+    test.each(refused)('400 %s', async (_, body, field, includes) => {
+      expectError(await call({ body: { ...body } }), 400, {
+        code: 'invalid_request',
+        field,
+        includes: [includes],
+      });
     });
 
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...voxa, model: 'voxa-v99' } });
-      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['voxa-v99'] });
+      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['voxa-v99'] });
     });
     test('403 a model that the key may not use', async () => {
       const answer = await call({ body: voxa, as: 'noModels' });
-      expectRefusal(answer, 403, { code: 'access_denied', names: 'model', says: ['voxa-v3-flash'] });
+      expectError(answer, 403, { code: 'access_denied', field: 'model', includes: ['voxa-v3-flash'] });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: voxa, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
+      expectError(await call({ body: voxa, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
     });
 
     describe('when the provider fails', () => {
@@ -138,18 +142,18 @@ describeOperation('createSpeech', {
 
       test('400 its refusal in its own words', async () => {
         const answer = await call({ body: { ...voxa, input: '[[reject]]' } });
-        expectRefusal(answer, 400, { code: 'DataInspectionFailed', says: ['inappropriate'] });
+        expectError(answer, 400, { code: 'DataInspectionFailed', includes: ['inappropriate'] });
       });
       test('400 its refusal of a stream', async () => {
         const answer = await call({ body: { ...voxa, input: '[[reject]]', stream: true } });
-        expectRefusal(answer, 400, { code: 'DataInspectionFailed' });
+        expectError(answer, 400, { code: 'DataInspectionFailed' });
       });
       test.each([
         ['throttled', voxa, '[[throttle]]'],
         ['beta, with status 200', beta, '[[base-resp:1002]]'],
       ])('429 %s', async (_, body, input) => {
         const answer = await call({ body: { ...body, input } });
-        expectRefusal(answer, 429, { code: 'rate_limit_exceeded' });
+        expectError(answer, 429, { code: 'rate_limit_exceeded' });
       });
       test.each([
         'unauthorized',
@@ -161,10 +165,10 @@ describeOperation('createSpeech', {
         'no-audio',
         'expired-url',
       ])('502 %s', async (trigger) =>
-        expectRefusal(await call({ body: { ...voxa, input: `[[${trigger}]] Hi.` } }), 502),
+        expectError(await call({ body: { ...voxa, input: `[[${trigger}]] Hi.` } }), 502),
       );
       test('503 unavailable', async () => {
-        expectRefusal(await call({ body: { ...voxa, input: '[[unavailable]]' } }), 503);
+        expectError(await call({ body: { ...voxa, input: '[[unavailable]]' } }), 503);
       });
       test('a stream that fails late breaks off', async () => {
         await expect(

@@ -3,7 +3,7 @@ import { parseEvents } from '../../conformance/wire/event-stream.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { hasSignature } from '../../conformance/wire/media-signatures.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal, expectRejection } from '../../support/expectations.ts';
+import { expectError, expectProviderError } from '../../support/expectations.ts';
 
 const spoken = (input: object = {}, model = 'alpha3-tts-flash') => ({
   model,
@@ -23,25 +23,25 @@ interface Spoken {
 
 describeOperation('generateMultimodalSpeech', {
   invalid: {
-    'a realtime model': { change: { model: 'alpha3-tts-flash-realtime' }, names: 'model' },
+    'a realtime model': { change: { model: 'alpha3-tts-flash-realtime' }, field: 'model' },
     'instructions to a model that is no instruct model': {
       example: 'instruct',
       change: { model: 'alpha3-tts-flash' },
-      names: 'input.instructions',
+      field: 'input.instructions',
     },
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without an input': { change: { input: undefined }, names: 'input' },
-    'without a text': { change: { input: { text: undefined } }, names: 'input.text' },
-    'without a voice': { change: { input: { voice: undefined } }, names: 'input.voice' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without an input': { change: { input: undefined }, field: 'input' },
+    'without a text': { change: { input: { text: undefined } }, field: 'input.text' },
+    'without a voice': { change: { input: { voice: undefined } }, field: 'input.voice' },
     'an alpha3 text of 601 characters': {
       example: 'alpha3',
       change: { input: { text: 'a'.repeat(601) } },
-      names: 'input.text',
+      field: 'input.text',
       limit: 600,
     },
     'a language that does not exist': {
       change: { input: { language_type: 'Latin' } },
-      names: 'input.language_type',
+      field: 'input.language_type',
       limit: 'Auto',
     },
     'better instructions without any': {
@@ -49,37 +49,37 @@ describeOperation('generateMultimodalSpeech', {
         model: 'alpha3-tts-instruct-flash',
         input: { instructions: undefined, optimize_instructions: true },
       },
-      names: 'input.instructions',
+      field: 'input.instructions',
     },
     'a beta text without a voice setting': {
       example: 'beta',
       change: { input: { voice_setting: undefined } },
-      names: 'input.voice_setting',
+      field: 'input.voice_setting',
     },
     'a beta speed of 3': {
       example: 'beta',
       change: { input: { voice_setting: { speed: 3 } } },
-      names: 'input.voice_setting.speed',
+      field: 'input.voice_setting.speed',
       limit: 2,
     },
     'a beta sample rate that does not exist': {
       example: 'beta',
       change: { input: { audio_setting: { sample_rate: 48_000 } } },
-      names: 'input.audio_setting.sample_rate',
+      field: 'input.audio_setting.sample_rate',
       limit: 44_100,
     },
     'a beta clone without its recording': {
       example: 'beta_clone',
       change: { input: { audio_url: undefined } },
-      names: 'input.audio_url',
+      field: 'input.audio_url',
     },
     'an event switch that does not exist': {
       headers: { 'X-Native-SSE': 'yes' },
-      names: 'x-native-sse',
+      field: 'x-native-sse',
       limit: 'enable',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 WAV behind a signed URL, in characters', async () => {
       const answer = await call({ body: spoken() });
       expect(answer.status).toBe(200);
@@ -139,23 +139,27 @@ describeOperation('generateMultimodalSpeech', {
       ['a synthesizer model', spoken({ voice: 'voxanna' }, 'voxa-v2'), 'model', 'SpeechSynthesizer'],
       ['a realtime model', spoken({}, 'alpha3-tts-flash-realtime'), 'model', 'realtime'],
     ];
-    test.each(refused)('400 %s', async (_, body, names, says) => {
-      expectRefusal(await call({ body: { ...body } }), 400, { code: 'invalid_request', names, says: [says] });
+    test.each(refused)('400 %s', async (_, body, field, includes) => {
+      expectError(await call({ body: { ...body } }), 400, {
+        code: 'invalid_request',
+        field,
+        includes: [includes],
+      });
     });
     test('404 an unknown model', async () => {
-      expectRefusal(await call({ body: spoken({}, 'alpha9-tts') }), 404, {
+      expectError(await call({ body: spoken({}, 'alpha9-tts') }), 404, {
         code: 'model_not_found',
-        names: 'model',
+        field: 'model',
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'noModels' }), 403, {
+      expectError(await call({ body: spoken(), as: 'noModels' }), 403, {
         code: 'access_denied',
-        names: 'model',
+        field: 'model',
       });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'noQuota' }), 403, {
+      expectError(await call({ body: spoken(), as: 'noQuota' }), 403, {
         code: 'insufficient_user_quota',
       });
     });
@@ -170,19 +174,23 @@ describeOperation('generateMultimodalSpeech', {
         ['', {}],
         [' of events', { headers: events }],
       ])('400 its refusal%s, unchanged', async (_, more) => {
-        expectRejection(
+        expectProviderError(
           await call({ body: spoken({ text: '[[reject]]' }), ...more }),
           400,
           'DataInspectionFailed',
         );
       });
       test('429 throttled, unchanged', async () => {
-        expectRejection(await call({ body: spoken({ text: '[[throttle]]' }) }), 429, 'Throttling.RateQuota');
+        expectProviderError(
+          await call({ body: spoken({ text: '[[throttle]]' }) }),
+          429,
+          'Throttling.RateQuota',
+        );
       });
       test.each(['unauthorized', 'denied', 'error', 'drop'])(
         '502 %s, in the gateway’s words',
         async (trigger) => {
-          expectRefusal(await call({ body: spoken({ text: `[[${trigger}]]` }) }), 502);
+          expectError(await call({ body: spoken({ text: `[[${trigger}]]` }) }), 502);
         },
       );
     });

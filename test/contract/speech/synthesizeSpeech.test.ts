@@ -3,7 +3,7 @@ import { parseEvents } from '../../conformance/wire/event-stream.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { hasSignature } from '../../conformance/wire/media-signatures.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal, expectRejection } from '../../support/expectations.ts';
+import { expectError, expectProviderError } from '../../support/expectations.ts';
 
 const spoken = (input: object = {}, model = 'voxa-v3-flash') => ({
   model,
@@ -18,35 +18,35 @@ interface Spoken {
 
 describeOperation('synthesizeSpeech', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without an input': { change: { input: undefined }, names: 'input' },
-    'without a text': { change: { input: { text: undefined } }, names: 'input.text' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without an input': { change: { input: undefined }, field: 'input' },
+    'without a text': { change: { input: { text: undefined } }, field: 'input.text' },
     'a text of 20001 characters': {
       change: { input: { text: 'a'.repeat(20_001) } },
-      names: 'input.text',
+      field: 'input.text',
       limit: 20_000,
     },
-    'a voice that is a number': { change: { input: { voice: 7 } }, names: 'input.voice' },
+    'a voice that is a number': { change: { input: { voice: 7 } }, field: 'input.voice' },
     'a format that does not exist': {
       change: { input: { format: 'flac' } },
-      names: 'input.format',
+      field: 'input.format',
       limit: 'opus',
     },
     'a sample rate that does not exist': {
       change: { input: { sample_rate: 11_025 } },
-      names: 'input.sample_rate',
+      field: 'input.sample_rate',
       limit: 22_050,
     },
-    'a volume of 101': { change: { input: { volume: 101 } }, names: 'input.volume', limit: 100 },
-    'a rate of 2.1': { change: { input: { rate: 2.1 } }, names: 'input.rate', limit: 2 },
-    'a pitch of 0': { change: { input: { pitch: 0 } }, names: 'input.pitch', limit: 0.5 },
+    'a volume of 101': { change: { input: { volume: 101 } }, field: 'input.volume', limit: 100 },
+    'a rate of 2.1': { change: { input: { rate: 2.1 } }, field: 'input.rate', limit: 2 },
+    'a pitch of 0': { change: { input: { pitch: 0 } }, field: 'input.pitch', limit: 0.5 },
     'an event switch that does not exist': {
       headers: { 'X-Native-SSE': 'yes' },
-      names: 'x-native-sse',
+      field: 'x-native-sse',
       limit: 'enable',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each([
       ['mp3', 'audio/mpeg'],
       ['wav', 'audio/wav'],
@@ -89,23 +89,27 @@ describeOperation('synthesizeSpeech', {
       ['a multimodal model', spoken({ voice: 'Aria' }, 'alpha3-tts-flash'), 'model', 'multimodal'],
       ['a realtime model', spoken({ voice: 'Aria' }, 'alpha3-tts-flash-realtime'), 'model', 'realtime'],
     ];
-    test.each(refused)('400 %s', async (_, body, names, says) => {
-      expectRefusal(await call({ body: { ...body } }), 400, { code: 'invalid_request', names, says: [says] });
+    test.each(refused)('400 %s', async (_, body, field, includes) => {
+      expectError(await call({ body: { ...body } }), 400, {
+        code: 'invalid_request',
+        field,
+        includes: [includes],
+      });
     });
     test('404 an unknown model', async () => {
-      expectRefusal(await call({ body: spoken({}, 'voxa-v99') }), 404, {
+      expectError(await call({ body: spoken({}, 'voxa-v99') }), 404, {
         code: 'model_not_found',
-        names: 'model',
+        field: 'model',
       });
     });
     test('403 a model that the key may not use', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'noModels' }), 403, {
+      expectError(await call({ body: spoken(), as: 'noModels' }), 403, {
         code: 'access_denied',
-        names: 'model',
+        field: 'model',
       });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: spoken(), as: 'noQuota' }), 403, {
+      expectError(await call({ body: spoken(), as: 'noQuota' }), 403, {
         code: 'insufficient_user_quota',
       });
     });
@@ -121,19 +125,23 @@ describeOperation('synthesizeSpeech', {
         [' of events', { headers: events }],
       ])('400 its refusal%s, unchanged', async (_, more) => {
         const answer = await call({ body: spoken({ text: '[[reject]]' }), ...more });
-        expectRejection(answer, 400, 'DataInspectionFailed');
+        expectProviderError(answer, 400, 'DataInspectionFailed');
       });
       test('429 throttled, unchanged', async () => {
-        expectRejection(await call({ body: spoken({ text: '[[throttle]]' }) }), 429, 'Throttling.RateQuota');
+        expectProviderError(
+          await call({ body: spoken({ text: '[[throttle]]' }) }),
+          429,
+          'Throttling.RateQuota',
+        );
       });
       test.each(['unauthorized', 'denied', 'error', 'drop'])(
         '502 %s, in the gateway’s words',
         async (trigger) => {
-          expectRefusal(await call({ body: spoken({ text: `[[${trigger}]]` }) }), 502);
+          expectError(await call({ body: spoken({ text: `[[${trigger}]]` }) }), 502);
         },
       );
       test('503 unavailable', async () => {
-        expectRefusal(await call({ body: spoken({ text: '[[unavailable]]' }) }), 503);
+        expectError(await call({ body: spoken({ text: '[[unavailable]]' }) }), 503);
       });
       test('200 events up to a late failure', async () => {
         const answer = await call({ body: spoken({ text: '[[fail-late]] Good morning.' }), headers: events });

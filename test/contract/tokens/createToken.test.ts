@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 interface Made {
   success: boolean;
@@ -11,23 +11,23 @@ interface Made {
 
 describeOperation('createToken', {
   invalid: {
-    'without a name': { change: { name: undefined }, names: 'name' },
-    'a name of 51 characters': { change: { name: 'n'.repeat(51) }, names: 'name', limit: 50 },
-    'a name with a line break': { change: { name: 'front\nend' }, names: 'name' },
-    'a name with a control character': { change: { name: 'front\u0085end' }, names: 'name' },
-    'a name that changes the direction of text': { change: { name: 'a\u202egnp.exe' }, names: 'name' },
-    'a quota below 0': { change: { remain_quota: -1 }, names: 'remain_quota', limit: 0 },
-    'a quota that is a string': { change: { remain_quota: '100' }, names: 'remain_quota' },
-    'an expiry of -2': { change: { expired_time: -2 }, names: 'expired_time', limit: -1 },
-    'an expiry of 0': { change: { expired_time: 0 }, names: 'expired_time', limit: -1 },
-    'neither a quota nor unlimited_quota': { change: { remain_quota: undefined }, names: 'remain_quota' },
+    'without a name': { change: { name: undefined }, field: 'name' },
+    'a name of 51 characters': { change: { name: 'n'.repeat(51) }, field: 'name', limit: 50 },
+    'a name with a line break': { change: { name: 'front\nend' }, field: 'name' },
+    'a name with a control character': { change: { name: 'front\u0085end' }, field: 'name' },
+    'a name that changes the direction of text': { change: { name: 'a\u202egnp.exe' }, field: 'name' },
+    'a quota below 0': { change: { remain_quota: -1 }, field: 'remain_quota', limit: 0 },
+    'a quota that is a string': { change: { remain_quota: '100' }, field: 'remain_quota' },
+    'an expiry of -2': { change: { expired_time: -2 }, field: 'expired_time', limit: -1 },
+    'an expiry of 0': { change: { expired_time: 0 }, field: 'expired_time', limit: -1 },
+    'neither a quota nor unlimited_quota': { change: { remain_quota: undefined }, field: 'remain_quota' },
     'no quota, and unlimited_quota false': {
       change: { remain_quota: undefined, unlimited_quota: false },
-      names: 'remain_quota',
+      field: 'remain_quota',
     },
-    'an expiry with a fraction': { change: { expired_time: 1.5 }, names: 'expired_time' },
+    'an expiry with a fraction': { change: { expired_time: 1.5 }, field: 'expired_time' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const madeBy = async (...args: Parameters<typeof call>) => {
       const answer = await call(...args);
       expect(answer.status, answer.body.toString()).toBe(200);
@@ -101,27 +101,27 @@ describeOperation('createToken', {
         'allow_ips',
       ],
       ['a group that there is not', { group: 'nobody' }, 'group'],
-    ])('400 %s', async (_, fields, names) => {
-      expectRefusal(await call({ body: { name: 'k', remain_quota: 0, ...fields } }), 400, { names });
+    ])('400 %s', async (_, fields, field) => {
+      expectError(await call({ body: { name: 'k', remain_quota: 0, ...fields } }), 400, { field });
     });
 
     test('400 names the rule of a missing quota and of an expiry of 0', async () => {
       const missing = await call({ body: { name: 'k', expired_time: -1 } });
-      expectRefusal(missing, 400, {
-        names: 'remain_quota',
-        says: ['required unless unlimited_quota is true'],
+      expectError(missing, 400, {
+        field: 'remain_quota',
+        includes: ['required unless unlimited_quota is true'],
       });
       const ended = await call({ body: { name: 'k', remain_quota: 0, expired_time: 0 } });
-      expectRefusal(ended, 400, { names: 'expired_time', says: ['-1 for a key that never expires'] });
+      expectError(ended, 400, { field: 'expired_time', includes: ['-1 for a key that never expires'] });
     });
 
     test.each([
       ['quota that it does not have', { remain_quota: 1 }, 'remain_quota'],
       ['no limit of quota', { unlimited_quota: true }, 'unlimited_quota'],
       ['another group', { group: 'nobody' }, 'group'],
-    ])('403 to a key that gives away %s', async (_, fields, names) => {
-      expectRefusal(await call({ body: { name: 'k', remain_quota: 0, ...fields }, as: 'noQuota' }), 403, {
-        names,
+    ])('403 to a key that gives away %s', async (_, fields, field) => {
+      expectError(await call({ body: { name: 'k', remain_quota: 0, ...fields }, as: 'noQuota' }), 403, {
+        field,
       });
     });
 
@@ -130,7 +130,7 @@ describeOperation('createToken', {
         body: { name: 'k', remain_quota: 0, model_limits: 'voxa-v2' },
         as: 'noModels',
       });
-      expectRefusal(answer, 403, { names: 'model_limits', says: ['voxa-v2'] });
+      expectError(answer, 403, { field: 'model_limits', includes: ['voxa-v2'] });
     });
   },
 });

@@ -3,7 +3,7 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 interface Key {
   id: number;
@@ -19,10 +19,10 @@ async function make(body: object = {}): Promise<Key> {
 
 describeOperation('deleteToken', {
   invalid: {
-    'an id that is no number': { path: { id: 'mine' }, names: 'id' },
-    'id 0': { path: { id: '0' }, names: 'id', limit: 1 },
+    'an id that is no number': { path: { id: 'mine' }, field: 'id' },
+    'id 0': { path: { id: '0' }, field: 'id', limit: 1 },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const remove = (id: number, key?: string) =>
       call({ path: { id: String(id) }, ...(key && { headers: { authorization: `Bearer ${key}` } }) });
 
@@ -34,26 +34,26 @@ describeOperation('deleteToken', {
       const answer = await remove(id);
       expect(jsonOf(answer)).toEqual({ success: true, message: '' });
       expect((await exchange(target, list)).status).toBe(401);
-      expectRefusal(await remove(id), 404, { names: 'id' });
+      expectError(await remove(id), 404, { field: 'id' });
     });
 
     test('itself', async () => {
       const { id, key } = await make({ remain_quota: 1 });
       expect((await remove(id, key)).status).toBe(200);
-      expectRefusal(await remove(id, key), 401);
+      expectError(await remove(id, key), 401);
     });
 
     test('404 for an id that nobody has, or another user', async () => {
-      expectRefusal(await remove(Number.MAX_SAFE_INTEGER), 404, { names: 'id' });
+      expectError(await remove(Number.MAX_SAFE_INTEGER), 404, { field: 'id' });
       const { id } = await make();
-      expectRefusal(await call({ path: { id: String(id) }, as: 'noQuota' }), 404, { names: 'id' });
+      expectError(await call({ path: { id: String(id) }, as: 'noQuota' }), 404, { field: 'id' });
     });
 
     test('404 to a limited key for one that was not created with it', async () => {
       const [{ key }, other] = [await make({ remain_quota: 1 }), await make()];
-      expectRefusal(await remove(other.id, key), 404, { names: 'id' });
+      expectError(await remove(other.id, key), 404, { field: 'id' });
       const restricted = await make({ unlimited_quota: true, model_limits: 'voxa-v2' });
-      expectRefusal(await remove(other.id, restricted.key), 404, { names: 'id' });
+      expectError(await remove(other.id, restricted.key), 404, { field: 'id' });
       expect((await remove(other.id)).status).toBe(200);
     });
   },

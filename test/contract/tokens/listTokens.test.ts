@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
+import { callAdmin, newToken, newUser, type Token } from '../../support/operator.ts';
 
 interface Page {
   data: { items: { id: number; name: string; key: string; created_by: number | null }[]; total: number };
@@ -13,11 +13,11 @@ const pageOf = (answer: HttpResponse) => {
 
 describeOperation('listTokens', {
   invalid: {
-    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
-    'a page size that is no number': { query: { page_size: 'all' }, names: 'page_size' },
+    'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a page size that is no number': { query: { page_size: 'all' }, field: 'page_size' },
   },
-  carriesOut(call) {
+  gatewayTests(call) {
     const target = inject('gateway');
     const as = ({ key }: Token) => ({ headers: { authorization: `Bearer ${key}` } });
     /** A key without limits, a disabled one of the same user, and one with limits that the first one created. */
@@ -25,9 +25,11 @@ describeOperation('listTokens', {
       const user = await newUser(target);
       const unlimited = await newToken(target, user.id, { name: 'unlimited', unlimited_quota: true });
       const disabled = await newToken(target, user.id, { name: 'disabled' });
-      await operate(target, 'updateToken', { path: { id: String(disabled.id) }, body: { status: 2 } });
+      await callAdmin(target, 'updateToken', { path: { id: String(disabled.id) }, body: { status: 2 } });
       const by = { ...target, key: unlimited.key };
-      const limited = await operate<Token>(by, 'createToken', { body: { name: 'limited', remain_quota: 1 } });
+      const limited = await callAdmin<Token>(by, 'createToken', {
+        body: { name: 'limited', remain_quota: 1 },
+      });
       return { unlimited, limited };
     };
 

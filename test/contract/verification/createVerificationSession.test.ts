@@ -3,20 +3,20 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { faulty } from '../../support/faults.ts';
 
 describeOperation('createVerificationSession', {
   invalid: {
-    'a callback that is a number': { change: { callback_url: 7 }, names: 'callback_url' },
-    'a callback that is no web address': { change: { callback_url: 'app.example' }, names: 'callback_url' },
+    'a callback that is a number': { change: { callback_url: 7 }, field: 'callback_url' },
+    'a callback that is no web address': { change: { callback_url: 'app.example' }, field: 'callback_url' },
     'a callback of 2049 characters': {
       change: { callback_url: `https://app.example/${'a'.repeat(2029)}` },
-      names: 'callback_url',
+      field: 'callback_url',
       limit: 2048,
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const failing = (word: string) => ({ body: { callback_url: `https://app.example/%5B%5B${word}%5D%5D` } });
 
     test('200 a session that waits for the end user, and ends in half an hour', async () => {
@@ -44,7 +44,7 @@ describeOperation('createVerificationSession', {
     test.each(['https://user:word@app.example/', 'http://a\0b/'])(
       '400 %j is no address to lead anybody to',
       async (callback_url) => {
-        expectRefusal(await call({ body: { callback_url } }), 400, { names: 'callback_url' });
+        expectError(await call({ body: { callback_url } }), 400, { field: 'callback_url' });
       },
     );
     test.each(['http://127.0.0.1/verified', 'http://localhost:3000/', 'http://[::1]/'])(
@@ -53,19 +53,19 @@ describeOperation('createVerificationSession', {
         const answer = await exchange(await faulty(), documented('createVerificationSession'), {
           body: { callback_url },
         });
-        expectRefusal(answer, 400, { names: 'callback_url' });
+        expectError(answer, 400, { field: 'callback_url' });
       },
     );
     test('400 the provider’s refusal', async () => {
-      expectRefusal(await call(failing('reject')), 400);
+      expectError(await call(failing('reject')), 400);
     });
     test('403 a key that may not use it, and one without quota', async () => {
-      expectRefusal(await call({ as: 'noModels' }), 403, { names: 'model' });
-      expectRefusal(await call({ as: 'noQuota' }), 403, { names: 'quota' });
+      expectError(await call({ as: 'noModels' }), 403, { field: 'model' });
+      expectError(await call({ as: 'noQuota' }), 403, { field: 'quota' });
     });
     test('429 with the time to wait, when the provider takes no more', async () => {
       const answer = await call(failing('throttle'));
-      expectRefusal(answer, 429);
+      expectError(answer, 429);
       expect(answer.headers.get('retry-after')).toBe('1');
     });
     test.each([
@@ -76,7 +76,7 @@ describeOperation('createVerificationSession', {
       [502, 'drop'],
       [503, 'unavailable'],
     ])('%i on [[%s]]', async (status, word) => {
-      expectRefusal(await call(failing(word)), status);
+      expectError(await call(failing(word)), status);
     });
   },
 });

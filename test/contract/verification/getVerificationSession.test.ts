@@ -3,7 +3,7 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { decideOn } from '../../verification/end-user.ts';
 
 interface Session {
@@ -30,13 +30,13 @@ describeOperation('getVerificationSession', {
   invalid: {
     'a session id of 129 characters': {
       path: { session_id: 's'.repeat(129) },
-      names: 'session_id',
+      field: 'session_id',
       limit: 128,
     },
-    'a result code that is no number': { query: { result_code: 'passed' }, names: 'result_code' },
-    'a result code below 0': { query: { result_code: -1 }, names: 'result_code', limit: 0 },
+    'a result code that is no number': { query: { result_code: 'passed' }, field: 'result_code' },
+    'a result code below 0': { query: { result_code: -1 }, field: 'result_code', limit: 0 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 pending, whatever result code the client tells, then verified with a group', async () => {
       const { session_id, h5_link } = await started();
       const pending = { session_id, status: 'pending', group_id: '' };
@@ -65,12 +65,12 @@ describeOperation('getVerificationSession', {
       await expect.poll(status, { timeout: 5_000, interval: 100 }).toBe('expired');
     });
     test('400 an id with a NUL character', async () => {
-      expectRefusal(await call({ path: { session_id: 'a\0b' } }), 400, { names: 'session_id' });
+      expectError(await call({ path: { session_id: 'a\0b' } }), 400, { field: 'session_id' });
     });
     test('404 a session that nobody has, and one that is another user’s', async () => {
       const { session_id } = await started();
-      expectRefusal(await call({ path: { session_id: 'vs_none' } }), 404, { names: 'session_id' });
-      expectRefusal(await call({ path: { session_id }, as: 'noQuota' }), 404, { names: 'session_id' });
+      expectError(await call({ path: { session_id: 'vs_none' } }), 404, { field: 'session_id' });
+      expectError(await call({ path: { session_id }, as: 'noQuota' }), 404, { field: 'session_id' });
     });
     test.each([
       [429, 'poll-throttle'],
@@ -79,12 +79,12 @@ describeOperation('getVerificationSession', {
       [502, 'poll-drop'],
     ])('%i on [[%s]], and then all goes on', async (status, word) => {
       const { session_id } = await started(`%5B%5B${word}%5D%5D`);
-      expectRefusal(await call({ path: { session_id } }), status);
+      expectError(await call({ path: { session_id } }), status);
       expect(await shown(call, session_id)).toMatchObject({ status: 'pending' });
     });
     test('502 when the provider knows the session no more', async () => {
       const { session_id } = await started('%5B%5Bunknown%5D%5D');
-      expectRefusal(await call({ path: { session_id } }), 502);
+      expectError(await call({ path: { session_id } }), 502);
     });
   },
 });

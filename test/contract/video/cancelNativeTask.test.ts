@@ -3,7 +3,7 @@ import { documented } from '../../conformance/contract/documented.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 interface Task {
   output: { task_id: string; task_status: string };
@@ -23,9 +23,9 @@ async function statusOf(id: string): Promise<string> {
 
 describeOperation('cancelNativeTask', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each([
       ['a video', 'createNativeVideo', { model: 'gamma3.0-video', input: { prompt: '[[queued]] A kite.' } }],
       ['a 3D', 'createModel3d', { model: 'theta-3d', input: { prompt: '[[queued]] A horse.' } }],
@@ -38,16 +38,16 @@ describeOperation('cancelNativeTask', {
       ]);
       expect(await statusOf(id)).toBe('CANCELED');
       const again = await call({ path: { task_id: id } });
-      expectRefusal(again, 400, { code: 'UnsupportedOperation', names: 'task_id' });
+      expectError(again, 400, { code: 'UnsupportedOperation', field: 'task_id' });
     });
     test('404 an id that is not the caller’s', async () => {
-      const unknown = { code: 'resource_not_found', names: 'task_id' };
-      expectRefusal(await call({ path: { task_id: 'task_nobody' } }), 404, unknown);
+      const unknown = { code: 'resource_not_found', field: 'task_id' };
+      expectError(await call({ path: { task_id: 'task_nobody' } }), 404, unknown);
       const id = await started('createNativeVideo', {
         model: 'gamma3.0-video',
         input: { prompt: '[[queued]] A kite.' },
       });
-      expectRefusal(await call({ path: { task_id: id }, as: 'noModels' }), 404, unknown);
+      expectError(await call({ path: { task_id: id }, as: 'noModels' }), 404, unknown);
       expect(await statusOf(id)).toBe('PENDING');
     });
   },

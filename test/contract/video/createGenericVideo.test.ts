@@ -1,38 +1,38 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { eta } from '../../support/start-video.ts';
 
 describeOperation('createGenericVideo', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without a prompt': { change: { prompt: undefined }, names: 'prompt' },
-    'a prompt that is a number': { change: { prompt: 7 }, names: 'prompt' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without a prompt': { change: { prompt: undefined }, field: 'prompt' },
+    'a prompt that is a number': { change: { prompt: 7 }, field: 'prompt' },
     'a gamma length of 31 seconds': {
       example: 'gamma_text',
       change: { seconds: undefined, duration: 31 },
-      names: 'duration',
+      field: 'duration',
       limit: 30,
     },
     'a gamma length of 1 second': {
       example: 'gamma_text',
       change: { seconds: undefined, duration: 1 },
-      names: 'duration',
+      field: 'duration',
       limit: 2,
     },
     'a gamma size that does not exist': {
       example: 'gamma_text',
       change: { size: '4k' },
-      names: 'size',
+      field: 'size',
       limit: '1080P',
     },
     '3 gamma images': {
       change: { images: Array(3).fill('https://files.example/a.png') },
-      names: 'images',
+      field: 'images',
       limit: 2,
     },
-    'an image that is no address': { change: { image: 'cat.png' }, names: 'image' },
+    'an image that is no address': { change: { image: 'cat.png' }, field: 'image' },
     'native media with two first frames': {
       example: 'gamma_native_media',
       change: {
@@ -45,24 +45,24 @@ describeOperation('createGenericVideo', {
           },
         },
       },
-      names: 'metadata.input.media',
+      field: 'metadata.input.media',
       limit: 1,
     },
     'a native seed below 0': {
       example: 'gamma_text',
       change: { metadata: { parameters: { seed: -1 } } },
-      names: 'metadata.parameters.seed',
+      field: 'metadata.parameters.seed',
       limit: 0,
     },
     'a Seedance length of 3 seconds': {
       example: 'seedance_references',
       change: { seconds: undefined, duration: 3 },
-      names: 'duration',
+      field: 'duration',
       limit: 4,
     },
-    'an eta length of 16 seconds': { body: { ...eta, seconds: '16' }, names: 'seconds' },
+    'an eta length of 16 seconds': { body: { ...eta, seconds: '16' }, field: 'seconds' },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each([
       ['gamma_text', { model: 'gamma3.0-video-prime', seconds: '5', size: '720P' }],
       ['gamma_frames', { model: 'gamma3.0-video', seconds: '8' }],
@@ -98,8 +98,8 @@ describeOperation('createGenericVideo', {
       ],
       ['lengths that disagree on eta', { ...eta, seconds: '4', duration: 5 }, conflict, 'duration'],
       ['a speech model', { ...gamma, model: 'voxa-v3-flash' }, 'invalid_request', 'model'],
-    ])('400 %s', async (_, body, code, names) => {
-      expectRefusal(await call({ body: { ...body } }), 400, { code, names });
+    ])('400 %s', async (_, body, code, field) => {
+      expectError(await call({ body: { ...body } }), 400, { code, field });
     });
     test('200 seconds before duration on gamma', async () => {
       const answer = await call({ body: { ...gamma, seconds: '4', duration: 5 } });
@@ -107,15 +107,15 @@ describeOperation('createGenericVideo', {
     });
     test('400 an asset that nobody made', async () => {
       const body = { ...gamma, model: 'epsilon-delta-2-0-260128', image: 'asset://nobody' };
-      expectRefusal(await call({ body }), 400, { says: ['nobody'] });
+      expectError(await call({ body }), 400, { includes: ['nobody'] });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      expectRefusal(await call({ body: gamma, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
-      expectRefusal(await call({ body: gamma, as: 'noModels' }), 403, { code: 'access_denied' });
+      expectError(await call({ body: gamma, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
+      expectError(await call({ body: gamma, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...gamma, model: 'gamma9' } });
-      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['gamma9'] });
+      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['gamma9'] });
     });
     test.each([
       ['gamma_media', { model: 'gamma3.0-video-prime', seconds: '8' }],
@@ -127,7 +127,7 @@ describeOperation('createGenericVideo', {
     test('400 a form without a prompt', async () => {
       const headers = { 'content-type': 'multipart/form-data; boundary=x' };
       const body = '--x\r\ncontent-disposition: form-data; name="model"\r\n\r\ngamma3.0-video\r\n--x--\r\n';
-      expectRefusal(await call({ body, headers }), 400, { code: 'invalid_request', names: 'prompt' });
+      expectError(await call({ body, headers }), 400, { code: 'invalid_request', field: 'prompt' });
     });
     test.each([
       ['reject', 400],
@@ -136,7 +136,7 @@ describeOperation('createGenericVideo', {
       ['malformed', 502],
       ['unavailable', 503],
     ])('%s of the provider is told as %i', async (trigger, status) => {
-      expectRefusal(await call({ body: { ...gamma, prompt: `[[${trigger}]]` } }), status);
+      expectError(await call({ body: { ...gamma, prompt: `[[${trigger}]]` } }), status);
       // Three failures in a row would take the channel out; a good answer in between keeps it.
       expect((await call({ body: gamma })).status).toBe(200);
     });

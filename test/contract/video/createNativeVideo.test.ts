@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal, expectRejection } from '../../support/expectations.ts';
+import { expectError, expectProviderError } from '../../support/expectations.ts';
 
 const image = (type: string, url = 'https://files.example/a.png') => ({ type, url });
 /** Small, so that the sandbox is done soon. */
@@ -14,29 +14,29 @@ const about = (prompt: string, parameters: object = {}) => ({
 
 describeOperation('createNativeVideo', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without an input': { change: { input: undefined }, names: 'input' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without an input': { change: { input: undefined }, field: 'input' },
     'neither a prompt nor media': {
       change: { input: { prompt: undefined, media: undefined } },
-      names: 'input',
+      field: 'input',
     },
     'a media kind that does not exist': {
       change: { input: { media: [image('background')] } },
-      names: 'input.media.0.type',
+      field: 'input.media.0.type',
       limit: 'reference_image',
     },
     'media without an address': {
       change: { input: { media: [{ type: 'first_frame' }] } },
-      names: 'input.media.0.url',
+      field: 'input.media.0.url',
     },
     '11 reference images': {
       change: { input: { media: Array(11).fill(image('reference_image')) } },
-      names: 'input.media',
+      field: 'input.media',
       limit: 10,
     },
     'a first frame beside a reference image': {
       change: { input: { media: [image('first_frame'), image('reference_image')] } },
-      names: 'input.media.1.type',
+      field: 'input.media.1.type',
       limit: 'last_frame',
       code: 'invalid_media_combination',
     },
@@ -49,45 +49,45 @@ describeOperation('createNativeVideo', {
           ],
         },
       },
-      names: 'input.media',
+      field: 'input.media',
       limit: 1,
       code: 'invalid_media_combination',
     },
     'a link that is no web page': {
       change: { input: { media: [{ type: 'link', url: 'ftp://files.example/a' }] } },
-      names: 'input.media.0.url',
+      field: 'input.media.0.url',
     },
     'a length of 31 seconds': {
       change: { parameters: { duration: 31 } },
-      names: 'parameters.duration',
+      field: 'parameters.duration',
       limit: 30,
     },
     'a length of 1 second': {
       change: { parameters: { duration: 1 } },
-      names: 'parameters.duration',
+      field: 'parameters.duration',
       limit: 2,
     },
     'a seed over 2147483647': {
       change: { parameters: { seed: 2_147_483_648 } },
-      names: 'parameters.seed',
+      field: 'parameters.seed',
       limit: 2_147_483_647,
     },
     'a resolution that does not exist': {
       change: { parameters: { resolution: '4K' } },
-      names: 'parameters.resolution',
+      field: 'parameters.resolution',
       limit: '1080P',
     },
     'a watermark that is a string': {
       change: { parameters: { watermark: 'yes' } },
-      names: 'parameters.watermark',
+      field: 'parameters.watermark',
     },
     'a synchronous call': {
       headers: { 'X-Native-Async': 'disable' },
-      names: 'x-native-async',
+      field: 'x-native-async',
       limit: 'enable',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each(['text', 'frames', 'references', 'link'])('200 the documented %s', async (example) => {
       const answer = await call({ example });
       expect(answer.status).toBe(200);
@@ -137,18 +137,18 @@ describeOperation('createNativeVideo', {
       ['a Seedance model', { model: 'epsilon-delta-2-0-260128' }, 'model', 'epsilon-delta-2-0-260128'],
       ['a 3D model', { model: 'theta-3d' }, 'model', 'theta-3d'],
     ];
-    test.each(refused)('400 %s', async (_, change, names, says) => {
+    test.each(refused)('400 %s', async (_, change, field, includes) => {
       const answer = await call({ body: { ...about('A kite.'), ...change } });
-      expectRefusal(answer, 400, { code: 'invalid_request', names, says: [says] });
+      expectError(answer, 400, { code: 'invalid_request', field, includes: [includes] });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...about('A kite.'), model: 'gamma9' } });
-      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['gamma9'] });
+      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['gamma9'] });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 seconds'] };
-      expectRefusal(await call({ body: about('A kite.'), as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ body: about('A kite.'), as: 'noModels' }), 403, { code: 'access_denied' });
+      const quota = { code: 'insufficient_user_quota', field: 'quota', includes: ['2 seconds'] };
+      expectError(await call({ body: about('A kite.'), as: 'noQuota' }), 403, quota);
+      expectError(await call({ body: about('A kite.'), as: 'noModels' }), 403, { code: 'access_denied' });
     });
 
     describe('when the provider fails', () => {
@@ -158,21 +158,21 @@ describeOperation('createNativeVideo', {
       });
 
       test('400 its refusal, unchanged', async () => {
-        expectRejection(await call({ body: about('[[reject]]') }), 400, 'DataInspectionFailed');
+        expectProviderError(await call({ body: about('[[reject]]') }), 400, 'DataInspectionFailed');
       });
       test('429 throttled, unchanged', async () => {
         const answer = await call({ body: about('[[throttle]]') });
-        expectRejection(answer, 429, 'Throttling.RateQuota');
+        expectProviderError(answer, 429, 'Throttling.RateQuota');
         expect(answer.headers.get('retry-after')).toBe('1');
       });
       test.each(['unauthorized', 'denied', 'error', 'malformed', 'drop'])(
         '502 %s, in the gateway’s words',
         async (trigger) => {
-          expectRefusal(await call({ body: about(`[[${trigger}]]`) }), 502);
+          expectError(await call({ body: about(`[[${trigger}]]`) }), 502);
         },
       );
       test('503 unavailable', async () => {
-        expectRefusal(await call({ body: about('[[unavailable]]') }), 503);
+        expectError(await call({ body: about('[[unavailable]]') }), 503);
       });
     });
   },

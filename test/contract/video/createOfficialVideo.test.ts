@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 
 const text = { type: 'text', text: 'A kite over the dunes.' };
 const image = (role: string) => ({
@@ -23,20 +23,20 @@ const plain = {
 
 describeOperation('createOfficialVideo', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'without content': { change: { content: undefined }, names: 'content' },
-    'no content item': { change: { content: [] }, names: 'content', limit: 1 },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'without content': { change: { content: undefined }, field: 'content' },
+    'no content item': { change: { content: [] }, field: 'content', limit: 1 },
     'a content kind that does not exist': {
       change: { content: [{ type: 'smell' }] },
-      names: 'content.0.type',
+      field: 'content.0.type',
     },
     'an image without an address': {
       change: { content: [{ type: 'image_url' }] },
-      names: 'content.0.image_url',
+      field: 'content.0.image_url',
     },
     'two first frames': {
       change: { content: [text, image('first_frame'), image('first_frame')] },
-      names: 'content',
+      field: 'content',
       limit: 1,
     },
     '10 reference images on 2.0': {
@@ -44,26 +44,26 @@ describeOperation('createOfficialVideo', {
         model: 'epsilon-delta-2-0-260128',
         content: [text, ...Array(10).fill(image('reference_image'))],
       },
-      names: 'content',
+      field: 'content',
       limit: 9,
     },
     'a length of 16 seconds on 2.0': {
       change: { model: 'epsilon-delta-2-0-260128', duration: 16 },
-      names: 'duration',
+      field: 'duration',
       limit: 15,
     },
-    'a priority of 10': { change: { priority: 10 }, names: 'priority', limit: 9 },
+    'a priority of 10': { change: { priority: 10 }, field: 'priority', limit: 9 },
     'an expiry of a minute': {
       change: { execution_expires_after: 60 },
-      names: 'execution_expires_after',
+      field: 'execution_expires_after',
       limit: 3600,
     },
     'a callback that is no web address': {
       change: { callback_url: 'file:///etc/passwd' },
-      names: 'callback_url',
+      field: 'callback_url',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 a video from a text', async () => {
       const answer = await call({ change: { ...plain, safety_identifier: 'user-1' } });
       expect(answer.status).toBe(200);
@@ -109,27 +109,27 @@ describeOperation('createOfficialVideo', {
       ],
       ['a gamma model', { model: 'gamma3.0-video' }, 'invalid_request', 'model', 'gamma3.0-video'],
     ];
-    test.each(refused)('400 %s', async (_, change, code, names, says) => {
-      expectRefusal(await call({ change: { ...plain, duration: undefined, ...change } }), 400, {
+    test.each(refused)('400 %s', async (_, change, code, field, includes) => {
+      expectError(await call({ change: { ...plain, duration: undefined, ...change } }), 400, {
         code,
-        names,
-        says: [says],
+        field,
+        includes: [includes],
       });
     });
     test('400 in the words of the provider', async () => {
       const content = [{ type: 'text', text: 'Unsuitable. [[reject]]' }];
-      expectRefusal(await call({ change: { ...plain, content } }), 400, {
+      expectError(await call({ change: { ...plain, content } }), 400, {
         code: 'InputTextSensitiveContentDetected',
       });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['4 seconds'] };
-      expectRefusal(await call({ change: plain, as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
+      const quota = { code: 'insufficient_user_quota', field: 'quota', includes: ['4 seconds'] };
+      expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
+      expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ change: { ...plain, model: 'epsilon-delta-9' } });
-      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['epsilon-delta-9'] });
+      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['epsilon-delta-9'] });
     });
     test.each([
       ['unauthorized', 502, 'bad_response_status_code'],
@@ -138,7 +138,7 @@ describeOperation('createOfficialVideo', {
       ['drop', 502, 'do_request_failed'],
     ])('%s of the provider is told as %i', async (trigger, status, code) => {
       const content = [{ type: 'text', text: `A boat. [[${trigger}]]` }];
-      expectRefusal(await call({ change: { ...plain, content } }), status, { code });
+      expectError(await call({ change: { ...plain, content } }), status, { code });
     });
   },
 });

@@ -1,89 +1,89 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { eta } from '../../support/start-video.ts';
 
 describeOperation('createVideo', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
+    'without a model': { change: { model: undefined }, field: 'model' },
     'an eta request without a prompt': {
       example: 'eta_text',
       change: { prompt: undefined },
-      names: 'prompt',
+      field: 'prompt',
     },
     'an eta prompt of 4097 characters': {
       example: 'eta_text',
       change: { prompt: 'a'.repeat(4097) },
-      names: 'prompt',
+      field: 'prompt',
       limit: 4096,
     },
-    'an eta length of 16 seconds': { example: 'eta_text', change: { seconds: '16' }, names: 'seconds' },
+    'an eta length of 16 seconds': { example: 'eta_text', change: { seconds: '16' }, field: 'seconds' },
     'an eta length of 0': {
       example: 'eta_text',
       change: { seconds: undefined, duration: 0 },
-      names: 'duration',
+      field: 'duration',
     },
     'an eta length of -1 without a video': {
       example: 'eta_text',
       change: { seconds: '-1' },
-      names: 'seconds',
+      field: 'seconds',
     },
     'an eta image beside reference images': {
       example: 'eta_references',
       change: { image: 'https://files.example/a.png' },
-      names: 'image',
+      field: 'image',
       code: 'invalid_media_combination',
     },
     'a gamma first frame beside a video': {
       example: 'gamma_first_frame',
       change: { video: { url: 'https://files.example/a.mp4' } },
-      names: 'video',
+      field: 'video',
       code: 'invalid_media_combination',
     },
     'two start images': {
       example: 'gamma_first_frame',
       change: { input_reference: { image_url: 'https://files.example/a.png' } },
-      names: 'input_reference',
+      field: 'input_reference',
       code: 'invalid_media_combination',
     },
-    'neither a prompt nor media': { example: 'gamma_text', change: { prompt: '' }, names: 'prompt' },
+    'neither a prompt nor media': { example: 'gamma_text', change: { prompt: '' }, field: 'prompt' },
     'an image of another scheme': {
       example: 'gamma_first_frame',
       change: { image: 'file:///etc/passwd' },
-      names: 'image',
+      field: 'image',
     },
     'an eta aspect ratio that does not exist': {
       example: 'eta_text',
       change: { aspect_ratio: '21:9' },
-      names: 'aspect_ratio',
+      field: 'aspect_ratio',
       limit: '16:9',
     },
     '8 eta reference images': {
       example: 'eta_references',
       change: { reference_images: Array(8).fill({ url: 'https://files.example/a.png' }) },
-      names: 'reference_images',
+      field: 'reference_images',
       limit: 7,
     },
     'a reference image without an address': {
       example: 'eta_references',
       change: { reference_images: [{}] },
-      names: 'reference_images.0.url',
+      field: 'reference_images.0.url',
     },
     'a gamma length of 31 seconds': {
       example: 'gamma_text',
       change: { seconds: undefined, duration: 31 },
-      names: 'duration',
+      field: 'duration',
       limit: 30,
     },
-    'a length that is no number': { change: { seconds: 'five' }, names: 'seconds' },
-    'a custom domain with a path': { change: { custom_domain: 'files.example/a' }, names: 'custom_domain' },
+    'a length that is no number': { change: { seconds: 'five' }, field: 'seconds' },
+    'a custom domain with a path': { change: { custom_domain: 'files.example/a' }, field: 'custom_domain' },
     'a custom domain that ends in a hyphen': {
       change: { custom_domain: 'a-.example' },
-      names: 'custom_domain',
+      field: 'custom_domain',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const queued = { object: 'video', status: 'queued', progress: 0, error: null };
     test.each([
       ['eta_text', { model: 'eta-imagine-video', seconds: '8', size: '720p' }],
@@ -108,7 +108,7 @@ describeOperation('createVideo', {
       const [first, again] = [await call({ body: eta, headers }), await call({ body: eta, headers })];
       expect(first.status).toBe(200);
       expect(jsonOf(again)).toMatchObject({ id: (jsonOf(first) as { id: string }).id });
-      expectRefusal(await call({ body: { ...eta, seconds: '3' }, headers }), 400, {
+      expectError(await call({ body: { ...eta, seconds: '3' }, headers }), 400, {
         code: 'idempotency_key_reused',
       });
     });
@@ -135,21 +135,21 @@ describeOperation('createVideo', {
         conflict,
         'reference_images',
       ],
-    ])('400 %s', async (_, change, code, names) => {
-      expectRefusal(await call({ body: { ...eta, ...change } }), 400, { code, names });
+    ])('400 %s', async (_, change, code, field) => {
+      expectError(await call({ body: { ...eta, ...change } }), 400, { code, field });
     });
     test('400 in the words of the provider', async () => {
       const answer = await call({ body: { ...eta, prompt: '[[reject]]' } });
-      expectRefusal(answer, 400, { code: 'invalid_argument' });
+      expectError(answer, 400, { code: 'invalid_argument' });
     });
     test('403 without quota, and for a model that the key may not use', async () => {
-      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 seconds'] };
-      expectRefusal(await call({ body: eta, as: 'noQuota' }), 403, quota);
-      expectRefusal(await call({ body: eta, as: 'noModels' }), 403, { code: 'access_denied' });
+      const quota = { code: 'insufficient_user_quota', field: 'quota', includes: ['2 seconds'] };
+      expectError(await call({ body: eta, as: 'noQuota' }), 403, quota);
+      expectError(await call({ body: eta, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
       const answer = await call({ body: { ...eta, model: 'eta-9' } });
-      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['eta-9'] });
+      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['eta-9'] });
     });
     test.each([
       ['throttle', 429, 'rate_limit_exceeded'],
@@ -159,7 +159,7 @@ describeOperation('createVideo', {
       ['drop', 502, 'do_request_failed'],
       ['unavailable', 503, 'get_channel_failed'],
     ])('%s of the provider is told as %i', async (trigger, status, code) => {
-      expectRefusal(await call({ body: { ...eta, prompt: `[[${trigger}]]` } }), status, { code });
+      expectError(await call({ body: { ...eta, prompt: `[[${trigger}]]` } }), status, { code });
       // Three failures in a row would take the channel out; a good answer in between keeps it.
       expect((await call({ body: eta })).status).toBe(200);
     });

@@ -1,19 +1,19 @@
 import { expect, inject, test, vi } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 
 describeOperation('deleteOfficialVideo', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('204 a queued task, 400 the cancelled one', async () => {
       const path = { task_id: await startOfficialTask() };
       const answer = await call({ path });
       expect([answer.status, answer.body.length]).toEqual([204, 0]);
       expect(answer.headers.get('content-type')).toBeNull();
-      expectRefusal(await call({ path }), 400, { code: 'invalid_request', names: 'task_id' });
+      expectError(await call({ path }), 400, { code: 'invalid_request', field: 'task_id' });
     });
     test('400 a running task', async () => {
       const content = [{ type: 'text', text: 'An endless boat. [[never]]' }];
@@ -27,13 +27,13 @@ describeOperation('deleteOfficialVideo', {
         },
         { timeout: 15_000, interval: 100 },
       );
-      expectRefusal(await call({ path }), 400, { code: 'task_not_completed', names: 'task_id' });
+      expectError(await call({ path }), 400, { code: 'task_not_completed', field: 'task_id' });
     });
     test('404 an unknown task, and that of another user', async () => {
-      const unknown = { code: 'resource_not_found', names: 'task_id' };
-      expectRefusal(await call({ path: { task_id: 'none' } }), 404, unknown);
+      const unknown = { code: 'resource_not_found', field: 'task_id' };
+      expectError(await call({ path: { task_id: 'none' } }), 404, unknown);
       const path = { task_id: await startOfficialTask() };
-      expectRefusal(await call({ path, as: 'noQuota' }), 404, unknown);
+      expectError(await call({ path, as: 'noQuota' }), 404, unknown);
     });
   },
 });

@@ -1,33 +1,33 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 
-const missing = { code: 'resource_not_found', names: 'task_id' };
+const missing = { code: 'resource_not_found', field: 'task_id' };
 
 describeOperation('deleteVideo', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 a task that has ended, and then 404', async () => {
       const id = await startVideo({ prompt: '[[unknown]]' });
       await videoEnded(id);
       const path = { task_id: id };
       const answer = await call({ path });
       expect([answer.status, jsonOf(answer)]).toEqual([200, { id, object: 'video.deleted', deleted: true }]);
-      expectRefusal(await call({ path }), 404, missing);
+      expectError(await call({ path }), 404, missing);
     });
     test('400 a task that has not', async () => {
       const answer = await call({ path: { task_id: await startVideo() } });
-      expectRefusal(answer, 400, { code: 'task_not_completed', names: 'task_id' });
+      expectError(answer, 400, { code: 'task_not_completed', field: 'task_id' });
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
-      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+      expectError(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
+      expectError(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
   },
 });

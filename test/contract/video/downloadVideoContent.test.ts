@@ -2,23 +2,23 @@ import { expect, test } from 'vitest';
 import { documented } from '../../conformance/contract/documented.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { checked, expectRefusal } from '../../support/expectations.ts';
+import { assertConforms, expectError } from '../../support/expectations.ts';
 import { faulty, finishedVideo } from '../../support/faults.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 
 const operation = documented('downloadVideoContent');
-const missing = { code: 'resource_not_found', names: 'task_id' };
+const missing = { code: 'resource_not_found', field: 'task_id' };
 
 describeOperation('downloadVideoContent', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
     'a variant that does not exist': {
       query: { variant: 'spritesheet' },
-      names: 'variant',
+      field: 'variant',
       limit: 'thumbnail',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 the file, 206 a part of it, 416 when the part is not there', async () => {
       const id = await startVideo();
       await videoEnded(id);
@@ -30,9 +30,9 @@ describeOperation('downloadVideoContent', {
       expect([part.status, part.body.length]).toEqual([206, 100]);
       expect(part.headers.get('content-range')).toBe(`bytes 0-99/${whole.body.length}`);
       const beyond = await call({ path, headers: { range: `bytes=${whole.body.length}-` } });
-      expectRefusal(beyond, 416, { code: 'range_not_satisfiable', names: 'range' });
+      expectError(beyond, 416, { code: 'range_not_satisfiable', field: 'range' });
       expect(beyond.headers.get('content-range')).toBe(`bytes */${whole.body.length}`);
-      expectRefusal(await call({ path, query: { variant: 'thumbnail' } }), 404, missing);
+      expectError(await call({ path, query: { variant: 'thumbnail' } }), 404, missing);
     });
     test('200 the last frame as the thumbnail', async () => {
       const id = await startVideo({
@@ -60,7 +60,7 @@ describeOperation('downloadVideoContent', {
           ['thumbnail', frame],
         ] as const) {
           const load = async (headers = {}) =>
-            checked(
+            assertConforms(
               await exchange(await faulty(), operation, { path, query: { variant }, headers }),
               operation,
             );
@@ -78,18 +78,18 @@ describeOperation('downloadVideoContent', {
     });
     test('400 before the end', async () => {
       const answer = await call({ path: { task_id: await startVideo() } });
-      expectRefusal(answer, 400, { code: 'task_not_completed', names: 'task_id' });
+      expectError(answer, 400, { code: 'task_not_completed', field: 'task_id' });
     });
     test.each(['[[unknown]]', '[[expired-url]]'])('404 a file that is not there: %s', async (prompt) => {
       const id = await startVideo({ prompt });
       await videoEnded(id);
-      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+      expectError(await call({ path: { task_id: id } }), 404, missing);
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
-      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+      expectError(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
+      expectError(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
   },
 });

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { startVideo } from '../../support/start-video.ts';
 
 const path = '/v1/video/generations';
-const missing = { code: 'resource_not_found', names: 'task_id' };
+const missing = { code: 'resource_not_found', field: 'task_id' };
 
 describeOperation('getGenericVideo', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test.each([
       ['gamma3.0-video', { id: expect.stringMatching(/^task_/), object: 'video', status: 'queued' }],
       ['eta-imagine-video', { id: expect.stringMatching(/^task_/), object: 'video', status: 'queued' }],
@@ -24,17 +24,13 @@ describeOperation('getGenericVideo', {
       expect(answer.body.toString('utf8')).toContain(id);
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
-      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+      expectError(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(
-        await call({ path: { task_id: await startVideo({}, path) }, as: 'noQuota' }),
-        404,
-        missing,
-      );
+      expectError(await call({ path: { task_id: await startVideo({}, path) }, as: 'noQuota' }), 404, missing);
     });
     test('404 a task of the other path', async () => {
-      expectRefusal(await call({ path: { task_id: await startVideo() } }), 404, missing);
+      expectError(await call({ path: { task_id: await startVideo() } }), 404, missing);
     });
   },
 });

@@ -24,9 +24,9 @@ const video = (prompt: string) =>
 
 describeOperation('getNativeTask', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const poll = async (id: string, as?: 'noModels') => {
       const answer = await call({ path: { task_id: id }, ...(as && { as }) });
       expect(answer.status).toBe(200);

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { eta, startVideo, videoEnded } from '../../support/start-video.ts';
 
-const missing = { code: 'resource_not_found', names: 'task_id' };
+const missing = { code: 'resource_not_found', field: 'task_id' };
 
 describeOperation('getVideo', {
   invalid: {
-    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 a new task', async () => {
       const id = await startVideo();
       const answer = await call({ path: { task_id: id } });
@@ -30,14 +30,14 @@ describeOperation('getVideo', {
       expect(jsonOf(answer)).toMatchObject({ status: 'failed', error: { code: 'task_lost' } });
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
-      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+      expectError(await call({ path: { task_id: id } }), 404, missing);
     });
     test('404 the task of another user', async () => {
-      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
+      expectError(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
     test('404 a task of the other path', async () => {
       const id = await startVideo({}, '/v1/video/generations');
-      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+      expectError(await call({ path: { task_id: id } }), 404, missing);
     });
   },
 });

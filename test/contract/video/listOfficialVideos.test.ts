@@ -11,16 +11,16 @@ const listOf = (answer: HttpResponse) => {
 
 describeOperation('listOfficialVideos', {
   invalid: {
-    'page 0': { query: { page_num: 0 }, names: 'page_num', limit: 1 },
-    'page 501': { query: { page_num: 501 }, names: 'page_num', limit: 500 },
-    'a page of 101': { query: { page_size: 101 }, names: 'page_size', limit: 100 },
+    'page 0': { query: { page_num: 0 }, field: 'page_num', limit: 1 },
+    'page 501': { query: { page_num: 501 }, field: 'page_num', limit: 500 },
+    'a page of 101': { query: { page_size: 101 }, field: 'page_size', limit: 100 },
     'a state that does not exist': {
       query: { 'filter.status': 'lost' },
-      names: 'filter.status',
+      field: 'filter.status',
       limit: 'succeeded',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 the newest first, page by page', async () => {
       const older = await startOfficialTask();
       const newer = await startOfficialTask();

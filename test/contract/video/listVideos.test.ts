@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { expectError } from '../../support/expectations.ts';
 import { startVideo, type VideoTask } from '../../support/start-video.ts';
 
 describeOperation('listVideos', {
   invalid: {
-    'a page of none': { query: { limit: 0 }, names: 'limit', limit: 1 },
-    'a page of 101': { query: { limit: 101 }, names: 'limit', limit: 100 },
-    'a page size that is no number': { query: { limit: 'all' }, names: 'limit' },
-    'an order that does not exist': { query: { order: 'random' }, names: 'order', limit: 'desc' },
-    'a cursor of 129 characters': { query: { after: 't'.repeat(129) }, names: 'after', limit: 128 },
+    'a page of none': { query: { limit: 0 }, field: 'limit', limit: 1 },
+    'a page of 101': { query: { limit: 101 }, field: 'limit', limit: 100 },
+    'a page size that is no number': { query: { limit: 'all' }, field: 'limit' },
+    'an order that does not exist': { query: { order: 'random' }, field: 'order', limit: 'desc' },
+    'a cursor of 129 characters': { query: { after: 't'.repeat(129) }, field: 'after', limit: 128 },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     const listed = async (query: Record<string, string | number>) => {
       const answer = await call({ query });
       expect(answer.status).toBe(200);
@@ -36,9 +36,9 @@ describeOperation('listVideos', {
       });
     });
     test('400 after a task that is not there', async () => {
-      const names = { code: 'invalid_request', names: 'after' };
-      expectRefusal(await call({ query: { after: 'none' } }), 400, names);
-      expectRefusal(await call({ query: { after: await startVideo() }, as: 'noModels' }), 400, names);
+      const missing = { code: 'invalid_request', field: 'after' };
+      expectError(await call({ query: { after: 'none' } }), 400, missing);
+      expectError(await call({ query: { after: await startVideo() }, as: 'noModels' }), 400, missing);
     });
   },
 });

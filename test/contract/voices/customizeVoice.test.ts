@@ -4,7 +4,7 @@ import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { hasSignature } from '../../conformance/wire/media-signatures.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
-import { expectRefusal, expectRejection } from '../../support/expectations.ts';
+import { expectError, expectProviderError } from '../../support/expectations.ts';
 
 interface Reply {
   output: {
@@ -55,45 +55,45 @@ async function recording(): Promise<string> {
 
 describeOperation('customizeVoice', {
   invalid: {
-    'without a model': { change: { model: undefined }, names: 'model' },
-    'a model that customizes nothing': { change: { model: 'voxa-v2' }, names: 'model' },
-    'without an action': { change: { input: { action: undefined } }, names: 'input.action' },
-    'an action of another service': { change: { input: { action: 'create' } }, names: 'input.action' },
+    'without a model': { change: { model: undefined }, field: 'model' },
+    'a model that customizes nothing': { change: { model: 'voxa-v2' }, field: 'model' },
+    'without an action': { change: { input: { action: undefined } }, field: 'input.action' },
+    'an action of another service': { change: { input: { action: 'create' } }, field: 'input.action' },
     'a clone without its target model': {
       example: 'clone',
       change: { input: { target_model: undefined } },
-      names: 'input.target_model',
+      field: 'input.target_model',
     },
     'a prefix of 11 characters': {
       example: 'clone',
       change: { input: { prefix: 'abcdefghijk' } },
-      names: 'input.prefix',
+      field: 'input.prefix',
       limit: 10,
     },
     'a recording part of 31 seconds': {
       example: 'clone',
       change: { input: { max_prompt_audio_length: 31 } },
-      names: 'input.max_prompt_audio_length',
+      field: 'input.max_prompt_audio_length',
       limit: 30,
     },
     'a design without a preview text': {
       example: 'design',
       change: { input: { preview_text: undefined } },
-      names: 'input.preview_text',
+      field: 'input.preview_text',
     },
     'a page of 1001 voices': {
       example: 'list',
       change: { input: { page_size: 1001 } },
-      names: 'input.page_size',
+      field: 'input.page_size',
       limit: 1000,
     },
     'an alpha clone without a recording': {
       example: 'alpha_clone',
       change: { input: { audio: undefined } },
-      names: 'input.audio',
+      field: 'input.audio',
     },
   },
-  carriesOut: (call) => {
+  gatewayTests: (call) => {
     test('200 the life of a designed voice', async () => {
       const made = await done(call, design.model, design.input);
       expectPreview(made);
@@ -105,7 +105,7 @@ describeOperation('customizeVoice', {
       const answer = await call({
         body: { model: design.model, input: { action: 'query_voice', voice_id } },
       });
-      expectRefusal(answer, 404, { code: 'voice_not_found', says: [voice_id] });
+      expectError(answer, 404, { code: 'voice_not_found', includes: [voice_id] });
     });
     test('200 the life of a designed alpha voice', async () => {
       const made = await done(call, alphaDesign.model, alphaDesign.input);
@@ -123,24 +123,24 @@ describeOperation('customizeVoice', {
     });
     test('400 a target model that the service makes no voices for', async () => {
       const body = { ...design, input: { ...design.input, target_model: 'alpha3-tts-flash' } };
-      expectRefusal(await call({ body }), 400, { code: 'invalid_request', names: 'input.target_model' });
+      expectError(await call({ body }), 400, { code: 'invalid_request', field: 'input.target_model' });
     });
     test('400 the provider’s refusal of a recording, unchanged', async () => {
       const body = alphaClone('data:audio/wav;base64,AAAA');
-      expectRejection(await call({ body }), 400, 'InvalidParameter');
+      expectProviderError(await call({ body }), 400, 'InvalidParameter');
     });
     test('404 a voice that nobody has', async () => {
       const body = { model: design.model, input: { action: 'delete_voice', voice_id: 'voxa-v2-none-1' } };
-      expectRefusal(await call({ body }), 404, { code: 'voice_not_found' });
+      expectError(await call({ body }), 404, { code: 'voice_not_found' });
     });
     test('403 a service that the key may not use', async () => {
-      expectRefusal(await call({ body: design, as: 'noModels' }), 403, {
+      expectError(await call({ body: design, as: 'noModels' }), 403, {
         code: 'access_denied',
-        names: 'model',
+        field: 'model',
       });
     });
     test('403 a key without quota', async () => {
-      expectRefusal(await call({ body: design, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
+      expectError(await call({ body: design, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
     });
   },
 });

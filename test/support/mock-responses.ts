@@ -3,13 +3,13 @@ import type { DocumentedOperation, Example } from '../conformance/contract/docum
 import { jsonOf, type Target } from '../conformance/wire/http-response.ts';
 import { excerpt } from '../conformance/wire/wire.ts';
 import { exchange } from './exchange.ts';
-import { checked } from './expectations.ts';
+import { assertConforms } from './expectations.ts';
 
 /**
- * Tests that the mock takes every documented request and gives every documented success: Prism by itself where that is
- * JSON, our mock what Prism does not know.
+ * Tests that the mock accepts every documented request and returns every documented success. Prism alone serves JSON
+ * responses, and our mock the others.
  */
-export function testMockedAnswers(
+export function testMockResponses(
   { mock, prism }: { mock: Target; prism: Target },
   operation: DocumentedOperation,
 ): void {
@@ -24,15 +24,15 @@ export function testMockedAnswers(
   }
   for (const { mediaType, examples } of operation.requests) {
     for (const { name } of examples) {
-      test(`takes the documented request ${name} (${mediaType})`, async () => {
+      test(`200 the documented request ${name} (${mediaType})`, async () => {
         const answer = await exchange(mock, operation, { example: name, mediaType });
-        expect(checked(answer, operation).status, excerpt(answer)).toBe(200);
+        expect(assertConforms(answer, operation).status, excerpt(answer)).toBe(200);
       });
     }
   }
   if (successes.length === 0) {
-    test('426 to a request that is no socket', async () => {
-      expect(checked(await exchange(mock, operation), operation).status).toBe(426);
+    test('426 without an upgrade', async () => {
+      expect(assertConforms(await exchange(mock, operation), operation).status).toBe(426);
     });
   }
 }
@@ -40,11 +40,11 @@ export function testMockedAnswers(
 function testEmpty(target: Target, operation: DocumentedOperation, status: number): void {
   test(`${status}`, async () => {
     const answer = await exchange(target, operation, { headers: { prefer: `code=${status}` } });
-    expect(checked(answer, operation).status).toBe(status);
+    expect(assertConforms(answer, operation).status).toBe(status);
   });
 }
 
-/** Without an example the mock makes a body up, for which the media type must be right. */
+/** Without an example, the mock generates a body. Only its media type is checked. */
 function testExample(
   target: Target,
   operation: DocumentedOperation,
@@ -55,7 +55,7 @@ function testExample(
   test(`${status} ${example?.name ?? mediaType}`, async () => {
     const prefer = example === undefined ? `code=${status}` : `code=${status}, example=${example.name}`;
     const answer = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
-    expect(checked(answer, operation).status).toBe(status);
+    expect(assertConforms(answer, operation).status).toBe(status);
     if (example === undefined) expect(answer.headers.get('content-type')).toBe(mediaType);
     else if (/^application\/jsonl?$/.test(mediaType)) expect(jsonOf(answer)).toEqual(example.value);
     else expect(answer.body.toString('utf8')).toBe(example.value);

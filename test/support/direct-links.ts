@@ -1,7 +1,7 @@
 import type { FileLinks } from '../../server/media/file-links.ts';
 
-/** Shows files at the addresses that their providers name. */
-export const plainLinks: FileLinks = {
+/** Links to files at the URLs of their providers, without relaying. */
+export const directLinks: FileLinks = {
   baseUrl: undefined,
   relays: () => false,
   publicUrl: (url) => url,

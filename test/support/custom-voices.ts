@@ -1,8 +1,8 @@
 import type { Gateway } from '../../server/http/gateway.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 
-/** Where each protocol has a voice; `[]` stands for each item of a list. */
-export const voicePlaces = {
+/** Paths of the fields that name a voice, by protocol. `[]` stands for each item of a list. */
+export const voiceFields = {
   synthesizer: ['input.voice', 'input.voice_id', 'parameters.voice', 'parameters.voice_id'],
   multimodal: [
     'input.voice',
@@ -19,9 +19,9 @@ export const voicePlaces = {
   customization: ['input.voice', 'input.voice_id', 'parameters.voice', 'parameters.voice_id'],
 };
 
-/** Makes a second user, and gives a key of theirs. */
-export async function makeStranger({ store }: Gateway): Promise<{ userId: number; key: string }> {
-  const { id } = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });
+/** Creates a second user with a key. */
+export async function createOtherUser({ store }: Gateway): Promise<{ userId: number; key: string }> {
+  const { id } = await store.run('createUser', { name: 'other', group: 'default', now: 1 });
   const key = generateKey();
   await store.run('createToken', {
     userId: id,
@@ -34,7 +34,7 @@ export async function makeStranger({ store }: Gateway): Promise<{ userId: number
   return { userId: id, key };
 }
 
-/** Puts a custom voice into the books. */
+/** Inserts a custom voice into the store. */
 export async function saveVoice(
   { store }: Gateway,
   voice: { id: string; userId: number; model: string; channel: string; service?: string; status?: string },
@@ -54,13 +54,13 @@ export async function saveVoice(
   });
 }
 
-/** A copy of a body with a value at a place; `[]` makes a list of one item, with `beside` in it. */
-export function putAt(body: object, place: string, value: unknown, beside: object = {}): object {
-  const [first = '', ...rest] = place.split('.');
+/** Returns a copy of a body with a value at a path. `[]` creates a list of one item, with the fields of `siblings`. */
+export function withFieldAt(body: object, path: string, value: unknown, siblings: object = {}): object {
+  const [first = '', ...rest] = path.split('.');
   const key = first.replace(/\[\]$/, '');
   const inner = (body as Record<string, unknown>)[key];
   const below = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? inner : {};
-  const deeper = rest.length === 0 ? value : putAt(below, rest.join('.'), value, beside);
+  const deeper = rest.length === 0 ? value : withFieldAt(below, rest.join('.'), value, siblings);
   if (key === first) return { ...body, [key]: deeper };
-  return { ...body, [key]: [typeof deeper === 'object' ? { ...beside, ...deeper } : deeper] };
+  return { ...body, [key]: [typeof deeper === 'object' ? { ...siblings, ...deeper } : deeper] };
 }

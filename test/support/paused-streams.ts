@@ -3,21 +3,21 @@ import { documentedEvents } from '../mock/events.ts';
 import { exampleOf } from '../mock/examples.ts';
 import { type RecordingUpstream, startUpstream } from './upstream.ts';
 
-/** A provider of messages that answers calls at once, and sends the first half of each stream until it is told to go on. */
-export interface HalfStreams {
+/** A messages provider that answers calls at once, and pauses each stream after its first half. */
+export interface PausedStreams {
   upstream: RecordingUpstream;
-  /** Streams of which the first half was sent. */
-  held: ServerResponse[];
-  /** Events of a whole stream. */
+  /** Streams that are paused. */
+  paused: ServerResponse[];
+  /** Number of events of a complete stream. */
   events: number;
-  /** Sends the other half of all of them. */
-  finish(): void;
-  /** Its channel in a configuration. */
+  /** Sends the second half of all paused streams. */
+  resume(): void;
+  /** Returns the configuration of a channel to it. */
   channel(priority: number): object;
 }
 
-export async function startHalfStreams(model: string): Promise<HalfStreams> {
-  const held: ServerResponse[] = [];
+export async function startPausedStreams(model: string): Promise<PausedStreams> {
+  const paused: ServerResponse[] = [];
   const events = documentedEvents('createMessage', 'answer', model);
   const half = Math.floor(events.length / 2);
   const upstream = await startUpstream(({ body }, response) => {
@@ -28,14 +28,14 @@ export async function startHalfStreams(model: string): Promise<HalfStreams> {
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(events.slice(0, half).join(''));
-    held.push(response);
+    paused.push(response);
   });
   return {
     upstream,
-    held,
+    paused,
     events: events.length,
-    finish() {
-      for (const response of held.splice(0)) response.end(events.slice(half).join(''));
+    resume() {
+      for (const response of paused.splice(0)) response.end(events.slice(half).join(''));
     },
     channel: (priority) => ({
       name: 'scripted',
@@ -43,7 +43,7 @@ export async function startHalfStreams(model: string): Promise<HalfStreams> {
       base_url: upstream.url,
       key: 'k',
       models: ['iota-*'],
-      // Before the sandbox's channel, which has them too.
+      // Takes precedence over the sandbox channel, which serves the same models.
       priority,
       private_files: true,
     }),
