@@ -13,7 +13,7 @@ import {
 } from '../models/media-rules.ts';
 import { unsupportedOption, videoFamily } from '../models/video-options.ts';
 
-/** A failure that names the model's own rule. Undefined: the violated schema says it as well. */
+/** Builds a failure that names the model's own rule. Undefined if the rule of the schema is as precise. */
 export function modelFailure(operation: string, body: unknown, violation: Violation): Failure | undefined {
   return (
     optionFailure(operation, body, violation) ??
@@ -22,7 +22,7 @@ export function modelFailure(operation: string, body: unknown, violation: Violat
   );
 }
 
-/** The failure for an option that the model of a generic request does not have, which a schema forbids by `not`. */
+/** Handles options that the model of a generic request does not have. Schemas forbid them by `not`. */
 function optionFailure(operation: string, body: unknown, { keyword }: Violation): Failure | undefined {
   if (!genericOperations.includes(operation) || keyword !== 'not') return undefined;
   if (typeof body !== 'object' || body === null) return undefined;
@@ -41,13 +41,13 @@ const officialList = /^\/body((?:\/metadata)?\/content)(?:\/(\d+))?$/;
 const model3dInput = /^\/body(\/input)(?:\/(?:prompt|image|images))?$/;
 
 /**
- * What is wrong with the media of a body, in words: a schema that forbids a combination tells neither that it is
- * one nor what it is about. Undefined when the violation is about something else.
+ * Describes invalid media of a body. A schema that forbids a combination does not name the combination. Undefined if the
+ * violation is about something else.
  */
 function mediaFailure(
   operation: string,
   body: unknown,
-  { path, message, keyword }: Violation,
+  { path, rule, keyword, params }: Violation,
 ): Failure | undefined {
   if (operation === 'createModel3d') {
     const input = placeIn(body, model3dInput, path);
@@ -59,18 +59,18 @@ function mediaFailure(
   if (Array.isArray(media?.value)) return nativeMediaFailure(media.value, media.field);
   const content = placeIn(body, officialList, path);
   if (Array.isArray(content?.value) && keyword === 'contains') {
-    const [, max] = /no more than (\d+) valid/.exec(message) ?? [];
-    return officialContentFailure(content.value, content.field, max === undefined ? undefined : Number(max));
+    const max = typeof params.maxContains === 'number' ? params.maxContains : undefined;
+    return officialContentFailure(content.value, content.field, max);
   }
   if (!videoOperations.includes(operation) || keyword !== 'not') return undefined;
   const [, , index] = officialList.exec(path) ?? [];
   if (Array.isArray(content?.value) && index !== undefined)
     return besideFrame(content.value, content.field, index);
-  // What the contract takes, but not so, it names by `not`.
-  return conflict(path.split('/').slice(2).join('.'), `${message}.`);
+  // `not` forbids combinations of valid fields.
+  return conflict(path.split('/').slice(2).join('.'), `${rule}.`);
 }
 
-/** The part of the body that the violation's path leads to. */
+/** Returns the part of the body at the path of the violation. */
 function placeIn(body: unknown, place: RegExp, path: string): { field: string; value: unknown } | undefined {
   const parts = place.exec(path)?.[1]?.slice(1).split('/');
   return parts === undefined ? undefined : { field: parts.join('.'), value: valueAt(body, parts) };
@@ -88,8 +88,8 @@ function valueAt(body: unknown, parts: readonly string[]): unknown {
 const lengthPlace = /^\/body((?:\/metadata)?(?:\/parameters)?\/(?:seconds|duration))$/;
 
 /**
- * What is wrong with the length of a video, in words that tell the model's range: a schema tells a text by its
- * pattern and a number by one bound. Undefined when the violation is about something else.
+ * Describes an invalid length of a video by the model's range. A schema describes a string by its pattern and a number by
+ * one bound. Undefined if the violation is about something else.
  */
 function lengthFailure(operation: string, body: unknown, { path }: Violation): Failure | undefined {
   const place = lengthPlace.exec(path)?.[1];

@@ -1,56 +1,83 @@
+import type { ErrorObject } from 'ajv';
+
 /** One violation of the contract. */
 export interface Violation {
-  /** The keyword of the schema, for example `pattern`. */
-  keyword: string;
-  /** Such as `/body/input/text`. */
-  path: string;
-  message: string;
+  /** The violated keyword of the schema, for example `pattern`. */
+  readonly keyword: string;
+  /** Such as `/body/input/text`. It includes the name of a missing or unknown field. */
+  readonly path: string;
+  /** The violated rule, for example `must be string`. */
+  readonly rule: string;
+  /** Details that Ajv reports for the keyword. */
+  readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Error messages by pattern. */
-export type PatternMessages = ReadonlyMap<string, string>;
-
-/** Violations in one message, at most. */
+/** Maximum number of violations in one message. */
 const maxReported = 3;
+/** Keywords whose rule can be in `x-form` beside them. */
+const keywordsWithForm = ['pattern', 'not', 'required', 'minimum'];
 
-/** Collects `x-form` of every pattern in the contract. */
-export function patternMessagesIn(contract: unknown): PatternMessages {
-  const forms = new Map<string, string>();
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    const { pattern, 'x-form': form } = node as Record<string, unknown>;
-    if (typeof pattern === 'string' && typeof form === 'string') forms.set(pattern, form);
-    for (const value of Object.values(node)) visit(value);
+/** Converts an error of Ajv, which needs the option `verbose`. */
+export function violationOf(error: ErrorObject): Violation {
+  const { keyword, instancePath, parentSchema } = error;
+  const params: Violation['params'] = error.params;
+  const property = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  const form: unknown = keywordsWithForm.includes(keyword) ? parentSchema?.['x-form'] : undefined;
+  return {
+    keyword,
+    path: typeof property === 'string' ? `${instancePath}/${property}` : instancePath,
+    rule: typeof form === 'string' ? form : ruleOf(error),
+    params,
   };
-  visit(contract);
-  return forms;
 }
+
+function ruleOf({ keyword, params, message = 'is invalid' }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return missing;
+    case 'type':
+      return `must be ${String(params.type).replaceAll(',', ' or ')}`;
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'pattern':
+      return 'is not in the right form';
+    case 'format':
+      return params.format === 'uri' ? 'must be a valid URL' : message;
+    case 'contains':
+      return params.minContains === 0 ? `must have at most ${params.maxContains} items of one kind` : message;
+    default:
+      return message;
+  }
+}
+
+const missing = 'is required';
 
 /** Describes violations with the field of each: `input.text: is required; voice: …`. */
-export function describeViolations(violations: readonly Violation[], forms: PatternMessages): string {
+export function describeViolations(violations: readonly Violation[]): string {
   const ofPatterns = new Set(violations.filter((one) => isOf(one, 'pattern')).map(({ path }) => path));
   const plain = violations
     .filter((one) => !isOf(one, 'if', 'oneOf', 'anyOf', 'discriminator'))
-    // The message of the pattern says enough.
+    // The rule of the pattern is more precise.
     .filter((one) => !(isOf(one, 'format') && ofPatterns.has(one.path)));
-  if (plain.length === 0) return describeAll(violations, forms);
-  const alternatives = violations.some((one) => isOf(one, 'oneOf', 'anyOf'));
-  return alternatives ? describeNearest(plain, forms) : describeAll(plain, forms);
+  if (plain.length === 0) return describeAll(violations);
+  const hasAlternatives = violations.some((one) => isOf(one, 'oneOf', 'anyOf'));
+  return hasAlternatives ? describeNearest(plain) : describeAll(plain);
 }
 
 /** Describes the alternatives that the request matches best. */
-function describeNearest(violations: readonly Violation[], forms: PatternMessages): string {
+function describeNearest(violations: readonly Violation[]): string {
   const furthest = Math.max(...violations.map(nearness));
   const nearest = violations.filter((one) => nearness(one) === furthest);
   const places = new Set(nearest.map(placeOf));
   const [place = ''] = places;
-  if (nearest.length === 1 || places.size > 1) return describeAll(nearest, forms);
+  if (nearest.length === 1 || places.size > 1) return describeAll(nearest);
   if (nearest.every(isMissing)) {
     const names = nearest.map(({ path }) => path.slice(place.length + 1));
     return `${fieldName(place)}: must have at least one of ${[...new Set(names)].join(', ')}`;
   }
-  if (!nearest.every(isOfWrongType)) return describeAll(nearest, forms);
-  return `${fieldName(place)}: must be ${nearest.map(({ message }) => typesOf(message)).join(' or ')}`;
+  if (!nearest.every((one) => isOf(one, 'type'))) return describeAll(nearest);
+  const types = nearest.map(({ rule }) => rule.replace('must be ', ''));
+  return `${fieldName(place)}: must be ${types.join(' or ')}`;
 }
 
 /** More than any depth. */
@@ -59,7 +86,7 @@ const ofRightType = 1000;
 /** A value out of range is nearest. Otherwise the deeper violation wins, and a missing field before a wrong type. */
 function nearness(violation: Violation): number {
   const depth = placeOf(violation).split('/').length * 2;
-  if (isOfWrongType(violation)) return depth;
+  if (isOf(violation, 'type')) return depth;
   return isMissing(violation) ? depth + 1 : ofRightType + depth;
 }
 
@@ -69,12 +96,8 @@ function placeOf(violation: Violation): string {
   return isMissing(violation) ? path.slice(0, path.lastIndexOf('/')) : path;
 }
 
-function isMissing({ message }: Violation): boolean {
-  return message.startsWith('must have required property ');
-}
-
-function isOfWrongType(violation: Violation): boolean {
-  return isOf(violation, 'type');
+function isMissing({ keyword, rule }: Violation): boolean {
+  return keyword === 'required' && rule === missing;
 }
 
 /** Whether one of these keywords of the schema was violated. */
@@ -82,34 +105,15 @@ function isOf({ keyword }: Violation, ...keywords: readonly string[]): boolean {
   return keywords.includes(keyword);
 }
 
-function typesOf(message: string): string {
-  return message.replace(/^must be /, '').replaceAll(',', ' or ');
+function describeAll(violations: readonly Violation[]): string {
+  return violations.slice(0, maxReported).map(describeOne).join('; ');
 }
 
-function describeAll(violations: readonly Violation[], forms: PatternMessages): string {
-  return violations
-    .slice(0, maxReported)
-    .map((violation) => describeOne(violation, forms))
-    .join('; ');
-}
-
-function describeOne(violation: Violation, forms: PatternMessages): string {
-  const { path, message } = violation;
-  const missingTag = /^tag "(.+)" must be string$/.exec(message);
-  if (missingTag !== null) return `${fieldName(`${path}/${missingTag[1]}`)}: is required, as a string`;
-  return `${fieldName(path)}: ${isMissing(violation) ? 'is required' : problemOf(violation, forms)}`;
-}
-
-function problemOf(violation: Violation, forms: PatternMessages): string {
-  const { message } = violation;
-  if (isOfWrongType(violation)) return `must be ${typesOf(message)}`;
-  const [, choices] = /^must be equal to one of the allowed values: (.+)$/s.exec(message) ?? [];
-  if (choices !== undefined) return `must be one of ${choices}`;
-  const [, pattern] = /^must match pattern "(.+)"$/s.exec(message) ?? [];
-  if (pattern !== undefined) return forms.get(pattern) ?? 'is not in the right form';
-  if (message === 'must match format "uri"') return 'must be a valid URL';
-  const [, max] = /^must contain at least 0 and no more than (\d+) valid/.exec(message) ?? [];
-  return max === undefined ? message : `must have at most ${max} items of one kind`;
+function describeOne({ keyword, path, rule, params: { error, tag } }: Violation): string {
+  // The field that selects a member of a union is missing or has the wrong type.
+  if (keyword === 'discriminator' && error === 'tag')
+    return `${fieldName(`${path}/${String(tag)}`)}: ${missing}, as a string`;
+  return `${fieldName(path)}: ${rule}`;
 }
 
 /** `/body/input/text` → `input.text`, `/query/limit` → `limit`, `/body` → `body`. */

@@ -1,10 +1,8 @@
+import { isSchema, type Json, property, resolveReference, type Schema } from './contract-schema.ts';
 import type { FormValue } from './form-fields.ts';
 import { fieldName } from './form-parts.ts';
 import { parseJsonText } from './parse-json.ts';
 import { requirePlainValues } from './value-problem.ts';
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export type Schema = { [key: string]: Json };
 
 /**
  * Converts the texts of a form to the types of the JSON schema: numbers, booleans, lists of one item, and JSON text for
@@ -65,29 +63,4 @@ export function expandSchemas(schemas: readonly (Json | undefined)[], root: Json
   };
   schemas.forEach(visit);
   return [...found];
-}
-
-/** Resolves a reference such as `#/components/schemas/Name`. */
-export function resolveReference(root: Json, pointer: string): Json | undefined {
-  return pointer
-    .slice(2)
-    .split('/')
-    .reduce<Json | undefined>(
-      (at, part) => property(at, part.replaceAll('~1', '/').replaceAll('~0', '~')),
-      root,
-    );
-}
-
-/** The schema itself, or the one that it refers to. An empty schema if there is none. */
-export function dereference(root: Json, node: Json | undefined): Schema {
-  if (!isSchema(node)) return {};
-  return typeof node.$ref === 'string' ? dereference(root, resolveReference(root, node.$ref)) : node;
-}
-
-export function property(node: Json | undefined, key: string): Json | undefined {
-  return isSchema(node) && Object.hasOwn(node, key) ? node[key] : undefined;
-}
-
-export function isSchema(node: Json | undefined): node is Schema {
-  return typeof node === 'object' && node !== null && !Array.isArray(node);
 }

@@ -2,8 +2,9 @@ import type { NextFunction, Request, Response } from 'express';
 import { runInContext } from '../telemetry/telemetry-context.ts';
 import { bodyLimits, megabyte } from './body-limits.ts';
 import { collectBody } from './collect-body.ts';
+import { type Json, property } from './contract-schema.ts';
 import type { FormLimits } from './form-parts.ts';
-import { convertForm, expandSchemas, type Json, property } from './form-types.ts';
+import { convertForm, expandSchemas } from './form-types.ts';
 import { type BodySettings, parseCollected } from './read-body.ts';
 
 /** Largest image file in the contract, in bytes. */

@@ -1,5 +1,5 @@
 import { type Ajv, type Format, str } from 'ajv';
-import { dereference, isSchema, type Json, property, type Schema } from './form-types.ts';
+import { dereference, isSchema, type Json, property, type Schema } from './contract-schema.ts';
 
 /**
  * Formats that are stricter than those of ajv-formats. Every URL in the contract has the format `uri`.
@@ -109,26 +109,4 @@ function sharedTag(root: Json, members: readonly Json[]): { name: string; values
     if (values.length === tags.length && new Set(values).size === values.length) return { name, values };
   }
   return undefined;
-}
-
-/** Takes the error messages of some keywords from `x-form` beside the keyword. */
-export function useContractMessages(ajv: Ajv): void {
-  for (const keyword of ['not', 'required', 'minimum']) {
-    const definition = ajv.getKeyword(keyword);
-    if (typeof definition === 'boolean') continue;
-    const usual = definition.error?.message ?? 'must be valid';
-    ajv.removeKeyword(keyword);
-    ajv.addKeyword({
-      ...definition,
-      keyword,
-      error: {
-        ...definition.error,
-        message: (context) => {
-          const form: unknown = context.parentSchema?.['x-form'];
-          if (typeof form === 'string') return form;
-          return typeof usual === 'function' ? usual(context) : usual;
-        },
-      },
-    });
-  }
 }

@@ -1,19 +1,18 @@
-import type { ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import { Failure } from '../lib/failure.ts';
 import { bodyLimits } from './body-limits.ts';
-import { describeViolations, type PatternMessages, patternMessagesIn, type Violation } from './explain.ts';
-import { dereference, type Json, property, type Schema } from './form-types.ts';
-import { formats, tagUnions, useContractMessages, useFastLengths } from './keywords.ts';
-import { operationIn, requestDocument } from './request-document.ts';
+import { dereference, isSchema, type Json, property, type Schema } from './contract-schema.ts';
+import { describeViolations, type Violation, violationOf } from './explain.ts';
+import { formats, tagUnions, useFastLengths } from './keywords.ts';
 import { type Operation, routes } from './routes.ts';
 import { requirePlainValues } from './value-problem.ts';
 
 /** Values reach the handlers as they were sent: no defaults, nothing removed. */
-const options: Options = { strict: false, validateSchema: false, discriminator: true };
+const options: Options = { strict: false, validateSchema: false, discriminator: true, verbose: true };
 
 /** A failure with more specific words for a violation than the schema has. Undefined: the schema's words are used. */
 export type ViolationExplainer = (
@@ -22,22 +21,18 @@ export type ViolationExplainer = (
   violation: Violation,
 ) => Failure | undefined;
 
-/** Compiled checks by bundle: every application of the process shares them. */
-const checksByBundle = new WeakMap<object, Map<OperationId, RequestCheck>>();
+/** Checks by bundle. All applications of the process share them. */
+const checksByBundle = new WeakMap<object, RequestChecks>();
 
 /**
  * Validates path, query, headers and body of a request against its operation in the OpenAPI bundle. Parameters get the
- * types of the contract; the body stays as it was sent. Schemas are compiled at the first request of an operation.
+ * types of the contract. The body is unchanged. Schemas are compiled at the first request of an operation.
  *
  * @throws Error when the bundle lacks an operation. The middleware fails with Failure 400, which names the field.
  */
 export function validateRequest(bundle: object, explainer: ViolationExplainer = () => undefined) {
-  const checks = checksByBundle.get(bundle) ?? new Map<OperationId, RequestCheck>();
+  const checks = checksByBundle.get(bundle) ?? new RequestChecks(bundle);
   checksByBundle.set(bundle, checks);
-  for (const { operation, path } of routes) {
-    if (operationIn(bundle, operation) === undefined)
-      throw new Error(`the bundle has no ${operation.method} ${path}`);
-  }
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { context, headers, body } = request;
     const { operation, params, query } = context;
@@ -50,42 +45,71 @@ export function validateRequest(bundle: object, explainer: ViolationExplainer = 
     requirePlainValues(params, 'path', maxTextBytes);
     requirePlainValues(query, 'query', maxTextBytes);
     if (!context.isBodyPlain) requirePlainValues(body, 'body', maxTextBytes);
-    let check = checks.get(operation.id);
-    if (check === undefined) {
-      check = compileCheck(bundle, operation);
-      checks.set(operation.id, check);
-    }
-    for (const name of check.lists)
+    const { lists, areParametersValid, isBodyValid } = checks.of(operation.id);
+    for (const name of lists)
       if (typeof query[name] === 'string') context.query = { ...context.query, [name]: [query[name]] };
-    const { parametersPass, bodyPasses, forms } = check;
-    const isValid = parametersPass({ params, query: context.query, headers });
-    if (bodyPasses({ body }) && isValid) next();
-    else {
-      const violations = [...errorsOf(parametersPass), ...errorsOf(bodyPasses)].map(violationOf);
-      const explained = violations
-        .values()
-        .map((violation) => explainer(operation.id, body, violation))
-        .find((failure) => failure !== undefined);
-      next(explained ?? new Failure(400, 'invalid_request', `${describeViolations(violations, forms)}.`));
+    const isValid = areParametersValid({ params, query: context.query, headers });
+    if (isBodyValid({ body }) && isValid) {
+      next();
+      return;
     }
+    const errors = [...(areParametersValid.errors ?? []), ...(isBodyValid.errors ?? [])];
+    const violations = errors.map(violationOf);
+    const explained = violations
+      .values()
+      .map((violation) => explainer(operation.id, body, violation))
+      .find((failure) => failure !== undefined);
+    next(explained ?? new Failure(400, 'invalid_request', `${describeViolations(violations)}.`));
   };
 }
 
 interface RequestCheck {
   /** Converts parameters to numbers and booleans in place. */
-  parametersPass: ValidateFunction;
-  bodyPasses: ValidateFunction;
+  readonly areParametersValid: ValidateFunction;
+  readonly isBodyValid: ValidateFunction;
   /** Query parameters that are lists: repeated, or sent once. */
-  lists: readonly string[];
-  forms: PatternMessages;
+  readonly lists: readonly string[];
 }
 
-function compileCheck(bundle: object, operation: Operation): RequestCheck {
-  const document = tagUnions(requestDocument(bundle, operation)) as Schema;
-  const { parameters, requestBody } = operationIn(document, operation) ?? {};
-  const resolved = (node: Json | undefined) => dereference(document, node);
-  const all = (Array.isArray(parameters) ? parameters : []).map(resolved);
-  const schemaAt = (place: string): Schema => {
+/** Checks of all operations, which share the components of the contract. */
+class RequestChecks {
+  readonly #parameters = compiler({ ...options, coerceTypes: true });
+  readonly #bodies = compiler(options);
+  readonly #lists: ReadonlyMap<OperationId, readonly string[]>;
+  readonly #compiled = new Map<OperationId, RequestCheck>();
+
+  /** @throws Error when the bundle lacks an operation */
+  constructor(bundle: object) {
+    const root = bundle as Json;
+    const requests = routes.map(({ operation }) => [operation.id, requestSchemas(root, operation)] as const);
+    this.#lists = new Map(requests.map(([id, { lists }]) => [id, lists]));
+    const components = { schemas: property(property(root, 'components'), 'schemas') };
+    const document = tagUnions(structuredClone({ components, requests: Object.fromEntries(requests) }));
+    for (const ajv of [this.#parameters, this.#bodies]) ajv.addSchema(document, 'contract');
+  }
+
+  of(id: OperationId): RequestCheck {
+    const compiled = this.#compiled.get(id);
+    if (compiled !== undefined) return compiled;
+    const check = {
+      areParametersValid: compile(this.#parameters, `contract#/requests/${id}/parameters`),
+      isBodyValid: compile(this.#bodies, `contract#/requests/${id}/body`),
+      lists: this.#lists.get(id) ?? [],
+    };
+    this.#compiled.set(id, check);
+    return check;
+  }
+}
+
+/** The schemas of a request's parameters and body. */
+function requestSchemas(root: Json, { path, method }: Operation) {
+  const item = property(property(root, 'paths'), path);
+  const operation = property(item, method);
+  if (!isSchema(operation)) throw new Error(`the bundle has no ${method} ${path}`);
+  const all = [property(item, 'parameters'), operation.parameters]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .map((parameter) => dereference(root, parameter));
+  const schemaOf = (place: string): Schema => {
     const here = all.filter((parameter) => parameter.in === place);
     const nameOf = (one: Schema) => (place === 'header' ? nameIn(one).toLowerCase() : nameIn(one));
     return {
@@ -94,21 +118,16 @@ function compileCheck(bundle: object, operation: Operation): RequestCheck {
       required: here.filter(({ required }) => required === true).map(nameOf),
     };
   };
-  const { content, required = false } = resolved(requestBody);
-  const json = resolved(property(content, 'application/json'));
-  const components = document.components ?? {};
+  const { content, required } = dereference(root, operation.requestBody);
+  const json = dereference(root, property(content, 'application/json'));
   return {
-    parametersPass: compiler({ ...options, coerceTypes: true }).compile({
-      components,
-      properties: { params: schemaAt('path'), query: schemaAt('query'), headers: schemaAt('header') },
-    }),
-    bodyPasses: compiler(options).compile({
-      components,
-      properties: { body: json.schema ?? {} },
-      required: required === true ? ['body'] : [],
-    }),
-    lists: all.filter((one) => one.in === 'query' && resolved(one.schema).type === 'array').map(nameIn),
-    forms: patternMessagesIn(document),
+    parameters: {
+      properties: { params: schemaOf('path'), query: schemaOf('query'), headers: schemaOf('header') },
+    },
+    body: { properties: { body: json.schema ?? {} }, required: required === true ? ['body'] : [] },
+    lists: all
+      .filter(({ in: place, schema }) => place === 'query' && dereference(root, schema).type === 'array')
+      .map(nameIn),
   };
 }
 
@@ -116,24 +135,15 @@ function nameIn({ name }: Schema): string {
   return typeof name === 'string' ? name : '';
 }
 
+function compile(ajv: Ajv2020, reference: string): ValidateFunction {
+  const validate = ajv.getSchema(reference);
+  if (validate === undefined) throw new Error(`the bundle has no ${reference}`);
+  return validate;
+}
+
 function compiler(settings: Options): Ajv2020 {
   const ajv = addFormats.default(new Ajv2020(settings), { mode: 'fast' });
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format);
   useFastLengths(ajv);
-  useContractMessages(ajv);
   return ajv;
-}
-
-function errorsOf({ errors }: ValidateFunction): ErrorObject[] {
-  return errors ?? [];
-}
-
-function violationOf({ keyword, instancePath, message = 'is invalid', params }: ErrorObject): Violation {
-  const property: unknown = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
-  const allowed: unknown = keyword === 'enum' ? params.allowedValues : undefined;
-  return {
-    keyword,
-    path: typeof property === 'string' ? `${instancePath}/${property}` : instancePath,
-    message: Array.isArray(allowed) ? `${message}: ${allowed.join(', ')}` : message,
-  };
 }

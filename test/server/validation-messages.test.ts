@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { patternMessagesIn } from '../../server/http/explain.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
 import { post } from './ledger.ts';
@@ -239,12 +238,11 @@ describe('two lengths that disagree are a conflict, whichever is the longer', ()
 
 test('every pattern of a request has words, so that no refusal shows an expression', () => {
   const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as object;
-  const forms = patternMessagesIn(bundle);
   const wordless = new Set<string>();
   const visit = (node: unknown, name: string): void => {
     if (typeof node !== 'object' || node === null) return;
-    const { pattern } = node as { pattern?: unknown };
-    if (typeof pattern === 'string' && !forms.has(pattern)) wordless.add(`${name} ${pattern}`);
+    const { pattern, 'x-form': form } = node as { pattern?: unknown; 'x-form'?: unknown };
+    if (typeof pattern === 'string' && typeof form !== 'string') wordless.add(`${name} ${pattern}`);
     for (const [key, value] of Object.entries(node)) {
       // What only chooses between rules is violated without a word.
       if (!['if', 'responses', 'headers', 'callbacks'].includes(key)) visit(value, key);
