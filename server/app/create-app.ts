@@ -4,7 +4,6 @@ import { authenticate, limitRate, requireAdmin } from '../http/authenticate.ts';
 import { BodyBudget, reserveBody } from '../http/body-budget.ts';
 import { openApiBundle } from '../http/contract-documents.ts';
 import { cors } from '../http/cors.ts';
-import { readForm } from '../http/form.ts';
 import type { Gateway } from '../http/gateway.ts';
 import { readBody } from '../http/read-body.ts';
 import { renderFailure } from '../http/render-failure.ts';
@@ -26,7 +25,6 @@ export function createApp(
 ): Express {
   const contract = openApiBundle();
   const maxMb = () => gateway.settings.limits.bodyMb;
-  const bodies = { maxMb, parser: gateway.bodyParser };
   const budget = new BodyBudget({ maxMb: () => bodyMbPerKey(gateway.settings), timers: gateway.timers });
 
   const app = express();
@@ -40,8 +38,7 @@ export function createApp(
   app.use(limitRate(gateway.rateLimiter));
   app.use(requireAdmin);
   app.use(reserveBody(budget, maxMb));
-  app.use(readBody(bodies));
-  app.use(readForm(contract, bodies));
+  app.use(readBody(contract, { maxMb, parser: gateway.bodyParser }));
   app.use(validateRequest(contract, modelFailure));
   if (responseChecks.length > 0) app.use(responseChecks);
   app.use(dispatch(gateway, handlers));

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../generated/errors.ts';
 import { Failure } from '../lib/failure.ts';
-import type { BodyJob, ParsedBody } from './parse-body.ts';
+import type { BodyJob } from './parse-body.ts';
 import type { ParserReply } from './parser-thread.ts';
 
 /** Bodies above this size are parsed in a thread, in bytes. */
@@ -12,33 +12,33 @@ const maxThreadHeapMb = 512;
 /** Seconds after which a refused request may be repeated. */
 const retryAfter = 1;
 
-/** User whose body it is; undefined where no key is checked. */
+/** Id of the user who sent the body. Undefined where no key is checked. */
 type Owner = number | undefined;
 
-/** A body in the queue. */
 interface Pending {
   readonly job: BodyJob;
-  /** Called when a thread starts with it: it cannot be aborted any more. */
+  /** Called when the body leaves the queue, because it can no longer be aborted. */
   leaveQueue(): void;
-  resolve(body: ParsedBody): void;
+  resolve(body: unknown): void;
   reject(error: Error): void;
 }
 
 export interface BodyParserOptions {
-  /** Threads at most. Each is started when it is first needed. */
+  /** Maximum number of threads. Each is started when it is first needed. */
   threads?: number;
-  /** Bodies of all users that may wait for a thread. */
+  /** Maximum number of waiting bodies of all users. */
   maxWaiting?: number;
   script?: URL;
 }
 
-/** Parses large bodies in threads, so that they do not hold up other requests. Users are served in turn. */
+/** Parses large bodies in threads, so that they do not delay other requests. Users are served in turn. */
 export class BodyParser {
   readonly #maxThreads: number;
   readonly #maxWaiting: number;
   readonly #script: URL;
-  readonly #threads = new Set<ParserThread>();
-  /** In the order in which the users have their turns. */
+  /** Threads with their current body. Undefined: the thread is idle. */
+  readonly #threads = new Map<Worker, Pending | undefined>();
+  /** Waiting bodies by user, in the order in which users are served. */
   readonly #waiting = new Map<Owner, Set<Pending>>();
   #isClosed = false;
 
@@ -53,24 +53,18 @@ export class BodyParser {
   }
 
   /**
-   * Parses a body, whose pieces cannot be used afterwards. Rejects with Failure 400 or 413 when the body is refused, 429
-   * when too many bodies of the owner wait, and 500 when the thread fails. Rejects with the reason of the signal when
-   * it aborts in the queue.
+   * Parses a body, see `parseBody`. Its chunks cannot be used afterwards. Rejects with Failure 400 or 413 when the body
+   * is refused, 429 when too many bodies of the owner wait, and 500 when the thread fails. Rejects with the reason of
+   * the signal when it aborts in the queue.
    */
-  parse<Job extends BodyJob>(job: Job, owner: Owner, signal: AbortSignal): Promise<ParsedBody<Job['kind']>> {
+  parse(job: BodyJob, owner: Owner, signal: AbortSignal): Promise<unknown> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       if (this.#isClosed) throw closed();
       this.#requireRoom(owner);
-      const stop = () => signal.removeEventListener('abort', abort);
-      const pending: Pending = {
-        job,
-        leaveQueue: stop,
-        resolve,
-        reject,
-      };
+      const leaveQueue = () => signal.removeEventListener('abort', abort);
+      const pending: Pending = { job, leaveQueue, resolve, reject };
       const abort = () => {
-        stop();
         this.#remove(owner, pending);
         reject(signal.reason);
       };
@@ -83,14 +77,13 @@ export class BodyParser {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const own of this.#waiting.values()) {
+    for (const [owner, own] of this.#waiting) {
       for (const pending of own) {
-        pending.leaveQueue();
+        this.#remove(owner, pending);
         pending.reject(closed());
       }
     }
-    this.#waiting.clear();
-    await Promise.all([...this.#threads].map((thread) => thread.terminate()));
+    await Promise.all([...this.#threads.keys()].map((thread) => thread.terminate()));
   }
 
   /** A user may queue as many bodies as there are free places, so that others always find one. */
@@ -107,31 +100,54 @@ export class BodyParser {
       const thread = this.#idleThread();
       if (thread === undefined || pending === undefined) return;
       this.#remove(owner, pending);
-      pending.leaveQueue();
-      thread.run(pending);
+      this.#threads.set(thread, pending);
+      const chunks = pending.job.chunks.map(ownBytes);
+      thread.postMessage(
+        { ...pending.job, chunks },
+        chunks.map(({ buffer }) => buffer),
+      );
     }
   }
 
   /** Removes a body from the queue. The next one of its owner goes behind those of all others. */
   #remove(owner: Owner, pending: Pending): void {
+    pending.leaveQueue();
     const own = this.#waiting.get(owner);
-    if (own === undefined) return;
-    own.delete(pending);
+    own?.delete(pending);
     this.#waiting.delete(owner);
-    if (own.size > 0) this.#waiting.set(owner, own);
+    if (own !== undefined && own.size > 0) this.#waiting.set(owner, own);
   }
 
-  #idleThread(): ParserThread | undefined {
-    for (const thread of this.#threads) if (thread.isIdle) return thread;
-    if (this.#threads.size >= this.#maxThreads || this.#isClosed) return undefined;
-    const thread: ParserThread = new ParserThread(this.#script, {
-      onIdle: () => this.#runNext(),
-      onEnd: () => {
-        this.#threads.delete(thread);
-        this.#runNext();
-      },
+  #idleThread(): Worker | undefined {
+    for (const [thread, current] of this.#threads) if (current === undefined) return thread;
+    return this.#threads.size >= this.#maxThreads || this.#isClosed ? undefined : this.#startThread();
+  }
+
+  #startThread(): Worker {
+    const thread = new Worker(this.#script, {
+      name: 'body parser',
+      resourceLimits: { maxOldGenerationSizeMb: maxThreadHeapMb },
     });
-    this.#threads.add(thread);
+    // An idle thread must not keep the process alive.
+    thread.unref();
+    this.#threads.set(thread, undefined);
+    thread.on('message', (reply: ParserReply) => {
+      const pending = this.#threads.get(thread);
+      this.#threads.set(thread, undefined);
+      if ('body' in reply) pending?.resolve(reply.body);
+      else pending?.reject(asFailure(reply.refusal));
+      this.#runNext();
+    });
+    const end = (cause: Error) => {
+      const pending = this.#threads.get(thread);
+      this.#threads.delete(thread);
+      pending?.reject(new Failure(500, 'internal_error', 'The gateway failed to read the body.', { cause }));
+      void thread.terminate();
+      this.#runNext();
+    };
+    thread.on('error', end);
+    thread.on('messageerror', end);
+    thread.on('exit', () => end(new Error('the body parser has stopped')));
     return thread;
   }
 }
@@ -140,69 +156,11 @@ function closed(): Error {
   return new Error('the body parser is closed');
 }
 
-interface ThreadEvents {
-  onIdle(): void;
-  onEnd(): void;
-}
-
-/** One thread, which parses one body at a time. */
-class ParserThread {
-  readonly #worker: Worker;
-  readonly #events: ThreadEvents;
-  #current: Pending | undefined;
-
-  constructor(script: URL, events: ThreadEvents) {
-    this.#events = events;
-    this.#worker = new Worker(script, {
-      name: 'body parser',
-      resourceLimits: { maxOldGenerationSizeMb: maxThreadHeapMb },
-    });
-    // It waits for bodies as long as the process lives, and must not keep it alive.
-    this.#worker.unref();
-    this.#worker.on('message', (reply: ParserReply) => {
-      const pending = this.#current;
-      this.#current = undefined;
-      if ('body' in reply) pending?.resolve(reply.body);
-      else pending?.reject(asFailure(reply.refusal));
-      this.#events.onIdle();
-    });
-    this.#worker.on('error', (error: Error) => this.#end(error));
-    this.#worker.on('messageerror', (error: Error) => this.#end(error));
-    this.#worker.on('exit', () => this.#end(new Error('the body parser has stopped')));
-  }
-
-  get isIdle(): boolean {
-    return this.#current === undefined;
-  }
-
-  run(pending: Pending): void {
-    this.#current = pending;
-    const { job } = pending;
-    const pieces = job.pieces.map(ownBytes);
-    this.#worker.postMessage(
-      { ...job, pieces },
-      pieces.map(({ buffer }) => buffer),
-    );
-  }
-
-  async terminate(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #end(cause: Error): void {
-    const pending = this.#current;
-    this.#current = undefined;
-    pending?.reject(new Failure(500, 'internal_error', 'The gateway failed to read the body.', { cause }));
-    void this.#worker.terminate();
-    this.#events.onEnd();
-  }
-}
-
-/** Bytes that share their memory with nothing else, so that a thread can take them over. */
-function ownBytes(piece: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer, byteLength } = piece;
+/** Returns bytes that share their memory with nothing else, so that they can be transferred to a thread. */
+function ownBytes(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = chunk;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && byteLength > 0;
-  return isWhole ? new Uint8Array(buffer) : new Uint8Array(piece);
+  return isWhole ? new Uint8Array(buffer) : new Uint8Array(chunk);
 }
 
 function asFailure({ status, code, message }: Extract<ParserReply, { refusal: object }>['refusal']): Failure {

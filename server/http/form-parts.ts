@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { type Failure, invalid } from '../lib/failure.ts';
 import { quoted } from '../models/catalogue.ts';
-import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
+import { type BodyLimits, besideMedia, megabyte, tooLarge } from './body-limits.ts';
 
 /** A part of a form: text, or the bytes of a file. */
 export interface FormPart {
@@ -17,6 +17,12 @@ export interface FormLimits extends BodyLimits {
   parts: number;
   /** Names of the parts that may be files, one of each. */
   files: ReadonlySet<string>;
+}
+
+/** Limits of a form whose parts `files` may be files. */
+export function formLimits(limits: BodyLimits, files: ReadonlySet<string>): FormLimits {
+  // The largest image file in the contract, and a data URL of the largest image or audio of any model, 30 MB.
+  return { ...limits, fileBytes: 20 * megabyte, partBytes: 41 * megabyte, parts: 500, files };
 }
 
 /**
@@ -39,7 +45,8 @@ export function readParts(body: Readable, contentType: string, limits: FormLimit
     const files = new Set<string>();
     reader.on('field', (name = '', value, { valueTruncated }) => {
       if (valueTruncated) return fail(tooLarge(fieldName(name), partBytes, ', the limit of a part'));
-      textSize += isDataUrl(value) ? 0 : value.length;
+      // Inline media does not count as text.
+      textSize += /^data:/i.test(value) ? 0 : value.length;
       if (textSize > textBytes) return fail(tooLarge('body', textBytes, besideMedia));
       parts.push({ name, value });
     });
@@ -71,11 +78,6 @@ function openReader(contentType: string, { partBytes, fileBytes, parts }: FormLi
   } catch {
     throw invalid('content-type', 'must be multipart/form-data with its boundary.');
   }
-}
-
-/** Whether a text part is inline media. */
-export function isDataUrl(value: string): boolean {
-  return /^data:/i.test(value);
 }
 
 /** The name of a part for a message. */

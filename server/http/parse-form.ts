@@ -5,7 +5,7 @@ import { type FormValue, nestFields } from './form-fields.ts';
 import { type FormLimits, type FormPart, readParts } from './form-parts.ts';
 import { requirePlainValues } from './value-problem.ts';
 
-const pictures: ReadonlyMap<string, string> = new Map([
+const imageTypes: ReadonlyMap<string, string> = new Map([
   ['jpg', 'image/jpeg'],
   ['png', 'image/png'],
   ['webp', 'image/webp'],
@@ -19,25 +19,25 @@ const pictures: ReadonlyMap<string, string> = new Map([
  * @throws Failure 400 or 413 that names the part
  */
 export async function parseForm(
-  pieces: readonly Buffer[],
+  chunks: readonly Buffer[],
   contentType: string,
   limits: FormLimits,
 ): Promise<Record<string, FormValue>> {
-  const parts = await readParts(Readable.from(pieces), contentType, limits);
+  const parts = await readParts(Readable.from(chunks), contentType, limits);
   const form = nestFields(parts.map(field));
   // Unlike a JSON body, a form can hold any control character.
   requirePlainValues(form, 'body');
   return form;
 }
 
-/** A file part stands for the JSON form of a picture: an object with a data URL. */
+/** Converts a file to its JSON equivalent, an object with a data URL. */
 function field({ name, value }: FormPart): readonly [string, string | { image_url: string }] {
   if (typeof value === 'string') return [name, value];
-  return [name, { image_url: `data:${pictureType(name, value)};base64,${value.toString('base64')}` }];
+  return [name, { image_url: `data:${imageType(name, value)};base64,${value.toString('base64')}` }];
 }
 
-function pictureType(name: string, bytes: Buffer): string {
-  const mediaType = pictures.get(formatOf(bytes) ?? '');
+function imageType(name: string, bytes: Buffer): string {
+  const mediaType = imageTypes.get(formatOf(bytes) ?? '');
   if (mediaType === undefined) throw invalid(name, 'must be a JPEG, PNG, WEBP or BMP picture.');
   return mediaType;
 }

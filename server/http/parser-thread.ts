@@ -1,13 +1,11 @@
 import { parentPort } from 'node:worker_threads';
 import { Failure } from '../lib/failure.ts';
-import { type BodyJob, type ParsedBody, parseBody } from './parse-body.ts';
+import { type BodyJob, parseBody } from './parse-body.ts';
 
-/** The thread that parses large bodies, one after the other. */
-
-/** A refusal, as it can be sent from a thread. */
+/** The part of a failure that can be sent between threads. */
 type Refusal = Pick<Failure, 'status' | 'code' | 'message'>;
 
-export type ParserReply = { readonly body: ParsedBody } | { readonly refusal: Refusal };
+export type ParserReply = { readonly body: unknown } | { readonly refusal: Refusal };
 
 async function answer(job: BodyJob): Promise<ParserReply> {
   try {
@@ -19,7 +17,7 @@ async function answer(job: BodyJob): Promise<ParserReply> {
   }
 }
 
-// An error that is no refusal ends the thread; the parser starts another one.
+// Any other error ends the thread. The parser starts another one.
 parentPort?.on('message', (job: BodyJob) => {
   void answer(job).then((reply) => parentPort?.postMessage(reply));
 });

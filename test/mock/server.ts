@@ -7,7 +7,6 @@ import { modelFailure } from '../../server/calls/model-failure.ts';
 import { authenticate } from '../../server/http/authenticate.ts';
 import { BodyParser } from '../../server/http/body-parser.ts';
 import { cors } from '../../server/http/cors.ts';
-import { readForm } from '../../server/http/form.ts';
 import { readBody } from '../../server/http/read-body.ts';
 import { renderFailure } from '../../server/http/render-failure.ts';
 import { startRequest } from '../../server/http/request-context.ts';
@@ -127,9 +126,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       addressOf: () => '',
     }),
   );
-  const bodies = { maxMb: () => bodyLimitMb, parser: new BodyParser() };
-  app.use(readBody(bodies));
-  app.use(readForm(contract, bodies));
+  app.use(readBody(contract, { maxMb: () => bodyLimitMb, parser: new BodyParser() }));
   app.use(validate);
   app.use((request: Request, response: Response, next: NextFunction) => {
     answer(request, response).catch(next);

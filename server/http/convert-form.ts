@@ -2,7 +2,18 @@ import { isSchema, type Json, property, resolveReference, type Schema } from './
 import type { FormValue } from './form-fields.ts';
 import { fieldName } from './form-parts.ts';
 import { parseJsonText } from './parse-json.ts';
+import type { Operation } from './routes.ts';
 import { requirePlainValues } from './value-problem.ts';
+
+/** Returns the schema of an operation's JSON body, and the names of the parts of its form that are files. */
+export function formSchemas(root: Json, { path, method }: Operation): { body: Json; files: Set<string> } {
+  const [body = {}, form] = ['application/json', 'multipart/form-data'].map((mediaType) =>
+    ['paths', path, method, 'requestBody', 'content', mediaType, 'schema'].reduce(property, root),
+  );
+  const parts = expandSchemas([form], root).flatMap(({ properties }) => Object.entries(properties ?? {}));
+  const files = parts.filter(([, part]) => property(part, 'format') === 'binary').map(([name]) => name);
+  return { body, files: new Set(files) };
+}
 
 /**
  * Converts the texts of a form to the types of the JSON schema: numbers, booleans, lists of one item, and JSON text for
@@ -48,7 +59,7 @@ function convert(value: FormValue, schemas: readonly Schema[], root: Json, path:
 }
 
 /** The schemas with all of their `allOf`, `anyOf`, `oneOf`, `then` and `else` members and references. */
-export function expandSchemas(schemas: readonly (Json | undefined)[], root: Json): Schema[] {
+function expandSchemas(schemas: readonly (Json | undefined)[], root: Json): Schema[] {
   const found = new Set<Schema>();
   const visit = (node: Json | undefined): void => {
     if (!isSchema(node) || found.has(node)) return;
