@@ -1,3 +1,4 @@
+import tab from '@bomb.sh/tab/commander';
 import { addAdminCommands } from './commands/admin/run.ts';
 import { globalOptions, type Options } from './commands/command-line.ts';
 import { commands, groups } from './commands/commands.ts';
@@ -47,5 +48,7 @@ function createProgram(terminal: Terminal, version: string, signal: AbortSignal)
   for (const [name, description] of Object.entries(groups)) program.find([name]).description(description);
   addAdminCommands(program.command('admin').helpCommand(false), 'unigate admin', terminal, signal);
   program.addHelp();
+  tab(program, { completionCommandName: 'completion' });
+  program.find(['completion']).description('print a script that completes commands and options in a shell');
   return program;
 }

@@ -57,6 +57,36 @@ test('an unread response does not keep a program alive', async () => {
   expect(stdout).toBe('audio/wav\n');
 });
 
+describe('shell completion', () => {
+  const complete = async (...words: string[]) => {
+    const { code, stdout } = await start(['complete', '--', ...words], {}).done;
+    expect(code).toBe(0);
+    return stdout
+      .toString()
+      .split('\n')
+      .map((line) => line.split('\t', 1)[0]);
+  };
+
+  test('lists the commands and options that start with the last word', async () => {
+    expect(await complete('vi')).toContain('video');
+    expect(await complete('vi')).not.toContain('speak');
+    expect(await complete('video', '--se')).toEqual(['--seconds', '--seed', ':4', '']);
+    expect(await complete('admin', 'keys', '')).toContain('revoke');
+  });
+
+  test.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async (shell) => {
+    const { code, stdout } = await start(['completion', shell], {}).done;
+    expect(code).toBe(0);
+    expect(stdout.toString()).toContain('unigate');
+  });
+
+  test('refuses another shell', async () => {
+    const { code, stdout, stderr } = await start(['completion', 'tcsh'], {}).done;
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Allowed choices are zsh, bash, fish, powershell');
+  });
+});
+
 describe('against a gateway', () => {
   let gateway: TestGateway;
   let env: Record<string, string>;
