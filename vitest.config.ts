@@ -1,9 +1,21 @@
+import { statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { makeKyselyFile } from './test/support/kysely-file.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 process.env.KYSELY_FILE = await makeKyselyFile();
+// Hundreds of processes start, which would each compile the same modules again.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url));
+// Tests write many small files, which stay in memory if it has enough space.
+if (process.platform === 'linux') process.env.TMPDIR ??= hasSpace('/dev/shm') ? '/dev/shm' : '/tmp';
+
+/** Whether 4 GiB are available. */
+function hasSpace(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder, { bigint: false });
+  return bavail * bsize > 4 * 1024 ** 3;
+}
 
 /** Tests that use the two shared targets: the mock and a running gateway. */
 const contract = [
@@ -12,20 +24,13 @@ const contract = [
   'test/spec/event-limits.test.ts',
 ];
 
-/** Tests of the embedded upstream alone. */
-const sandbox = ['test/sandbox/**/*.test.ts', 'test/sandbox-media/**/*.test.ts'];
+/** Tests that `npm test` leaves out: the generators of other teams, releases, browsers, and minutes of soak. */
+const slow: string[] = ['test/soak/two-minutes.test.ts'];
 
-/** Globs of the tests that `npm test` skips, separated by commas. */
-const leftOut = process.env.TESTS_LEFT_OUT?.split(',') ?? [];
-
-const shared = {
-  // A worker runs its files in turn and loads the server once. Each file restores the state that it changes outside of
-  // itself (timers, environment, spies on classes).
-  isolate: false,
-  // More than cores, because many of these tests wait.
-  maxWorkers: availableParallelism() + 2,
-  sequence: { groupOrder: 1 },
-};
+const project = (name: string, include: string[], exclude: string[] = []) => ({
+  extends: true as const,
+  test: { name, include, exclude: [...configDefaults.exclude, ...exclude] },
+});
 
 export default defineConfig({
   test: {
@@ -36,37 +41,18 @@ export default defineConfig({
     execArgv: [`--import=${import.meta.resolve('./test/support/one-file.ts')}`],
     expect: { poll: { timeout: 40_000 } },
     sequence: { sequencer: LongestFirst },
+    // A worker runs its files in turn and loads the server once. Each file restores the state that it changes outside of
+    // itself (timers, environment, spies on classes).
+    isolate: false,
+    // More than cores, because many of these tests wait.
+    maxWorkers: availableParallelism() + 2,
     projects: [
       {
         extends: true,
-        test: {
-          name: 'contract',
-          include: contract,
-          globalSetup: 'test/support/targets.ts',
-          // The files share the gateway, so they run in turn. They share no state, so one worker loads the contract once.
-          fileParallelism: false,
-          isolate: false,
-          sequence: { groupOrder: 0 },
-        },
+        test: { name: 'contract', include: contract, exclude: slow, globalSetup: 'test/support/targets.ts' },
       },
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...contract, ...sandbox, ...leftOut],
-          ...shared,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'sandbox',
-          include: sandbox,
-          exclude: [...configDefaults.exclude, ...leftOut],
-          ...shared,
-        },
-      },
+      project('unit', ['test/**/*.test.ts'], [...contract, ...slow]),
+      project('slow', slow),
     ],
   },
 });

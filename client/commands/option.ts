@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 
 /** A flag or an option with a value. */
-export interface OptionDefinition<Value = unknown> {
+interface OptionDefinition<Value = unknown> {
   /** Placeholder of the value, in capitals. Absent for flags. */
   argument?: string;
   description: string;

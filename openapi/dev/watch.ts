@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** Writes within this time count as one save. */
 const debounceMs = 40;
 
-export interface Save {
+interface Save {
   /** Changed, created and deleted files, relative to the root, with slashes. */
   paths: string[];
   /** Time of the last change, from `performance.now()`. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { type Context, child, children, inCallback, type Node, text } from './visit.ts';
 
 /** Schema file of the 4xx and 5xx bodies by `x-error-family`. */
-export const errorFamilies: Record<string, string> = {
+const errorFamilies: Record<string, string> = {
   generic: 'GenericError',
   native: 'NativeRouteError',
   management: 'ManagementError',

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { type Context, children, isNode, type Node, text } from './visit.ts';
 
 /** Response bodies that are resources, which other schemas also contain. */
-export const resourceSchemas = [
+const resourceSchemas = [
   'ContractDocument',
   'ImageJob',
   'Message',

@@ -11,7 +11,7 @@ export const knownErrors: ReadonlySet<string> = new Set(
 );
 
 /** Errors of errors.yaml that no test causes, in the format of the records, with reasons. */
-export const uncoveredErrors: ReadonlyMap<string, string> = new Map();
+const uncoveredErrors: ReadonlyMap<string, string> = new Map();
 
 /** Checks the errors of a complete run. Returns errors that no test caused, and exemptions that no longer apply. */
 export function errorProblems(
