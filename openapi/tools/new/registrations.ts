@@ -13,13 +13,9 @@ export function registrations(
   const { id, path, area } = operation;
   const neighbours = operations.filter((one) => one.area === area).map((one) => one.id);
   const ofArea = (line: string) => neighbours.some((one) => new RegExp(`^  ${one}[:,]`).test(line));
-  const edit = (file: string, ...edits: ((lines: string[]) => string[] | undefined)[]): [string, string] => {
-    let lines = readFileSync(join(root, file), 'utf8').split('\n');
-    for (const one of edits) {
-      const edited = one(lines);
-      if (edited === undefined) throw new CannotCreate(`${file} contains no operation of area ${area}`);
-      lines = edited;
-    }
+  const edit = (file: string, change: (lines: string[]) => string[] | undefined): [string, string] => {
+    const lines = change(readFileSync(join(root, file), 'utf8').split('\n'));
+    if (lines === undefined) throw new CannotCreate(`${file} contains no operation of area ${area}`);
     return [file, lines.join('\n')];
   };
   return new Map([
@@ -30,10 +26,8 @@ export function registrations(
         `  ${path}: { $ref: ${pathFile(operation)} }`,
       ),
     ),
-    edit(
-      'server/operations/registry.ts',
-      (lines) => sorted(lines, `import { ${id} } from './${area}/${id}.ts';`),
-      (lines) => after(lines, ofArea, `  ${id},`),
+    edit('server/operations/index.ts', (lines) =>
+      sorted(lines, `export { ${id} } from './${area}/${id}.ts';`),
     ),
     edit('test/spec/statuses.ts', (lines) =>
       after(lines, ofArea, `  ${id}: [${statusesOf(operation).join(', ')}],`),
@@ -47,7 +41,7 @@ function after(lines: string[], fits: (line: string) => boolean, line: string): 
   return at < 0 ? undefined : lines.toSpliced(at + 1, 0, line);
 }
 
-/** Inserts an import into imports that are sorted by file. */
+/** Inserts an export into exports that are sorted by file. */
 function sorted(lines: string[], line: string): string[] {
   const fileOf = (one: string) => /from '(\.\/[^']+)'/.exec(one)?.[1] ?? '';
   const isBefore = (one: string) =>

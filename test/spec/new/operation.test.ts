@@ -96,8 +96,8 @@ test('a new operation is registered, passes all checks, and fails its own test',
   const again = await createOperation('listSongs --method get --path /v1/all-songs --area music');
   expect(again).toMatchObject({ code: 1, output: expect.stringContaining('nothing was written') });
 
-  expect(await readCreated('server/operations/registry.ts')).toContain(
-    "import { listSongs } from './music/listSongs.ts';",
+  expect(await readCreated('server/operations/index.ts')).toContain(
+    "export { listSongs } from './music/listSongs.ts';",
   );
   const saved = ['listSongs', 'createChorus'].flatMap((id) => [
     `server/operations/music/${id}.ts`,
@@ -107,7 +107,7 @@ test('a new operation is registered, passes all checks, and fails its own test',
   const result = await loop.run(
     [
       ...saved,
-      'server/operations/registry.ts',
+      'server/operations/index.ts',
       'test/spec/statuses.ts',
       'server/operations/admin/readPulse.ts',
     ],
