@@ -69,6 +69,16 @@ export function invalid(field: string, problem: string, code: CodeOf400 = 'inval
   return new Failure(400, code, `${field}: ${problem}`);
 }
 
+/** Builds a 403 for an action that the key may not perform. */
+export function accessDenied(message: string): Failure {
+  return new Failure(403, 'access_denied', message);
+}
+
+/** Builds a 404 for a resource that does not exist or that the caller does not see. */
+export function notFound(field: string, problem: string): Failure {
+  return new Failure(404, 'resource_not_found', `${field}: ${problem}`);
+}
+
 /** Builds a 503 for a resource that only one channel has, while that channel is not available. */
 export function channelUnavailable(message: string): Failure {
   return new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainCharge } from '../../server/operations/admin/charge-explanation.ts';
+import { explainCharge } from '../../server/quota/charge-explanation.ts';
 import type { Charge } from '../../server/store/queries/charges.ts';
 
 const charge: Charge = {

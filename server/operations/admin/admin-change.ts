@@ -2,7 +2,7 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import type { Intent } from '../../store/commands/changes.ts';
 
-/** Who changes something, with which operation and when. */
+/** Returns the admin, operation and time of a change, for its record in `changes`. */
 export function changeBy(
   { gateway, caller }: Pick<OperationRequest<OperationId>, 'gateway' | 'caller'>,
   action: OperationId,

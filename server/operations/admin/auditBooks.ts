@@ -1,7 +1,8 @@
 import type { Handler } from '../../http/handler.ts';
 import { runReport } from '../../http/run-report.ts';
+import { success } from '../success.ts';
 
-/** Whether the books add up. It takes as long as there is to read, so there is one at a time. */
+/** Audits the ledger. It reads all entries, so only one audit runs at a time. */
 export const auditBooks: Handler<'auditBooks'> = async (request, reply) => {
-  reply.json(200, { success: true, message: '', data: await runReport(request, 'auditLedger', null) });
+  reply.json(200, success(await runReport(request, 'auditLedger', null)));
 };

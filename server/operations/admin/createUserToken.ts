@@ -1,38 +1,39 @@
 import type { Handler } from '../../http/handler.ts';
-import { Failure } from '../../lib/failure.ts';
+import { requireNoLimits, scopeDenied, userNotAdmin } from '../../keys/admin-scope.ts';
+import { readKeyFields } from '../../keys/key-fields.ts';
+import { notFound } from '../../lib/failure.ts';
 import { canGiveAdminScope } from '../../store/commands/key-rights.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findUser } from '../../store/queries/users.ts';
-import { requireNoLimits, scopeDenied, userNotAdmin } from '../tokens/admin-scope.ts';
+import { success } from '../success.ts';
+import { viewAnyToken } from '../tokens/token-view.ts';
 import { changeBy } from './admin-change.ts';
-import { limitsOfAnyKey, viewAnyToken } from './any-token.ts';
 
-/** Makes a key for a user, with quota that is given to it. The secret is shown here only. */
+/** Creates a key for a user, with new quota. Only this response shows the secret. */
 export const createUserToken: Handler<'createUserToken'> = async (request, reply) => {
   const { gateway, caller, path, body } = request;
   const { store, settings } = gateway;
   const change = changeBy({ gateway, caller }, 'createUserToken');
   const { now } = change;
-  const limits = limitsOfAnyKey(body, settings.groups, now);
+  const fields = readKeyFields(body, settings.groups, now);
   const user = await findUser(store.read, path.id);
-  if (user === undefined) throw new Failure(404, 'resource_not_found', 'id: there is no such user.');
+  if (user === undefined) throw notFound('id', 'there is no such user.');
   if (body.admin === true) {
-    // The caller is cached. A key that has lost the scope elsewhere must not give it on in the meantime.
+    // The caller is cached, and another gateway may have removed its scope.
     if (!(await canGiveAdminScope(store.read, caller.tokenId))) throw scopeDenied();
     if (user.role !== 'admin') throw userNotAdmin();
-    requireNoLimits(limits, body);
+    requireNoLimits(fields, body);
   }
-  const { name, remain_quota: remainQuota = 0 } = body;
   const key = generateKey();
   const token = await store.run('createToken', {
-    ...limits,
+    ...fields,
     userId: user.id,
-    name,
+    name: body.name,
     keyHash: hashKey(key),
     keyHint: keyHint(key),
-    remainQuota,
+    remainQuota: body.remain_quota ?? 0,
     now,
     change: { ...change, details: { user_id: user.id, ...body } },
   });
-  reply.json(200, { success: true, message: '', data: viewAnyToken(token, now, key) });
+  reply.json(200, success(viewAnyToken(token, now, key)));
 };

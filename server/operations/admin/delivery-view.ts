@@ -3,7 +3,7 @@ import { unixTime } from '../../providers/video-task.ts';
 import type { FoundDelivery } from '../../store/queries/delivery-search.ts';
 import { unixTimeOrNull } from './task-view.ts';
 
-/** A delivery as the operator sees it, without its address. */
+/** Renders a delivery for admins, with the host of its address only. */
 export function viewDelivery({ outcome, state, ...row }: FoundDelivery): components['schemas']['Delivery'] {
   return {
     id: row.id,

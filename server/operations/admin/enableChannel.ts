@@ -1,18 +1,17 @@
 import type { Handler } from '../../http/handler.ts';
+import { success } from '../success.ts';
 import { changeBy } from './admin-change.ts';
-import { channelNamed, shownChannel } from './channel-view.ts';
+import { channelViewer, findChannel } from './channel-view.ts';
 
-/** Puts a channel back into the selection, with a clean slate here. */
+/** Includes a disabled channel in selection again, and resets its health on this gateway. */
 export const enableChannel: Handler<'enableChannel'> = async ({ gateway, caller, path }, reply) => {
-  const { name } = channelNamed(gateway, path.name);
-  const change = {
-    ...changeBy({ gateway, caller }, 'enableChannel'),
-    subject: `channel ${name}`,
-    details: {},
-  };
+  const { name } = findChannel(gateway, path.name);
+  const by = changeBy({ gateway, caller }, 'enableChannel');
+  const change = { ...by, subject: `channel ${name}`, details: {} };
   await gateway.store.run('enableChannel', { channel: name, change });
   await gateway.channelStates.refresh();
-  const channel = channelNamed(gateway, name);
+  const channel = findChannel(gateway, name);
   channel.health.reset();
-  reply.json(200, { success: true, message: '', data: await shownChannel(gateway, channel) });
+  const view = await channelViewer(gateway);
+  reply.json(200, success(view(channel)));
 };

@@ -8,20 +8,20 @@ type Request = OperationRequest<'exportLogs'>;
 
 const mediaTypes = { csv: 'text/csv', jsonl: 'application/jsonl' } as const;
 
-/** The request log as a file, read page by page no faster than the client takes it; between two pages nothing is held. */
+/** Exports the request log as a file. It reads a page at a time, and only as fast as the client. */
 export const exportLogs: Handler<'exportLogs'> = async (request, reply) => {
   const { query } = request;
-  const format = query.format ?? accepted(request.headers.accept);
+  const format = query.format ?? formatOf(request.headers.accept);
   const range = await runReport(request, 'exportRange', { after: query.after ?? 0 });
   const lines = pages(request, range, format);
-  // A failure of the first page still has a status.
+  // Before the response starts, a failure can still be reported with its status.
   const first = await lines.next();
   await reply.stream(200, mediaTypes[format], startingWith(first, lines), {
     'content-disposition': `attachment; filename="requests.${format}"`,
   });
 };
 
-const accepted = (accept = ''): ExportFormat => (/\btext\/csv\b/i.test(accept) ? 'csv' : 'jsonl');
+const formatOf = (accept = ''): ExportFormat => (/\btext\/csv\b/i.test(accept) ? 'csv' : 'jsonl');
 
 async function* pages(
   request: Request,
@@ -45,7 +45,7 @@ async function* pages(
   if (text !== '') yield Buffer.from(text);
 }
 
-/** What goes on for long ends with its key. @throws Failure 401 */
+/** Ends a long export when its key loses its rights. @throws Failure 401 */
 async function requireStillAdmin({ gateway, caller }: Request): Promise<void> {
   const token = await findToken(gateway.store.read, caller.tokenId);
   if (token === undefined || !hasAdminAccess(token) || !isUsable(token, gateway.clock())) throw keyRefused();

@@ -2,8 +2,9 @@ import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
 import { unixTime } from '../../providers/video-task.ts';
 import { listChanges as findChanges } from '../../store/queries/changes.ts';
+import { success } from '../success.ts';
 
-/** What admins have changed, the newest first. */
+/** Lists the changes by admins, newest first. */
 export const listChanges: Handler<'listChanges'> = async ({ gateway, query }, reply) => {
   const { changes, total } = await findChanges(gateway.store.read, {
     action: query.action,
@@ -18,5 +19,5 @@ export const listChanges: Handler<'listChanges'> = async ({ gateway, query }, re
     details: JSON.parse(details) as Record<string, unknown>,
     created_at: unixTime(created_at),
   }));
-  reply.json(200, { success: true, message: '', data: { items, total } });
+  reply.json(200, success({ items, total }));
 };

@@ -1,13 +1,14 @@
 import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
-import { shownChannels } from './channel-view.ts';
+import { success } from '../success.ts';
+import { channelViewer } from './channel-view.ts';
 
-/** The channels in the order of the configuration. */
+/** Lists the channels in the order of the configuration. */
 export const listChannels: Handler<'listChannels'> = async ({ gateway, query }, reply) => {
-  // As it is on every gateway now, and not half a second ago.
+  // Another gateway may have disabled a channel since the last poll.
   await gateway.channelStates.refresh();
   const { offset, limit } = readPage(query);
   const all = gateway.channels.all;
-  const items = await shownChannels(gateway, all.slice(offset, offset + limit));
-  reply.json(200, { success: true, message: '', data: { items, total: all.length } });
+  const items = all.slice(offset, offset + limit).map(await channelViewer(gateway));
+  reply.json(200, success({ items, total: all.length }));
 };

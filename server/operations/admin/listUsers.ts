@@ -1,10 +1,11 @@
 import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
+import { success } from '../success.ts';
 import { viewUser } from './user-view.ts';
 
-/** The users, the newest first. */
+/** Lists users, newest first. */
 export const listUsers: Handler<'listUsers'> = async ({ gateway, query }, reply) => {
   const { name = '', group } = query;
   const { users, total } = await gateway.store.report('searchUsers', { name, group, ...readPage(query) });
-  reply.json(200, { success: true, message: '', data: { items: users.map(viewUser), total } });
+  reply.json(200, success({ items: users.map(viewUser), total }));
 };

@@ -1,11 +1,12 @@
 import type { Handler } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
-import type { ChangedNames, SettingsChanges } from '../../settings/changes.ts';
+import type { SettingsChanges } from '../../settings/changes.ts';
 import { loadedPrices } from '../../settings/loaded-prices.ts';
 import { SettingsError } from '../../settings/settings-error.ts';
+import { success } from '../success.ts';
 import { changeBy } from './admin-change.ts';
 
-/** Has this gateway, with all its workers, read its configuration again: what differs, and takes effect, before anything is told. */
+/** Reloads the configuration on all workers of this gateway, or with `dry_run` only compares it with the current one. */
 export const reloadConfiguration: Handler<'reloadConfiguration'> = async (request, reply) => {
   const { gateway, query } = request;
   const { liveSettings, store } = gateway;
@@ -21,23 +22,19 @@ export const reloadConfiguration: Handler<'reloadConfiguration'> = async (reques
           now: change.now,
         });
       });
-  const { needsRestart, ...changes } = await reading.catch((error: unknown) => {
-    throw error instanceof SettingsError ? wrong(error) : error;
+  const { needsRestart, ...changes } = await reading.catch((cause: unknown) => {
+    throw cause instanceof SettingsError
+      ? new Failure(400, 'invalid_configuration', cause.message, { cause })
+      : cause;
   });
   if (!dryRun) await gateway.siblings?.reload();
-  const data = {
-    file: gateway.settings.file ?? null,
-    applied: !dryRun,
-    ...changes,
-    needs_restart: needsRestart,
-  };
-  reply.json(200, { success: true, message: '', data });
+  const file = gateway.settings.file ?? null;
+  reply.json(200, success({ file, applied: !dryRun, ...changes, needs_restart: needsRestart }));
 };
 
+/** Returns the details that are recorded: no unchanged names and no warnings. */
 function changedOnly({ channels, groups, prices, settings, needsRestart, revision }: SettingsChanges) {
-  const changed = ({ added, changed, removed }: ChangedNames) => ({ added, changed, removed });
+  const changed = ({ unchanged: _, ...names }: SettingsChanges['channels']) => names;
   const named = { channels: changed(channels), groups: changed(groups), prices: changed(prices) };
   return { ...named, settings, needs_restart: needsRestart, revision };
 }
-
-const wrong = (cause: SettingsError) => new Failure(400, 'invalid_configuration', cause.message, { cause });

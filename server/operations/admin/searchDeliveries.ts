@@ -1,9 +1,10 @@
 import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
 import { runReport } from '../../http/run-report.ts';
+import { success } from '../success.ts';
 import { viewDelivery } from './delivery-view.ts';
 
-/** Callbacks of all users, the newest first. */
+/** Searches callbacks of all users, newest first. */
 export const searchDeliveries: Handler<'searchDeliveries'> = async (request, reply) => {
   const { query } = request;
   const { deliveries, total } = await runReport(request, 'searchDeliveries', {
@@ -13,5 +14,5 @@ export const searchDeliveries: Handler<'searchDeliveries'> = async (request, rep
     userId: query.user_id,
     ...readPage(query),
   });
-  reply.json(200, { success: true, message: '', data: { items: deliveries.map(viewDelivery), total } });
+  reply.json(200, success({ items: deliveries.map(viewDelivery), total }));
 };

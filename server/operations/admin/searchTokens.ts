@@ -1,13 +1,13 @@
 import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
-import { viewAnyToken } from './any-token.ts';
+import { success } from '../success.ts';
+import { viewAnyToken } from '../tokens/token-view.ts';
 
-/** The keys of all users, the newest first, their secrets masked. */
+/** Searches keys of all users, newest first, with masked secrets. */
 export const searchTokens: Handler<'searchTokens'> = async ({ gateway, query }, reply) => {
   const { user_id: userId, name = '', status, group } = query;
   const now = gateway.clock();
   const search = { userId, name, status, group, now, ...readPage(query) };
   const { tokens, total } = await gateway.store.report('searchTokens', search);
-  const items = tokens.map((token) => viewAnyToken(token, now));
-  reply.json(200, { success: true, message: '', data: { items, total } });
+  reply.json(200, success({ items: tokens.map((token) => viewAnyToken(token, now)), total }));
 };

@@ -3,35 +3,32 @@ import { invalid } from '../../lib/failure.ts';
 import { manualResult } from '../../providers/manual-completion.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import type { ManualEnd } from '../../tasks/transitions.ts';
+import { success } from '../success.ts';
 import { changeBy } from './admin-change.ts';
-import { noTask, shownTask } from './task-view.ts';
+import { readTaskView, unknownTask } from './task-view.ts';
 
-/** Ends a task of any user by hand, with its books, its log entry and its callback. */
+/** Ends a task of any user manually, with its charge, log entry and callback. */
 export const settleTask: Handler<'settleTask'> = async (request, reply) => {
   const { gateway, path, body } = request;
   const { id } = path;
-  const { reason } = body;
+  const { reason, outcome } = body;
   const result = await gateway.tasks.endManually(id, (task) => {
-    const details = { reason, from: task.state, outcome: body.outcome, ...told(body) };
+    const end = body.outcome === 'failed' ? { message: body.message } : { units: body.units };
+    const details = { reason, from: task.state, outcome, ...end };
     return {
       end: endOf(task, body),
       change: { ...changeBy(request, 'settleTask'), subject: `task ${id}`, details },
     };
   });
-  if (result === undefined) throw noTask(id);
+  if (result === undefined) throw unknownTask(id);
   if (!result.ended) throw invalid('id', `the task has ended as ${result.task.state}.`);
-  reply.json(200, { success: true, message: '', data: await shownTask(gateway, id) });
+  reply.json(200, success(await readTaskView(gateway, id)));
 };
 
-type Settlement = RequestBody<'settleTask'>;
+const unknownEnd = 'The provider does not report the end of the task.';
 
-const told = (body: Settlement) =>
-  body.outcome === 'failed' ? { message: body.message } : { units: body.units };
-
-const unknownEnd = 'The provider does not tell the end of the task.';
-
-/** @throws Failure 400 when the task cannot be completed so */
-function endOf(task: TaskRecord, body: Settlement): ManualEnd {
+/** @throws Failure 400 for an end that the task cannot have */
+function endOf(task: TaskRecord, body: RequestBody<'settleTask'>): ManualEnd {
   if (body.outcome === 'failed')
     return { outcome: 'failed', error: { code: 'task_lost', message: body.message ?? unknownEnd } };
   const { units, url } = body;

@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/http.ts';
 import type { Gateway } from '../../http/gateway.ts';
-import { Failure } from '../../lib/failure.ts';
+import { type Failure, notFound } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { unixTime } from '../../providers/video-task.ts';
 import { type FoundTask, findShownTask } from '../../store/queries/task-search.ts';
 
 type Schemas = components['schemas'];
 
-/** A task as the operator sees it: nothing of the request, nothing of the callback address but its host. */
+/** Renders a task for admins, without its request and with the host of its callback address only. */
 export function viewTask({
   error_code: code,
   error_message: message,
@@ -47,15 +47,13 @@ export function viewTask({
   };
 }
 
-/** The task as it is on disk. @throws Failure 404 when it is there no more */
-export async function shownTask({ store }: Gateway, id: string): Promise<Schemas['AdminTask']> {
+/** Reads the current state of a task. @throws Failure 404 when it does not exist */
+export async function readTaskView({ store }: Gateway, id: string): Promise<Schemas['AdminTask']> {
   const task = await findShownTask(store.read, id);
-  if (task === undefined) throw noTask(id);
+  if (task === undefined) throw unknownTask(id);
   return viewTask(task);
 }
 
-export function noTask(id: string): Failure {
-  return new Failure(404, 'resource_not_found', `id: there is no task ${quoted(id)} here.`);
-}
+export const unknownTask = (id: string): Failure => notFound('id', `there is no task ${quoted(id)} here.`);
 
 export const unixTimeOrNull = (ms: number | null): number | null => (ms === null ? null : unixTime(ms));

@@ -1,90 +1,59 @@
 import type { Handler, RequestBody } from '../../http/handler.ts';
+import { scopeDenied } from '../../keys/admin-scope.ts';
 import { keyRefused } from '../../keys/key-cache.ts';
-import { Failure } from '../../lib/failure.ts';
+import { creationDenied, fieldsOfNewKey } from '../../keys/new-key.ts';
+import { accessDenied, Failure } from '../../lib/failure.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
 import { changeBy } from '../admin/admin-change.ts';
-import { scopeDenied } from './admin-scope.ts';
-import { limitsOfNewKey } from './new-key.ts';
+import { success } from '../success.ts';
 import { viewToken } from './token-view.ts';
-
-/** Keys in a chain in which each key was created with the one before. */
-const maxLevels = 8;
 
 /**
  * Creates a key for the caller's user, with no more rights than the key that creates it. The quota of a limited key is
- * taken from that key. Only this response shows the secret. What an admin key creates is recorded in `changes`.
+ * taken from that key. Only this response shows the secret. A key with admin access is recorded in `changes` as creator.
  */
 export const createToken: Handler<'createToken'> = async ({ gateway, caller, body }, reply) => {
-  const { store } = gateway;
+  const { store, settings } = gateway;
   const now = gateway.clock();
-  const maker = await findToken(store.read, caller.tokenId);
-  if (maker === undefined) throw keyRefused();
-  if (!maker.canCreateKeys) throw creationDenied();
-  if (maker.lineage.ancestorIds.length + 1 >= maxLevels) throw tooDeep();
+  const creator = await findToken(store.read, caller.tokenId);
+  if (creator === undefined) throw keyRefused();
   const key = generateKey();
-  const order = {
-    token: {
-      ...limitsOfNewKey({ gateway, caller, record: maker, now }, body),
-      userId: maker.userId,
-      name: body.name,
-      keyHash: hashKey(key),
-      keyHint: keyHint(key),
-      makerId: maker.id,
-      now,
-    },
-    fromMaker: !maker.unlimitedQuota,
-    ...(hasAdminAccess(maker) && {
-      change: {
-        ...changeBy({ gateway, caller }, 'createToken'),
-        details: { user_id: maker.userId, ...askedIn(body) },
-      },
-    }),
-    maxKeys: gateway.settings.keysPerKey,
+  const fields = fieldsOfNewKey({ record: creator, caller, settings, now }, body);
+  const { id: makerId, userId } = creator;
+  const change = {
+    ...changeBy({ gateway, caller }, 'createToken'),
+    details: { user_id: userId, ...fieldsIn(body) },
   };
-  const make = () => store.run('createChildToken', order);
-  const amount = order.token.remainQuota;
-  const made = await gateway.callQuota.withReclaim(
-    maker.id,
-    amount,
-    make,
-    (answer) => answer === 'insufficient_quota',
+  const order = {
+    token: { ...fields, userId, name: body.name, keyHash: hashKey(key), keyHint: keyHint(key), makerId, now },
+    fromMaker: !creator.unlimitedQuota,
+    ...(hasAdminAccess(creator) && { change }),
+    maxKeys: settings.keysPerKey,
+  };
+  const created = await gateway.callQuota.withReclaim(
+    creator.id,
+    fields.remainQuota,
+    () => store.run('createChildToken', order),
+    (result) => result === 'insufficient_quota',
   );
-  if (made === 'maker_gone') throw keyRefused();
-  if (made === 'creation_denied') throw creationDenied();
-  if (made === 'scope_denied') throw scopeDenied();
-  if (made === 'too_many_keys') throw tooManyKeys(order.maxKeys);
-  if (made === 'insufficient_quota') {
-    const message = 'remain_quota: it is taken from the key that makes the new one, which has less left.';
+  if (created === 'maker_gone') throw keyRefused();
+  if (created === 'creation_denied') throw creationDenied();
+  if (created === 'scope_denied') throw scopeDenied();
+  if (created === 'too_many_keys')
+    throw accessDenied(`At most ${order.maxKeys} keys can exist that were created with this key.`);
+  if (created === 'insufficient_quota') {
+    const message = 'remain_quota: it is taken from the key that creates the new one, which has less left.';
     throw new Failure(403, 'insufficient_user_quota', message);
   }
-  reply.json(200, { success: true, message: '', data: viewToken(made, now, key) });
+  reply.json(200, success(viewToken(created, now, key)));
 };
 
-const creationDenied = () =>
-  new Failure(403, 'access_denied', 'This key, or a key that it was created with, may not create keys.');
-
-/** The fields of the contract in a request. A client can send others, which mean nothing. */
-function askedIn(body: RequestBody<'createToken'>) {
-  const { name, remain_quota, unlimited_quota, expired_time, group } = body;
-  const { model_limits_enabled, model_limits, allow_ips, requests_per_minute, sockets, admin, create_keys } =
-    body;
-  const limits = {
-    remain_quota,
-    unlimited_quota,
-    expired_time,
-    model_limits_enabled,
-    model_limits,
-    allow_ips,
-  };
-  return { name, group, ...limits, requests_per_minute, sockets, admin, create_keys };
+/** Returns the fields of the contract in a request. A client can send others, which have no effect. */
+function fieldsIn(body: RequestBody<'createToken'>) {
+  const { name, group, remain_quota, unlimited_quota, expired_time, admin, create_keys } = body;
+  const { model_limits_enabled, model_limits, allow_ips, requests_per_minute, sockets } = body;
+  const quota = { remain_quota, unlimited_quota, expired_time };
+  const limits = { model_limits_enabled, model_limits, allow_ips, requests_per_minute, sockets };
+  return { name, group, ...quota, ...limits, admin, create_keys };
 }
-const tooDeep = () =>
-  new Failure(
-    403,
-    'access_denied',
-    `A chain of keys, each created with the one before, has at most ${maxLevels} levels.`,
-  );
-
-const tooManyKeys = (limit: number) =>
-  new Failure(403, 'access_denied', `At most ${limit} keys can exist that were created with this key.`);

@@ -1,6 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
+import { requireDeletionRight } from '../../keys/admin-scope.ts';
 import { keyRefused } from '../../keys/key-cache.ts';
-import { Failure } from '../../lib/failure.ts';
+import { notFound } from '../../lib/failure.ts';
 import { findToken, hasAdminAccess, hasLimits } from '../../store/queries/tokens.ts';
 import { changeBy } from '../admin/admin-change.ts';
 
@@ -13,28 +14,17 @@ export const deleteToken: Handler<'deleteToken'> = async ({ gateway, caller, pat
   const own = await findToken(store.read, caller.tokenId);
   if (own === undefined) throw keyRefused();
   const { id } = path;
-  // A key that was handed out with a limit must not take away those of its owner.
-  const by = hasLimits(own) ? own.id : null;
-  const isAdmin = hasAdminAccess(own);
-  if (by === null && !isAdmin && id !== own.id) {
-    const other = await findToken(store.read, id);
-    // Else a key without admin access could lock the operator out.
-    if (other?.userId === own.userId && other.adminScope)
-      throw new Failure(
-        403,
-        'access_denied',
-        'id: only a key with the scope admin can delete one with this scope.',
-      );
-  }
-  const now = gateway.clock();
+  await requireDeletionRight(store, own, id);
+  const change = { ...changeBy({ gateway, caller }, 'deleteToken'), details: {} };
   const outcome = await store.run('deleteToken', {
     id,
     userId: own.userId,
-    by,
-    now,
-    ...(isAdmin && { change: { ...changeBy({ gateway, caller }, 'deleteToken'), details: {} } }),
+    // A key with limits must not delete the keys of its owner.
+    by: hasLimits(own) ? own.id : null,
+    now: change.now,
+    ...(hasAdminAccess(own) && { change }),
   });
-  if (outcome === 'not_found') throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
+  if (outcome === 'not_found') throw notFound('id', 'there is no such key.');
   keys.invalidate({ tokenId: id });
   reply.json(200, { success: true, message: '' });
 };

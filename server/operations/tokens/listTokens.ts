@@ -2,6 +2,7 @@ import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { listTokens as findTokens } from '../../store/queries/tokens.ts';
+import { success } from '../success.ts';
 import { viewToken } from './token-view.ts';
 
 /** Lists the keys that the caller sees, newest first, with masked secrets. */
@@ -14,5 +15,5 @@ export const listTokens: Handler<'listTokens'> = async ({ gateway, caller, query
     // The caller does not see the key that created it.
     return token.id === viewer.family ? { ...view, created_by: null } : view;
   });
-  reply.json(200, { success: true, message: '', data: { items, total } });
+  reply.json(200, success({ items, total }));
 };

@@ -5,7 +5,7 @@ import type { TokenStatus } from '../../store/schema.ts';
 
 type TokenView = ResponseBody<'createToken', 200>['data'];
 
-/** A key as clients see it; `key` is the secret itself where it is shown, else its mask. */
+/** Renders a key for clients. `key` is its secret, by default masked. */
 export function viewToken(token: TokenRecord, now: number, key = token.keyHint): TokenView {
   return {
     id: token.id,
@@ -30,7 +30,22 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
   };
 }
 
-/** Nobody has to use a key to find out that it has expired, or has no quota left. */
+/** Renders a key for admins. */
+export function viewAnyToken(
+  token: TokenRecord,
+  now: number,
+  key?: string,
+): ResponseBody<'createUserToken', 200>['data'] {
+  return {
+    ...viewToken(token, now, key),
+    own_group: token.ownGroup ?? '',
+    user_id: token.userId,
+    user_name: token.userName,
+    user_disabled: token.userDisabled,
+  };
+}
+
+/** Derives the status at `now`: 1 enabled, 2 disabled, 3 expired, 4 without quota. */
 function statusOf(token: TokenRecord, now: number): TokenStatus {
   if (token.status !== 1) return token.status;
   if (token.lineage.isCutOff) return 2;

@@ -1,5 +1,5 @@
-import { costOf } from '../../quota/prices.ts';
-import type { Charge } from '../../store/queries/charges.ts';
+import type { Charge } from '../store/queries/charges.ts';
+import { costOf } from './prices.ts';
 
 /** Returns units times unit price times group ratio, rounded up. */
 export function calculatedCost({ units, unit_price, group_ratio }: Charge): number {
