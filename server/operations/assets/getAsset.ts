@@ -2,32 +2,31 @@ import type { components } from '../../../generated/http.ts';
 import { refreshAsset } from '../../calls/assets/refresh-asset.ts';
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { Failure } from '../../lib/failure.ts';
+import { notFound } from '../../lib/failure.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { linksFor } from '../../providers/client-links.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
 
-/** One of the caller's own assets; what others have is not there. */
+/** Returns one of the caller's assets. Assets of other users do not exist for it. */
 export const getAsset: Handler<'getAsset'> = async (request, reply) => {
   const { path, gateway, caller } = request;
   const [asset] = await findAssets(gateway.store.read, { ids: [path.id], ...viewerOf(caller) });
-  if (asset === undefined)
-    throw new Failure(404, 'resource_not_found', `id: there is no asset ${quoted(path.id)}.`);
+  if (asset === undefined) throw notFound('id', `there is no asset ${quoted(path.id)}.`);
   const { baseUrl } = gateway.channels.named(asset.channel)?.settings ?? {};
-  const data = shown(await refreshAsset(gateway, asset), baseUrl, linksFor(request));
+  const data = viewAsset(await refreshAsset(gateway, asset), baseUrl, linksFor(request));
   reply.json(200, { code: 0, message: 'success', data });
 };
 
-/** `baseUrl`: the address of the asset's channel. */
-function shown(
+/** Renders an asset. `baseUrl` is the address of its channel. */
+function viewAsset(
   asset: AssetsTable,
   baseUrl: string | undefined,
   links: FileLinks,
 ): components['schemas']['Asset'] {
   const { url, error_code, error_message, channel, user_id: userId, url_expires: expiresAt } = asset;
-  // The provider may name the file that the client uploaded, which may be an address in the provider's network.
+  // A provider may return the client's own URL, which must not lead into the provider's network.
   const publicOnly = !hasSameOrigin(url ?? '', baseUrl ?? '');
   return {
     Id: asset.id,

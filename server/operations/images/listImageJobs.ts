@@ -3,7 +3,7 @@ import { viewerOf } from '../../keys/caller.ts';
 import { linksFor } from '../../providers/client-links.ts';
 import { renderImageJob } from '../../providers/imgjob/render-image-job.ts';
 
-/** The caller's image jobs among some ids. */
+/** Returns the caller's image jobs with the given ids. */
 export const listImageJobs: Handler<'listImageJobs'> = async (request, reply) => {
   const { gateway, caller, body } = request;
   const links = linksFor(request);

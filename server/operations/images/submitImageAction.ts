@@ -1,12 +1,12 @@
+import { imageModel, readImageJob, startImageJob } from '../../calls/image-jobs.ts';
 import { findRepeatedTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
-import { Failure, invalid } from '../../lib/failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { actionOf, type ImageFacts } from '../../providers/imgjob/image-job.ts';
 import { imageFacts, imageResult, renderSubmitted } from '../../providers/imgjob/render-image-job.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { imageModel, readImageJob, startImageJob } from './image-jobs.ts';
 
-/** Presses a button of a finished job, which makes a job of its own at the provider that has the first. */
+/** Presses a button of a finished job. This creates a new job at the provider of the first one. */
 export const submitImageAction: Handler<'submitImageAction'> = async (request, reply) => {
   const { notifyHook, state, taskId, ...rest } = request.body;
   const { customId } = rest;
@@ -40,7 +40,7 @@ export const submitImageAction: Handler<'submitImageAction'> = async (request, r
 };
 
 /**
- * The provider's id of a job that has the button: whoever could send any button could press those of others.
+ * Returns the provider's id of a job that shows the button. Other buttons could belong to jobs of other users.
  *
  * @throws Failure 400 when the job is not finished or does not show the button
  */
@@ -48,13 +48,13 @@ function requireButton(source: TaskRecord, customId: string): string {
   const { state, upstreamId } = source;
   if (state === 'failed') throw invalid('taskId', 'the job has failed and has no buttons.');
   if (state !== 'completed' || upstreamId === null)
-    throw new Failure(
-      400,
+    throw invalid(
+      'taskId',
+      'the job has no buttons yet; query it until it is finished.',
       'task_not_completed',
-      'taskId: the job has no buttons yet; query it until it is finished.',
     );
   const { buttons = [] } = imageResult(source);
   if (!buttons.some((button) => button.customId === customId))
-    throw invalid('customId', 'is no button of this job; take one that the job shows.');
+    throw invalid('customId', 'is no button of this job; use one that the job shows.');
   return upstreamId;
 }

@@ -1,10 +1,10 @@
+import { readImageJob } from '../../calls/image-jobs.ts';
 import type { Handler } from '../../http/handler.ts';
 import { type Failure, invalid } from '../../lib/failure.ts';
 import { imageResult } from '../../providers/imgjob/render-image-job.ts';
 import { checkCallbackUrl } from '../../tasks/callbacks/callback-url.ts';
-import { readImageJob } from './image-jobs.ts';
 
-/** Gives a job that an action has opened its mask and prompt; the same job goes on. */
+/** Sends the mask and prompt that a job waits for. The same job continues. */
 export const submitImageModal: Handler<'submitImageModal'> = async (request, reply) => {
   const { gateway, body } = request;
   const { notifyHook, state, taskId, ...rest } = body;
@@ -29,5 +29,5 @@ export const submitImageModal: Handler<'submitImageModal'> = async (request, rep
 };
 
 function notWaiting(): Failure {
-  return invalid('taskId', 'the job does not wait for this call; press its button first, and call once.');
+  return invalid('taskId', 'the job does not wait for input; press its button first, and call this once.');
 }

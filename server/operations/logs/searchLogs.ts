@@ -4,6 +4,7 @@ import { runReport } from '../../http/run-report.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { invalid } from '../../lib/failure.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
+import { success } from '../success.ts';
 
 type LogItem = ResponseBody<'searchLogs', 200>['data']['items'][number];
 
@@ -20,14 +21,14 @@ export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
     end,
     ...readPage(query),
   });
-  reply.json(200, { success: true, message: '', data: { items: entries.map(viewEntry), total } });
+  reply.json(200, success({ items: entries.map(viewEntry), total }));
 };
 
 function viewEntry({ unit, units, ...entry }: FoundEntry): LogItem {
   return {
     id: entry.id,
     user_id: entry.user_id,
-    // Models that do not count tokens take their input in their own unit, seconds perhaps not whole.
+    // For models that are not billed by tokens, the number of their own units, rounded.
     prompt_tokens: unit === 'tokens' ? entry.prompt_tokens : Math.round(units),
     completion_tokens: entry.completion_tokens,
     quota: entry.quota,

@@ -3,7 +3,7 @@ import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { usableModels } from './usable-models.ts';
 
-/** A model of the caller's key that some channel serves. */
+/** Returns a model that the caller's key may use and a channel serves. */
 export const getModel: Handler<'getModel'> = async (request, reply) => {
   const id = request.path.model;
   const [model] = await usableModels(request, id);

@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
 import { usableModels } from './usable-models.ts';
 
-/** The models of the caller's key that some channel serves. */
+/** Lists the models that the caller's key may use and a channel serves. */
 export const listModels: Handler<'listModels'> = async (request, reply) => {
   const data = await usableModels(request);
   const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };

@@ -8,11 +8,11 @@ type Request = OperationRequest<'listModels' | 'getModel'>;
 type Model = ResponseBody<'getModel', 200>;
 type ModelVoice = NonNullable<Model['voices']>[number];
 
-/** Most voices of a user's own that are shown. */
+/** Maximum number of the user's own voices that are listed. */
 const maxVoices = 1_000;
 
-/** Protocols of channels whose models need not stand in the catalogue, with what is known of those all the same. */
-const beyondCatalogue: readonly (readonly [
+/** Protocols of channels whose models need not be in the catalog, with the unit of these models. */
+const unitsOutsideCatalog: readonly (readonly [
   Protocol & ('embeddings' | 'messages' | 'official' | 'eta'),
   Unit,
 ])[] = [
@@ -22,28 +22,28 @@ const beyondCatalogue: readonly (readonly [
   ['eta', 'seconds'],
 ];
 
-/** Since when models beyond the catalogue are known: the first day of any. */
-const firstDay = Object.values(families)
+/** Date of models outside the catalog: the first date of the catalog. */
+const [firstDay = ''] = Object.values(families)
   .map(({ since }) => since)
-  .toSorted()[0];
+  .toSorted();
 
-/** What the caller may use and some channel serves, by id; `only` is the model that is looked for. */
+/** Lists the models that the caller may use and a channel serves, by id. `only` restricts the result to one id. */
 export async function usableModels(
   { gateway: { access, channels, store }, caller }: Request,
   only?: string,
 ): Promise<Model[]> {
   const allowed = (id: string) => (only === undefined || id === only) && access.allows(caller, id);
   const known = access.list(caller).filter(({ id }) => allowed(id) && channels.serves(id, caller.group));
-  const others = beyondCatalogue.flatMap(([protocol, unit]) =>
+  const others = unitsOutsideCatalog.flatMap(([protocol, unit]) =>
     channels
       .namedModels(protocol)
       .filter((id) => !knownModel(id) && allowed(id))
       .filter((id) => channels.serving(protocol, id, caller.group).length > 0)
-      .map((id) => factsOf(id, 'operator', firstDay ?? '', { protocols: [protocol], unit })),
+      .map((id) => factsOf(id, 'operator', firstDay, { protocols: [protocol], unit })),
   );
-  const speaks = known.some(({ voices }) => voices !== undefined);
+  const hasVoices = known.some(({ voices }) => voices !== undefined);
   const target = only === undefined ? {} : { targetModel: only };
-  const own = speaks
+  const own = hasVoices
     ? await usableVoices(store.read, { ...viewerOf(caller), ...target, limit: maxVoices })
     : [];
   const voicesFor = (id: string) =>

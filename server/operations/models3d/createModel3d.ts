@@ -4,7 +4,7 @@ import { nativeModel3dRequest } from '../../providers/native/model3d.ts';
 import { submittedTask } from '../../providers/native/render-task.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
 
-/** A 3D object from a text, a picture or four views, to be read at the native poll path. */
+/** Creates a 3D object from a text, an image or four views. Clients poll it on the native path. */
 export const createModel3d: Handler<'createModel3d'> = async (request, reply) => {
   const { gateway, caller, body, requestId } = request;
   const model = findTaskModel(gateway, caller, body.model, ['native_3d']);

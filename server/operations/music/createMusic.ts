@@ -2,14 +2,14 @@ import type { Handler } from '../../http/handler.ts';
 import { invalid } from '../../lib/failure.ts';
 import { startMusic } from './start-music.ts';
 
-/** A song in format A, to be read there or with the fetch calls. */
+/** Creates a song, in format A. */
 export const createMusic: Handler<'createMusic'> = async (request, reply) => {
   const { input, custom_mode, notify_hook } = request.body;
   for (const name of ['callback_url', 'notify_hook'])
     if (name in input) throw invalid(`input.${name}`, 'is not called; put notify_hook beside input.');
-  const body = { ...input, ...(custom_mode !== undefined && { custom_mode }) };
+  const song = { ...input, ...(custom_mode !== undefined && { custom_mode }) };
   const { id } = await startMusic(request, 'createMusic', {
-    request: body,
+    song,
     ...(notify_hook !== undefined && { callbackUrl: notify_hook, callbackField: 'notify_hook' }),
     prefix: 'input.',
   });

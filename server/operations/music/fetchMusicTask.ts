@@ -3,7 +3,7 @@ import type { Handler } from '../../http/handler.ts';
 import { linksFor } from '../../providers/client-links.ts';
 import { renderMusicTask } from '../../providers/sigma/render-music.ts';
 
-/** A music or lyrics task, in whichever format it was asked for. */
+/** Returns a music or lyrics task of either format. */
 export const fetchMusicTask: Handler<'fetchMusicTask'> = async (request, reply) => {
   const data = renderMusicTask(await readTask(request, 'music'), linksFor(request));
   reply.json(200, { code: 'success', message: '', data });

@@ -3,7 +3,7 @@ import { viewerOf } from '../../keys/caller.ts';
 import { linksFor } from '../../providers/client-links.ts';
 import { renderMusicTask } from '../../providers/sigma/render-music.ts';
 
-/** Those of the named tasks that are the caller's. */
+/** Returns the caller's tasks with the given ids. */
 export const fetchMusicTasks: Handler<'fetchMusicTasks'> = async (request, reply) => {
   const { gateway, caller, body } = request;
   const ids = [...new Set(body.ids)];

@@ -6,54 +6,50 @@ import { sigmaMusic } from '../../providers/sigma/music-request.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
 
-interface MusicOrder extends Pick<TaskPlan, 'callbackUrl' | 'callbackField'> {
-  request: components['schemas']['SubmitMusicRequest'];
-  /** What stands before the names of its fields where the client has them. */
+type Callback = Pick<TaskPlan, 'callbackUrl' | 'callbackField'>;
+
+interface MusicOrder extends Callback {
+  song: components['schemas']['SubmitMusicRequest'];
+  /** Prefix of the client's names of these fields, for messages. */
   prefix?: string;
 }
 
-/** Makes the task of a song, in whichever format it was asked for. */
+/** Creates the task of a song, for either format. */
 export async function startMusic(
   request: OperationRequest<'submitMusic' | 'createMusic'>,
   operation: 'submitMusic' | 'createMusic',
-  { request: asked, prefix, ...callback }: MusicOrder,
+  { song, prefix, ...callback }: MusicOrder,
 ): Promise<TaskRecord> {
   const model = findTaskModel(request.gateway, request.caller, 'sigma_music', ['sigma']);
-  const { body, ...plan } = sigmaMusic(asked);
-  const made = { model, format: 'music' } as const;
+  const { body, ...plan } = sigmaMusic(song);
+  const target = { model, format: 'music' } as const;
   let resolved: Awaited<ReturnType<typeof resolveClips>>;
   try {
     resolved = await resolveClips(request, body, prefix);
   } catch (error) {
-    const earlier = await findRepeatedTask(request, operation, made);
+    const earlier = await findRepeatedTask(request, operation, target);
     if (earlier === undefined) throw error;
     return earlier;
   }
   const own = resolved.source === undefined ? {} : { clientRequest: request.body };
-  return startTask(request, operation, { ...made, ...plan, ...resolved, ...own, ...callback });
+  return startTask(request, operation, { ...target, ...plan, ...resolved, ...own, ...callback });
 }
 
-/** The address for callbacks and the field that holds it: `callback_url` takes precedence over `notify_hook`. */
-export function callbackOf({
-  callback_url,
-  notify_hook,
-}: {
-  callback_url?: string;
-  notify_hook?: string;
-}): Pick<TaskPlan, 'callbackUrl' | 'callbackField'> {
+/** Returns the URL for callbacks and the field that holds it. `callback_url` takes precedence over `notify_hook`. */
+export function callbackOf(body: { callback_url?: string; notify_hook?: string }): Callback {
+  const { callback_url, notify_hook } = body;
   if (callback_url !== undefined) return { callbackUrl: callback_url, callbackField: 'callback_url' };
   return notify_hook === undefined ? {} : { callbackUrl: notify_hook, callbackField: 'notify_hook' };
 }
 
-/** Whether the answer is to be in format A, which the prefix says. */
-export function inFormatA({ route }: OperationRequest<'submitMusic' | 'submitLyrics'>): boolean {
+type SubmitRequest = OperationRequest<'submitMusic' | 'submitLyrics'>;
+
+/** Whether the response is in format A, which depends on the prefix of the path. */
+export function isFormatA({ route }: SubmitRequest): boolean {
   return route.startsWith('/sigma/v1/');
 }
 
-/** How long the call has taken so far, in seconds. */
-export function executionTime({
-  gateway,
-  startedAt,
-}: OperationRequest<'submitMusic' | 'submitLyrics'>): number {
+/** Returns the time since the start of the call, in seconds. */
+export function executionTime({ gateway, startedAt }: SubmitRequest): number {
   return Math.round(gateway.timers.monotonic() - startedAt) / 1_000;
 }

@@ -2,24 +2,18 @@ import { startTask } from '../../calls/start-task.ts';
 import type { Handler } from '../../http/handler.ts';
 import { sigmaLyrics } from '../../providers/sigma/music-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
-import { callbackOf, executionTime, inFormatA } from './start-music.ts';
+import { callbackOf, executionTime, isFormatA } from './start-music.ts';
 
-/** Lyrics from a description, to be read with the fetch calls. */
+/** Creates lyrics from a description. */
 export const submitLyrics: Handler<'submitLyrics'> = async (request, reply) => {
   const { gateway, caller, body, address } = request;
   const model = findTaskModel(gateway, caller, 'sigma_lyrics', ['sigma']);
   const plan = { model, format: 'music' as const, ...sigmaLyrics(body), ...callbackOf(body) };
   const { id } = await startTask(request, 'submitLyrics', plan);
-  // On a socket of both families, an address of the older one has the newer one's form.
+  // A dual-stack socket reports IPv4 addresses as IPv4-mapped IPv6 addresses.
   const ip = address.replace(/^::ffff:(?=\d+\.)/, '');
-  const told = inFormatA(request)
-    ? { code: 200 as const, msg: 'success' }
-    : { code: 'success' as const, msg: '' };
-  reply.json(200, {
-    ...told,
-    data: id,
-    message: told.msg,
-    exec_time: executionTime(request),
-    ...(ip !== '' && { ip }),
-  });
+  const msg = isFormatA(request) ? 'success' : '';
+  const status = isFormatA(request) ? { code: 200 as const, msg } : { code: 'success' as const, msg };
+  const exec_time = executionTime(request);
+  reply.json(200, { ...status, data: id, message: msg, exec_time, ...(ip !== '' && { ip }) });
 };

@@ -1,6 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
 import { upgradeRequired } from './upgrade-required.ts';
 
-/** Only for plain HTTP; the socket itself is opened by the server's upgrade. */
 export const openInferenceSocket: Handler<'openInferenceSocket'> = (request, reply) =>
   upgradeRequired(request, reply);

@@ -1,24 +1,22 @@
 import { contractDocuments } from '../../http/contract-documents.ts';
 import type { Handler } from '../../http/handler.ts';
 
-const published = new Map<string, string>();
+/** The documents by public URL. */
+const documents = new Map<string, string>();
 
-/** The bundle; where the operator names a public address, clients that generate from it get that one. */
+/** Returns the contract. With a configured public URL, the document names it as its server. */
 export const getOpenApiDocument: Handler<'getOpenApiDocument'> = ({ gateway }, reply) => {
   const { publicUrl } = gateway.settings;
-  reply.bytes(
-    200,
-    'application/json',
-    publicUrl === undefined ? contractDocuments.openapi : publishedAt(publicUrl),
-  );
+  const body = publicUrl === undefined ? contractDocuments.openapi : documentAt(publicUrl);
+  reply.bytes(200, 'application/json', body);
 };
 
-function publishedAt(url: string): string {
-  let document = published.get(url);
+function documentAt(url: string): string {
+  let document = documents.get(url);
   if (document === undefined) {
     const bundle = JSON.parse(contractDocuments.openapi.toString('utf8')) as Record<string, unknown>;
     document = JSON.stringify({ ...bundle, servers: [{ url, description: 'This gateway.' }] });
-    published.set(url, document);
+    documents.set(url, document);
   }
   return document;
 }

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import plugin from '@scalar/fastify-api-reference';
 
-/** A route as the plugin registers it. */
+/** A route that the plugin registers. */
 interface Route {
   url: string;
   handler(request: unknown, reply: object): unknown;
@@ -28,5 +28,5 @@ const reply = {
   },
 };
 routes.find(({ url }) => url.endsWith('.js'))?.handler({}, reply);
-if (script === '') throw new Error('the package serves no script of the reference any more');
+if (script === '') throw new Error('the package serves no script of the API reference');
 parentPort?.postMessage(Buffer.from(script));

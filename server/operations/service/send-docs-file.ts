@@ -8,7 +8,7 @@ import { docsFile, pagePolicy } from './docs-site.ts';
 const gzip = promisify(gzipWith);
 const compressed = new WeakMap<Buffer, Promise<Buffer>>();
 
-/** @throws Failure 404 when the documentation has no such file */
+/** Sends a file of the documentation. @throws Failure 404 when there is none */
 export async function sendDocsFile<Op extends OperationId>(
   { gateway, headers }: OperationRequest<Op>,
   reply: Reply<Op>,
@@ -18,26 +18,23 @@ export async function sendDocsFile<Op extends OperationId>(
   const file = await docsFile(name, homeOf(publicUrl));
   if (file === undefined)
     throw new Failure(404, 'path_not_found', 'file: the documentation has no such file.');
-  const zipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
-  reply.bytes(200, file.mediaType, zipped ? await zip(file.body) : file.body, {
+  const isZipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+  reply.bytes(200, file.mediaType, isZipped ? await zip(file.body) : file.body, {
     'content-security-policy': pagePolicy,
     'x-content-type-options': 'nosniff',
-    // A new version of the gateway may have other pages under the same names.
+    // A new version of the gateway may change the files.
     'cache-control': 'public, max-age=300',
     vary: 'accept-encoding',
-    ...(zipped && { 'content-encoding': 'gzip' }),
+    ...(isZipped && { 'content-encoding': 'gzip' }),
   });
 }
 
 function zip(body: Buffer): Promise<Buffer> {
-  let made = compressed.get(body);
-  if (made === undefined) {
-    made = gzip(body);
-    compressed.set(body, made);
-  }
-  return made;
+  const zipped = compressed.get(body) ?? gzip(body);
+  compressed.set(body, zipped);
+  return zipped;
 }
 
-/** The path of the gateway for those who reach it under a public address, with a slash at its end. */
+/** Returns the gateway's path in its public URL, with a trailing slash. */
 const homeOf = (publicUrl: string | undefined) =>
   publicUrl === undefined ? '/' : new URL(publicUrl).pathname.replace(/\/?$/, '/');

@@ -19,11 +19,11 @@ const fields = {
   optimizeInstructions: 'extra_body.input.optimize_instructions',
 };
 
-/** Any speech model behind one body: translated to the native route, answered as bytes, chunks or native events. */
+/** Speaks a text with any speech model. Responds with a file, with audio chunks or with native events. */
 export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   const { body } = request;
   const model = modelFor(request, body.model);
-  if (!speaks(model)) requireProtocol(model, 'multimodal');
+  if (!canSpeak(model)) requireProtocol(model, 'multimodal');
   const extraInput = body.extra_body?.input ?? {};
   const input: SpeechInput = {
     text: body.input,
@@ -36,10 +36,10 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     extraParameters: body.extra_body?.parameters,
   };
   const native = toNative(model, input);
-  // What is checked is what is sent, wherever it came from.
-  const sent = 'instruction' in native.body.input ? 'instruction' : 'instructions';
-  const instructions = native.body.input[sent];
-  const own = body.instructions !== undefined || instructions === undefined;
+  // Instructions are validated as sent, also if they come from `extra_body`.
+  const sentField = 'instruction' in native.body.input ? 'instruction' : 'instructions';
+  const instructions = native.body.input[sentField];
+  const isOwnField = body.instructions !== undefined || instructions === undefined;
   const job: SpeechJob = {
     operation: 'createSpeech',
     model,
@@ -50,7 +50,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
       optimizeInstructions: extraInput.optimize_instructions === true,
       fields: {
         ...fields,
-        instructions: own ? 'instructions' : `extra_body.input.${sent}`,
+        instructions: isOwnField ? 'instructions' : `extra_body.input.${sentField}`,
       },
     },
     ssml: extraInput.enable_ssml === true,
@@ -63,19 +63,19 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     await speakOverSocket(request, reply, job, respondFromSocket(reply, job, format));
     return;
   }
-  const answer = {
+  const respond = {
     no: () => respondWithFile(reply, model, format, request),
     audio: () => respondWithAudio(reply, model, format),
     events: () => respondNatively(request, reply, { model, events: true }),
   }[input.streaming]();
-  await speak(request, reply, job, answer);
+  await speak(request, reply, job, respond);
 };
 
-/** What the rest of the native body, which is the client's own, might name as voices. */
+/** Finds the voices that the client names in other fields of the native body. */
 function extraVoices({ family }: CatalogueModel, { route, body }: NativeSpeechRequest): NamedVoice[] {
   const protocol = route === 'multimodal' ? 'multimodal' : 'synthesizer';
   const main = family === 'beta' ? 'input.voice_setting.voice_id' : 'input.voice';
-  // Over the socket both become one, in which the client's voice wins.
+  // On the socket route, the client's `parameters.voice` replaces the voice.
   const replaced = route === 'inference' ? ['parameters.voice'] : [];
   return voicesIn(protocol, body, [main, ...replaced]).map((one) => ({
     ...one,
@@ -83,7 +83,7 @@ function extraVoices({ family }: CatalogueModel, { route, body }: NativeSpeechRe
   }));
 }
 
-/** Whether some way of speaking a text at once leads to the model. */
-function speaks({ protocols }: CatalogueModel): boolean {
+/** Whether the model speaks a complete text. */
+function canSpeak({ protocols }: CatalogueModel): boolean {
   return protocols.includes('synthesizer') || protocols.includes('inference');
 }

@@ -8,28 +8,28 @@ import { voicesIn } from '../../providers/native/voice-fields.ts';
 import { findVoice } from '../../store/queries/voices.ts';
 import { persist } from '../../store/store.ts';
 
-/** The alpha HTTP models and the beta models on their own route; body, events and refusals are the provider's. */
+/** Speaks with an alpha or beta model on its native route. Body, events and rejections are the provider's own. */
 export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = async (request, reply) => {
   const { body } = request;
   const model = modelFor(request, body.model);
   requireProtocol(model, 'multimodal');
   const { input } = body;
-  const beta = model.family === 'beta';
-  // An id that only looks like a beta one has passed the contract without the voice that others need.
-  const voice = beta ? (input.voice_setting?.voice_id ?? '') : (input.voice ?? '');
-  if (beta && voice === '' && input.action === undefined && (input.timbre_weights ?? []).length === 0) {
+  const isBeta = model.family === 'beta';
+  // The contract requires a voice only for ids that do not look like a beta model.
+  const voice = isBeta ? (input.voice_setting?.voice_id ?? '') : (input.voice ?? '');
+  if (isBeta && voice === '' && input.action === undefined && (input.timbre_weights ?? []).length === 0) {
     throw invalid('input.voice_setting.voice_id', 'is required without timbre_weights.');
   }
   const fields = {
     text: 'input.text',
-    voice: beta ? 'input.voice_setting.voice_id' : 'input.voice',
+    voice: isBeta ? 'input.voice_setting.voice_id' : 'input.voice',
     instructions: 'input.instructions',
     optimizeInstructions: 'input.optimize_instructions',
   };
-  const clones = beta && input.action !== undefined;
-  // The id of a new voice is the client's choice.
-  const chosen = clones ? ['input.voice_id'] : [];
-  const events = !clones && request.headers['x-native-sse'] === 'enable';
+  const isClone = isBeta && input.action !== undefined;
+  // The client chooses the id of a new voice.
+  const chosen = isClone ? ['input.voice_id'] : [];
+  const events = !isClone && request.headers['x-native-sse'] === 'enable';
   const job: SpeechJob = {
     operation: 'generateMultimodalSpeech',
     model,
@@ -44,49 +44,45 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
     native: { route: 'multimodal', body: { ...body, input: { ...input } } },
     events,
     voices: voicesIn('multimodal', body, [fields.voice, ...chosen]),
-    atMostOnce: clones,
+    atMostOnce: isClone,
   };
-  if (clones) {
-    await clone(request, reply, job, await cloning(request, model, input.voice_id ?? ''));
+  if (isClone) {
+    await cloneVoice(request, reply, job, await voiceRecorder(request, model, input.voice_id ?? ''));
     return;
   }
   await speak(request, reply, job, respondNatively(request, reply, { model, events }));
 };
 
-/** Goes on when the client leaves: the voice may have been made by then. */
-function clone(
+/** Continues if the client disconnects, because the provider may have created the voice. */
+function cloneVoice(
   request: Request,
   reply: Reply<'generateMultimodalSpeech'>,
   job: SpeechJob,
-  keepVoice: KeepVoice,
+  storeVoice: StoreVoice,
 ): Promise<void> {
   return request.gateway.detachedCalls.run((signal) => {
-    const answer = respondNatively(request, reply, {
-      model: job.model,
-      events: false,
-      storeVoice: keepVoice,
-    });
-    const lasting: Request = { ...request, signal };
-    return speak(lasting, reply, job, answer);
+    const respond = respondNatively(request, reply, { model: job.model, events: false, storeVoice });
+    const detached: Request = { ...request, signal };
+    return speak(detached, reply, job, respond);
   });
 }
 
-type KeepVoice = (channel: string) => Promise<void>;
+type StoreVoice = (channel: string) => Promise<void>;
 type Request = OperationRequest<'generateMultimodalSpeech'>;
 
 /**
- * What to note when a beta voice has been cloned: it belongs to the caller, the model and the channel.
+ * Returns a function that stores a cloned beta voice for the caller, the model and its channel.
  *
- * @throws Failure 400 when the id is taken, whoever has it.
+ * @throws Failure 400 when any user has a voice with this id
  */
-async function cloning(
+async function voiceRecorder(
   { gateway, caller }: Request,
   model: CatalogueModel,
   voiceId: string,
-): Promise<KeepVoice> {
+): Promise<StoreVoice> {
   const taken = invalid('input.voice_id', `${quoted(voiceId)} is taken; choose another id.`);
-  const system = systemVoices(model).some(({ id }) => id === voiceId);
-  if (system || (await findVoice(gateway.store.read, voiceId)) !== undefined) throw taken;
+  const isSystemVoice = systemVoices(model).some(({ id }) => id === voiceId);
+  if (isSystemVoice || (await findVoice(gateway.store.read, voiceId)) !== undefined) throw taken;
   return async (channel) => {
     const now = gateway.clock();
     const saved = await persist(gateway.store, 'saveVoice', {

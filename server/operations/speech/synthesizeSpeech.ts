@@ -4,7 +4,7 @@ import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-fields.ts';
 
-/** The voxa and alpha-audio models on their own route; body, events and refusals are the provider's. */
+/** Speaks with a voxa or alpha-audio model on its native route. Body, events and rejections are the provider's own. */
 export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, reply) => {
   const { body } = request;
   const model = modelFor(request, body.model);

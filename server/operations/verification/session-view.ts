@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { components } from '../../../generated/http.ts';
 import type { VerificationSessionsTable } from '../../store/schema.ts';
 
-/** A verification session as its owner sees it. */
-export function shownSession(
+/** Renders a verification session for its owner. */
+export function viewSession(
   session: VerificationSessionsTable,
 ): components['schemas']['VerificationSessionReply'] {
   const { session_id, h5_link, callback_url, channel, status, group_id, result_code } = session;
@@ -28,12 +28,12 @@ export function shownSession(
   };
 }
 
-/** The same for the same name on every gateway, wherever it stands in the configuration. Below 2^31. */
+/** Derives a number below 2^31 from the name of a channel. It is the same on every gateway. */
 function channelNumber(name: string): number {
   return createHash('sha256').update(name).digest().readUInt32BE() >>> 1;
 }
 
-/** RFC 3339 with an offset, to the second. */
+/** Formats a time as RFC 3339 with an offset, to the second. */
 function offsetTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}+00:00`;
 }

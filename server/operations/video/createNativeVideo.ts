@@ -5,7 +5,7 @@ import { submittedTask } from '../../providers/native/render-task.ts';
 import { gammaFromNative } from '../../providers/native/video-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
 
-/** A gamma video in the provider's own words; what the provider refuses comes back as it is. */
+/** Creates a gamma video from the provider's own format. Rejections of the provider are returned unchanged. */
 export const createNativeVideo: Handler<'createNativeVideo'> = async (request, reply) => {
   const { gateway, caller, body, requestId } = request;
   const model = findTaskModel(gateway, caller, body.model, ['native_video']);

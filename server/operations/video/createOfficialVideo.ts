@@ -3,7 +3,10 @@ import type { Handler } from '../../http/handler.ts';
 import { seedanceFromOfficial } from '../../providers/official/video-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
 
-/** A Seedance video in the official format, to be read at `/api/v3/contents/generations/tasks/{task_id}`. */
+/**
+ * Creates a Seedance video from the official format. Clients poll it at
+ * `/api/v3/contents/generations/tasks/{task_id}`.
+ */
 export const createOfficialVideo: Handler<'createOfficialVideo'> = async (request, reply) => {
   const { gateway, caller, body } = request;
   const model = findTaskModel(gateway, caller, body.model, ['official']);

@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
 import { createInFormat } from './generic-create.ts';
 
-/** A video with any model, to be read at the `/v1/videos` paths. */
+/** Creates a video with any model. Clients poll it at `/v1/videos/{task_id}`. */
 export const createVideo: Handler<'createVideo'> = async (request, reply) => {
   reply.json(200, await createInFormat(request, 'createVideo', request.body));
 };

@@ -1,30 +1,26 @@
 import { readTask, unknownTask } from '../../calls/read-task.ts';
 import type { Handler } from '../../http/handler.ts';
 import { viewerOf } from '../../keys/caller.ts';
-import { Failure, invalid } from '../../lib/failure.ts';
+import { invalid } from '../../lib/failure.ts';
 import { officialStatus } from '../../providers/official/render-task.ts';
 
-/** Cancels a queued task of `createOfficialVideo`, or forgets one that has ended; what it cost stays in the books. */
+/** Cancels a queued task of `createOfficialVideo`, or deletes one that has ended. Its charge remains. */
 export const deleteOfficialVideo: Handler<'deleteOfficialVideo'> = async (request, reply) => {
   const { gateway, caller } = request;
   let task = await readTask(request, 'official');
   const name = { id: task.id, ...viewerOf(caller), format: 'official' as const };
   if (task.state === 'queued') {
-    const stopped = await gateway.tasks.cancel(name);
-    if (stopped === undefined) throw unknownTask(task.id);
-    if (stopped.canceled) {
+    const result = await gateway.tasks.cancel(name);
+    if (result === undefined) throw unknownTask(task.id);
+    if (result.canceled) {
       reply.empty(204);
       return;
     }
-    // It went on in the meantime.
-    task = stopped.task;
+    // The task continued in the meantime.
+    task = result.task;
   }
-  if (officialStatus(task) === 'cancelled') throw invalid('task_id', 'the task is cancelled already.');
+  if (officialStatus(task) === 'cancelled') throw invalid('task_id', 'the task is canceled already.');
   if ((await gateway.tasks.remove(name)) === 'not_final')
-    throw new Failure(
-      400,
-      'task_not_completed',
-      'task_id: the task is running; delete it when it has ended.',
-    );
+    throw invalid('task_id', 'the task is running; delete it when it has ended.', 'task_not_completed');
   reply.empty(204);
 };

@@ -1,14 +1,14 @@
 import { readTask } from '../../calls/read-task.ts';
 import { sendFile } from '../../calls/send-file.ts';
 import type { Handler } from '../../http/handler.ts';
-import { Failure } from '../../lib/failure.ts';
+import { invalid, notFound } from '../../lib/failure.ts';
 import { wasSent } from '../../media/sent-urls.ts';
 import { videoResult } from '../../providers/video-task.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 
 type Variant = 'video' | 'thumbnail';
 
-/** The media types of the contract by the endings of file names. */
+/** The media types of the contract by file extension. */
 const mediaTypes: Readonly<Record<Variant, ReadonlyMap<string, string>>> = {
   video: new Map([
     ['mp4', 'video/mp4'],
@@ -21,10 +21,10 @@ const mediaTypes: Readonly<Record<Variant, ReadonlyMap<string, string>>> = {
     ['webp', 'image/webp'],
   ]),
 };
-/** For a file that neither the provider nor its name tells the type of. */
+/** The type of a file if neither the provider nor the file extension specifies it. */
 const defaultTypes: Readonly<Record<Variant, string>> = { video: 'video/mp4', thumbnail: 'image/png' };
 
-/** Passes the file on as the provider has it, whole or one range: its address is not the client's business. */
+/** Forwards the provider's file or a range of it, so that the client does not learn its URL. */
 export const downloadVideoContent: Handler<'downloadVideoContent'> = async (request, reply) => {
   const { gateway, caller, query } = request;
   const variant = query.variant ?? 'video';
@@ -36,30 +36,27 @@ export const downloadVideoContent: Handler<'downloadVideoContent'> = async (requ
     channel: task.channel,
     user: caller.userId,
     publicOnly: wasSent(url, task.facts.sent_addresses),
-    typeFor: (reported) => shownType(variant, reported, url),
+    typeFor: (reported) => mediaTypeOf(variant, reported, url),
   });
 };
 
-/** @throws Failure 400 before the task is completed, 404 when it has no such file or its time is over */
+/** Returns the file's URL. @throws Failure 400 before the task is completed, 404 without such a file or after its expiry */
 function fileOf(task: TaskRecord, variant: Variant, now: number): string {
   const { state, expiresAt } = task;
-  if (state === 'failed') throw gone('the task has failed and made no file.');
+  if (state === 'failed') throw notFound('task_id', 'the task has failed and made no file.');
   if (state !== 'completed')
-    throw new Failure(400, 'task_not_completed', 'task_id: the task has no file yet; poll it until it has.');
-  if (expiresAt !== null && expiresAt <= now) throw gone('the file is not available any more.');
+    throw invalid('task_id', 'the task has no file yet; poll it until it has.', 'task_not_completed');
+  if (expiresAt !== null && expiresAt <= now)
+    throw notFound('task_id', 'the file is not available any more.');
   const { source_url, video_url, metadata } = videoResult(task);
   const url = variant === 'video' ? (source_url ?? video_url) : metadata?.last_frame_url;
-  if (url === undefined) throw gone(`the task has no ${variant}.`);
+  if (url === undefined) throw notFound('task_id', `the task has no ${variant}.`);
   return url;
 }
 
-function gone(why: string): Failure {
-  return new Failure(404, 'resource_not_found', `task_id: ${why}`);
-}
-
-function shownType(variant: Variant, reported: string, url: string): string {
+function mediaTypeOf(variant: Variant, reported: string, url: string): string {
   const known = mediaTypes[variant];
   if ([...known.values()].includes(reported)) return reported;
-  const ending = URL.parse(url)?.pathname.split('.').at(-1)?.toLowerCase() ?? '';
-  return known.get(ending) ?? defaultTypes[variant];
+  const extension = URL.parse(url)?.pathname.split('.').at(-1)?.toLowerCase() ?? '';
+  return known.get(extension) ?? defaultTypes[variant];
 }

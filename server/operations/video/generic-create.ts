@@ -23,7 +23,7 @@ const families: ReadonlyMap<TaskProtocol, { family: VideoFamily; translate: Tran
   ['eta', { family: 'eta', translate: etaFromGeneric }],
 ]);
 
-/** Both generic routes: they differ in where the task can be read. Gives the new task as its poll shows it. */
+/** Creates a video for one of the generic routes, which differ only in the path of the task. Returns the rendered task. */
 export async function createInFormat(
   request: OperationRequest<OperationId>,
   operation: 'createVideo' | 'createGenericVideo',
@@ -31,7 +31,7 @@ export async function createInFormat(
 ): Promise<VideoTask> {
   const model = findTaskModel(request.gateway, request.caller, body.model, [...families.keys()]);
   const served = families.get(model.protocol);
-  if (served === undefined) throw new Error(`nothing translates to ${model.protocol}`);
+  if (served === undefined) throw new Error(`no translation for ${model.protocol}`);
   const failure = unsupportedOption(served.family, model.id, body);
   if (failure !== undefined) throw failure;
   const format = operation === 'createVideo' ? 'videos' : 'generic';
@@ -45,13 +45,13 @@ export async function createInFormat(
     format,
     ...served.translate(model, linked),
     publicIds,
-    // A link changes when it is renewed, and a repeat of the request must still be known.
+    // Links change, so a repeat of the request is recognized by the client's own body.
     ...(linked !== body && { clientRequest: body }),
   });
   return renderVideoTask(task, linksFor(request));
 }
 
-/** Whether native media replace the media fields, which are then not read. */
+/** Whether native media replace the media fields. */
 function hasNativeMedia({ metadata }: GenericVideoRequest): boolean {
   return (metadata?.['input.media'] ?? []).length > 0 || (metadata?.input?.media ?? []).length > 0;
 }

@@ -4,7 +4,7 @@ import { linksFor } from '../../providers/client-links.ts';
 import { renderFamilyRecord } from '../../providers/official/family-record.ts';
 import { renderVideoTask } from '../../providers/video-task.ts';
 
-/** A task of `createGenericVideo`: Seedance models show their family's record, all others the generic object. */
+/** Returns a task of `createGenericVideo`: Seedance models as their family's record, others as the generic object. */
 export const getGenericVideo: Handler<'getGenericVideo'> = async (request, reply) => {
   const task = await readTask(request, 'generic');
   const render = task.driver === 'official' ? renderFamilyRecord : renderVideoTask;

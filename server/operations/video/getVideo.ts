@@ -3,7 +3,7 @@ import type { Handler } from '../../http/handler.ts';
 import { linksFor } from '../../providers/client-links.ts';
 import { renderVideoTask } from '../../providers/video-task.ts';
 
-/** A task of `createVideo`, whatever its model, as the generic object. */
+/** Returns a task of `createVideo` as the generic object. */
 export const getVideo: Handler<'getVideo'> = async (request, reply) => {
   reply.json(200, renderVideoTask(await readTask(request, 'videos'), linksFor(request)));
 };

@@ -6,13 +6,13 @@ import { renderOfficialTask } from '../../providers/official/render-task.ts';
 import type { TaskFilter } from '../../store/queries/tasks.ts';
 import { taskCanceled, taskExpired } from '../../tasks/driver.ts';
 
-const days = 24 * 60 * 60_000;
-const shownFor = 7 * days;
+/** Time after its creation for which a task is listed: 7 days. */
+const listedMs = 7 * 24 * 60 * 60_000;
 const defaultSize = 20;
 
 type Status = components['schemas']['OfficialTask']['status'];
 
-/** One page of the caller's tasks of `createOfficialVideo`. */
+/** Returns a page of the caller's tasks of `createOfficialVideo`. */
 export const listOfficialVideos: Handler<'listOfficialVideos'> = async (request, reply) => {
   const { gateway, caller, query } = request;
   const number = query.page_num ?? 1;
@@ -24,7 +24,7 @@ export const listOfficialVideos: Handler<'listOfficialVideos'> = async (request,
   const { tasks, total } = await gateway.tasks.page({
     ...viewerOf(caller),
     format: 'official',
-    createdFrom: gateway.clock() - shownFor,
+    createdFrom: gateway.clock() - listedMs,
     ...(ids !== undefined && { ids: [ids].flat() }),
     ...(model !== undefined && { models: [model] }),
     ...(status !== undefined && statusFilters[status]),
@@ -36,7 +36,7 @@ export const listOfficialVideos: Handler<'listOfficialVideos'> = async (request,
   reply.json(200, { items: tasks.map((task) => renderOfficialTask(task, links)), total });
 };
 
-/** The tasks that `officialStatus` shows in each state. */
+/** Filters that match the tasks of each `officialStatus`. */
 const statusFilters: Readonly<Record<Status, Partial<TaskFilter>>> = {
   queued: { states: ['queued'] },
   running: { states: ['in_progress'] },

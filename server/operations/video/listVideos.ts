@@ -7,7 +7,7 @@ import { renderVideoTask } from '../../providers/video-task.ts';
 
 const defaultLimit = 20;
 
-/** The caller's tasks of `createVideo`, page by page. */
+/** Returns a page of the caller's tasks of `createVideo`. */
 export const listVideos: Handler<'listVideos'> = async (request, reply) => {
   const { gateway, caller, query } = request;
   const { after, order, limit = defaultLimit } = query;
@@ -15,8 +15,8 @@ export const listVideos: Handler<'listVideos'> = async (request, reply) => {
     ...viewerOf(caller),
     format: 'videos',
     limit,
-    ...(after === undefined ? {} : { after }),
-    ...(order === undefined ? {} : { order }),
+    ...(after !== undefined && { after }),
+    ...(order !== undefined && { order }),
   });
   if (page === undefined) throw invalid('after', `there is no task ${quoted(after ?? '')} here.`);
   const links = linksFor(request);

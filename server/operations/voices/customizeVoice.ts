@@ -21,19 +21,19 @@ import type { VoicesTable } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
 
 /**
- * Custom voices. A voice belongs to the user who made it, to its target model and to the channel it was made on:
- * whatever is done with it later goes there, and to everyone else it does not exist.
+ * Manages custom voices. A voice belongs to its user, its target model and the channel that created it. Later calls go to that
+ * channel, and for other users the voice does not exist.
  */
 export const customizeVoice: Handler<'customizeVoice'> = async (request, reply) => {
   const { body, gateway, caller } = request;
   gateway.access.require(caller, findModel(body.model));
   const { input } = body;
-  const creates = input.action === 'create' || input.action === 'create_voice';
+  const isCreate = input.action === 'create' || input.action === 'create_voice';
   const field = idField(body.model);
   await rejectOtherUsersVoices(
     gateway,
     caller,
-    voicesIn('customization', { ...body }, creates ? [] : [`input.${field}`]),
+    voicesIn('customization', { ...body }, isCreate ? [] : [`input.${field}`]),
   );
   switch (input.action) {
     case 'create':
@@ -47,7 +47,7 @@ export const customizeVoice: Handler<'customizeVoice'> = async (request, reply) 
   }
 };
 
-/** What a service calls the id of the voice that an action is about. */
+/** Returns a service's name of the field with the voice id. */
 function idField(service: VoiceService): 'voice' | 'voice_id' {
   return service === 'voice-enrollment' ? 'voice_id' : 'voice';
 }
@@ -55,17 +55,17 @@ function idField(service: VoiceService): 'voice' | 'voice_id' {
 async function create(request: VoiceRequest, reply: Reply<'customizeVoice'>): Promise<void> {
   const { body, gateway, caller } = request;
   const { model: service, input } = body;
-  if (!('target_model' in input)) throw new Error('the contract lets no create pass without a target model');
+  if (!('target_model' in input)) throw new Error('the contract requires a target model');
   const target = targetModel(service, input.target_model);
   gateway.access.require(caller, target);
-  const homes = new Set(gateway.channels.serving('native', target.id, caller.group));
+  const ofTarget = new Set(gateway.channels.serving('native', target.id, caller.group));
   const channels = gateway.channels
     .serving('native', service, caller.group)
-    .filter((channel) => homes.has(channel));
+    .filter((channel) => ofTarget.has(channel));
   const order = gateway.channels.order(channels);
-  const keep = async (answer: unknown, channel: Channel) => {
-    const voiceId = createdVoice(answer);
-    if (voiceId === undefined) throw new Failure(502, 'bad_response', 'The provider named no new voice.');
+  const store = async (response: unknown, channel: Channel) => {
+    const voiceId = createdVoice(response);
+    if (voiceId === undefined) throw new Failure(502, 'bad_response', 'The provider returned no voice id.');
     const now = gateway.clock();
     const saved = await persist(gateway.store, 'saveVoice', {
       voice_id: voiceId,
@@ -81,13 +81,13 @@ async function create(request: VoiceRequest, reply: Reply<'customizeVoice'>): Pr
       updated_at: now,
     });
     if (!saved)
-      throw new Failure(502, 'bad_response', 'The provider gave out the id of a voice that exists.');
+      throw new Failure(502, 'bad_response', 'The provider returned the id of a voice that exists.');
     return undefined;
   };
-  await callVoiceService(request, reply, { channels: order, target: target.id, recordOutcome: keep });
+  await callVoiceService(request, reply, { channels: order, target: target.id, recordOutcome: store });
 }
 
-/** Lists from our own rows, because the provider's list holds the voices of all our users. */
+/** Lists voices from the store, because the provider's list contains the voices of all users. */
 async function list(request: VoiceRequest, reply: Reply<'customizeVoice'>): Promise<void> {
   const { body, gateway, caller } = request;
   const { model: service } = body;
@@ -99,8 +99,8 @@ async function list(request: VoiceRequest, reply: Reply<'customizeVoice'>): Prom
     service === 'voice-enrollment'
       ? { voice_list: voiceList }
       : { page_index: page, page_size: size, total_count: total, voice_list: voiceList };
-  const answer = { request_id: randomUUID(), output, usage: { count: 0 } };
-  reply.bytes(200, 'application/json; charset=utf-8', JSON.stringify(answer));
+  const response = { request_id: randomUUID(), output, usage: { count: 0 } };
+  reply.bytes(200, 'application/json; charset=utf-8', JSON.stringify(response));
 }
 
 interface ListInput {
@@ -109,7 +109,7 @@ interface ListInput {
   prefix?: string;
 }
 
-/** Query, update and delete: passed on to the voice's own channel. */
+/** Forwards a query, update or delete to the channel of the voice. */
 async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voiceId: string): Promise<void> {
   const { body, gateway, caller } = request;
   const { model: service, input } = body;
@@ -118,25 +118,22 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     .serving('native', service, caller.group)
     .filter(({ name }) => name === voice.channel);
   const { recording } = factsIn(voice);
-  const call = {
-    channels,
-    target: voice.target_model,
-    urls: { clientUrl: recording, makesFiles: false },
-  };
-  const forget = () => persist(gateway.store, 'deleteVoice', { voiceId, userId: caller.userId });
+  const urls = { clientUrl: recording, makesFiles: false };
+  const call = { channels, target: voice.target_model, urls };
+  const removeVoice = () => persist(gateway.store, 'deleteVoice', { voiceId, userId: caller.userId });
   switch (input.action) {
     case 'delete':
     case 'delete_voice':
       return callVoiceService(request, reply, {
         ...call,
         async recordOutcome() {
-          await forget();
+          await removeVoice();
           return undefined;
         },
-        // What the client wants to be gone is gone.
+        // A voice that the provider no longer has counts as deleted.
         async replaceRejection(rejection) {
           if (!isVoiceNotFound(rejection)) return undefined;
-          await forget();
+          await removeVoice();
           const output = service === 'voice-enrollment' ? {} : { voice: voiceId };
           return { request_id: randomUUID(), output, usage: { count: 0 } };
         },
@@ -146,13 +143,8 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
         ...call,
         async recordOutcome() {
           const facts = JSON.stringify({ ...factsIn(voice), recording: undefined, ...factsOf(input) });
-          const updated = {
-            voiceId,
-            userId: caller.userId,
-            status: 'DEPLOYING',
-            facts,
-            now: gateway.clock(),
-          };
+          const { userId } = caller;
+          const updated = { voiceId, userId, status: 'DEPLOYING', facts, now: gateway.clock() };
           await persist(gateway.store, 'updateVoice', updated);
           return undefined;
         },
@@ -160,12 +152,13 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     default:
       return callVoiceService(request, reply, {
         ...call,
-        recordOutcome: async (answer) => withStoredFacts(answer, await recordStatus(gateway, voice, answer)),
+        recordOutcome: async (response) =>
+          withStoredFacts(response, await recordStatus(gateway, voice, response)),
       });
   }
 }
 
-/** @throws Failure 404 when the caller has no such voice; whether somebody else has is not said. */
+/** Finds the caller's voice. @throws Failure 404, which does not reveal voices of other users */
 async function ownVoice(
   { gateway, caller }: VoiceRequest,
   service: VoiceService,
@@ -176,11 +169,11 @@ async function ownVoice(
   throw new Failure(404, 'voice_not_found', `input: there is no voice ${quoted(voiceId)}.`);
 }
 
-/** What is kept of a voice beside its id and times. */
+/** Returns the properties of a voice that are stored from a request. */
 function factsOf(input: object): VoiceFacts {
   const { language, voice_prompt, preview_text, language_hints, url } = input as Record<string, unknown>;
   const spoken = language ?? (Array.isArray(language_hints) ? language_hints[0] : undefined);
-  // A recording may come within the request, too, and is large then.
+  // A recording inside the request is too large to store.
   const recording = typeof url === 'string' && /^https?:/i.test(url) ? url : undefined;
   const facts = { language: spoken, voice_prompt, preview_text, recording };
   return Object.fromEntries(
