@@ -105,12 +105,7 @@ test('a new operation is registered, passes all checks, and fails its own test',
   ]);
   const loop = await createLoop(copy.root);
   const result = await loop.run(
-    [
-      ...saved,
-      'server/operations/index.ts',
-      'test/spec/statuses.ts',
-      'server/operations/admin/readPulse.ts',
-    ],
+    [...saved, 'server/operations/index.ts', 'test/spec/statuses.ts', 'server/operations/admin/readPulse.ts'],
     () => false,
   );
   await loop.close();
