@@ -9,7 +9,7 @@ test.each([
   ['HTTP://App.Example:8080', 'http://app.example:8080/'],
   ['https://app.example/ä\0#part', 'https://app.example/%C3%A4%00'],
   ['https://8.8.8.8/', 'https://8.8.8.8/'],
-])('%j is kept as %j', (url, kept) => {
+])('%j is normalized to %j', (url, kept) => {
   expect(check(url)).toBe(kept);
 });
 
@@ -40,7 +40,7 @@ test.each([
 });
 
 test.each(['http://127.0.0.1:3000/', 'http://localhost/', 'http://[::1]/'])(
-  '%s is taken where private addresses are allowed',
+  '%s is accepted when private addresses are allowed',
   (url) => {
     expect(check(url, true)).toBe(url);
     expect(() => check('http://user@localhost/', true)).toThrow('user name');

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Engine, engines, TestStore } from '../store/engines.ts';
-import { expectAllRight, taskRows } from '../tasks/accounts-of-tasks.ts';
 import { Child } from '../tasks/child.ts';
 import { openNode } from '../tasks/node.ts';
+import { expectConsistent, taskRows } from '../tasks/task-audit.ts';
 import { TaskUpstream } from '../tasks/task-upstream.ts';
 import { type Received, Receiver } from './receiver.ts';
 
 const startQuota = 10_000;
 const prompts = ['ok', 'fail', 'ok', 'ok'];
 /**
- * Where it is killed, and how many tries of each delivery fail before. What is killed elsewhere on the way of a task is tried
- * without an outbox, in test/tasks/crash.test.ts: a change and its delivery are one transaction.
+ * Fault point at which the gateway is killed, and how many attempts of each delivery fail first.
+ * test/tasks/crash.test.ts covers the other fault points without an outbox.
  */
 const cases: readonly [engine: Engine, point: string, failing: number][] = [
   ['sqlite', 'settle:between', 0],
@@ -22,7 +22,7 @@ const cases: readonly [engine: Engine, point: string, failing: number][] = [
   ['postgres', 'delivery:answered', 3],
   ['postgres', 'delivery:recorded', 0],
 ];
-/** Deliveries that a dying gateway may have had under way: one a task. */
+/** Deliveries that can be in flight when the gateway is killed: one for each task. */
 const atOnce = prompts.length;
 const order = ['queued', 'in_progress', 'completed', 'failed'];
 
@@ -41,7 +41,7 @@ describe.each(cases)('a gateway with an outbox in %s', (engine, point, failing) 
   });
 
   test.runIf(engines.includes(engine))(
-    `killed at ${point}, to a receiver whose first ${failing} tries fail: every change comes once, in its order`,
+    `killed at ${point}, receiver fails ${failing} attempts first: each change is delivered in order`,
     { timeout: 60_000 },
     async () => {
       const acknowledged = refuseFirst(receiver, failing);
@@ -53,7 +53,7 @@ describe.each(cases)('a gateway with an outbox in %s', (engine, point, failing) 
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
       const store = await testStore.open();
       const left = new Map((await taskRows(store)).map(({ id, state }) => [id, state]));
-      // Nothing has come that is not so.
+      // The receiver has not received a state that the task has not reached.
       for (const { body } of receiver.seen)
         expect(order.indexOf(body.status)).toBeLessThanOrEqual(order.indexOf(left.get(body.id) ?? ''));
       const { token } = child;
@@ -66,10 +66,10 @@ describe.each(cases)('a gateway with an outbox in %s', (engine, point, failing) 
       };
       await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
       await node.close();
-      await expectAllRight(store, upstream, token, startQuota);
+      await expectConsistent(store, upstream, token, startQuota);
       const deliveries = await rows();
       expect(new Set(deliveries.map(({ outcome }) => outcome))).toEqual(new Set(['delivered']));
-      // A delivery that was acknowledged but not written down comes once more; it has the same id.
+      // A delivery that was acknowledged but not recorded is sent again with the same id.
       const ids = acknowledged.map(({ id }) => id);
       expect(new Set(ids).size).toBe(deliveries.length);
       expect(ids.length - deliveries.length).toBeLessThanOrEqual(atOnce);
@@ -88,7 +88,10 @@ describe.each(cases)('a gateway with an outbox in %s', (engine, point, failing) 
   );
 });
 
-/** Has a receiver fail the first tries of each delivery. Gives those it has acknowledged, as they come. */
+/**
+ * Makes a receiver fail the first attempts of each delivery. Returns the acknowledged deliveries, in order of
+ * arrival.
+ */
 function refuseFirst(receiver: Receiver, failing: number): Received[] {
   const acknowledged: Received[] = [];
   const tries = new Map<string, number>();

@@ -6,7 +6,7 @@ import { now, TaskHarness } from '../tasks/harness.ts';
 import { done, Outbox, secret, videoUrl } from './outbox.ts';
 import { Receiver, signatureOf } from './receiver.ts';
 
-describe.each(engines)('deliveries on %s', (engine) => {
+describe.each(engines)('callback deliveries on %s', (engine) => {
   let outbox: Outbox;
   let receiver: Receiver;
   let other: Receiver;
@@ -27,8 +27,8 @@ describe.each(engines)('deliveries on %s', (engine) => {
   const running = { state: 'in_progress', progress: 40 } as const;
   const statuses = (to = receiver) => to.seen.map(({ body }) => body.status);
 
-  describe('tell', () => {
-    test('each change of state, with the task as it is then', async () => {
+  describe('report', () => {
+    test('each state change with the task as of that change', async () => {
       const task = await outbox.submit(receiver.url('/hook?token=9f2c'));
       expect(await outbox.deliver()).toBe(1);
       await outbox.reach(running);
@@ -62,13 +62,13 @@ describe.each(engines)('deliveries on %s', (engine) => {
       );
     });
 
-    test('each change in its turn, and as it was, when nobody could be told meanwhile', async () => {
+    test('state changes in order, each with the task as of that change, after a delay', async () => {
       await outbox.submit(receiver.url());
       await outbox.reach(running);
       await outbox.reach({ state: 'failed', error: { code: 'Sensitive', message: 'No.' } });
-      for (const told of [1, 2, 3]) {
+      for (const count of [1, 2, 3]) {
         expect(await outbox.deliver()).toBe(1);
-        expect(receiver.seen).toHaveLength(told);
+        expect(receiver.seen).toHaveLength(count);
       }
       expect(
         receiver.seen.map(({ body: { status, error, updated_at } }) => [status, error, updated_at]),
@@ -80,7 +80,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(new Set(receiver.seen.map(({ id }) => id)).size).toBe(3);
     });
 
-    test('only the states it was seen in', async () => {
+    test('only states that the task had', async () => {
       outbox.rig.driver.onSubmit = (task) => ({ ...outbox.rig.driver.make(task), state: 'in_progress' });
       await outbox.submit(receiver.url());
       await outbox.reach(done);
@@ -89,7 +89,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(statuses()).toEqual(['running', 'succeeded']);
     });
 
-    test('an end by time', async () => {
+    test('an expired task', async () => {
       await outbox.submit(receiver.url(), { lifetimeMs: 1_000 });
       await outbox.deliver();
       await outbox.reach({ state: 'queued' });
@@ -97,7 +97,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(statuses()).toEqual(['queued', 'expired']);
     });
 
-    test('nothing of a cancellation', async () => {
+    test('no cancellation', async () => {
       const task = await outbox.submit(receiver.url());
       await outbox.deliver();
       await outbox.rig.tasks.cancel(outbox.rig.name(task, { format: 'official' }));
@@ -113,7 +113,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       [{ format: 'native' }, []],
       [{ format: 'music' }, ['completed']],
       [{ format: 'image' }, ['in_progress', 'completed']],
-    ] as const)('of %o only %o', async (change, states) => {
+    ] as const)('for %o only %o', async (change, states) => {
       const { driver } = outbox.rig;
       const tasks = outbox.rig.engine({
         drivers: new Map(['scripted', 'official'].map((name) => [name, driver])),
@@ -126,13 +126,13 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect((await outbox.rows()).map(({ state }) => state)).toEqual(states);
     });
 
-    test('nothing when there is no callback address', async () => {
+    test('nothing without a callback URL', async () => {
       await outbox.rig.submit({ format: 'official' });
       await outbox.reach(done);
       expect(await outbox.rows()).toEqual([]);
     });
 
-    test('nothing of a task that its owner has removed', async () => {
+    test('nothing about a task that its owner has removed', async () => {
       const task = await outbox.submit(receiver.url());
       await outbox.reach(done);
       await outbox.rig.tasks.remove(outbox.rig.name(task, { format: 'official' }));
@@ -142,8 +142,8 @@ describe.each(engines)('deliveries on %s', (engine) => {
     });
   });
 
-  describe('are signed', () => {
-    test('over id, time of the try and body', async () => {
+  describe('signatures', () => {
+    test('cover the id, the time of the attempt and the body', async () => {
       await outbox.submit(receiver.url());
       receiver.answer = 500;
       await outbox.deliver(500);
@@ -162,7 +162,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       }
     });
 
-    test('with the key that a whsec_ secret stands for', async () => {
+    test('use the decoded key of a whsec_ secret', async () => {
       const secret = `whsec_${Buffer.from('24 bytes or a few more..').toString('base64')}`;
       await outbox.submit(receiver.url());
       await outbox.another({ secret }).runDue();
@@ -172,7 +172,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       );
     });
 
-    test('not without a secret', async () => {
+    test('are absent without a secret', async () => {
       await outbox.submit(receiver.url());
       await outbox.another({ secret: undefined }).runDue();
       expect(receiver.seen[0]?.headers).toMatchObject({ 'webhook-id': expect.any(String) });
@@ -180,8 +180,8 @@ describe.each(engines)('deliveries on %s', (engine) => {
     });
   });
 
-  describe('that are not acknowledged', () => {
-    test('are tried for a day, every hour in the end, then given up; then the next one is', async () => {
+  describe('without acknowledgment', () => {
+    test('are retried for a day, then given up, and the next delivery of the task starts', async () => {
       const task = await outbox.submit(receiver.url('/hook?token=9f2c'));
       receiver.answer = 503;
       await outbox.reach(done);
@@ -215,7 +215,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     });
 
     test.each([301, 302, 303, 307, 308])('status %i: the redirect is not followed', async (status) => {
-      receiver.answer = (_notice, response) => {
+      receiver.answer = (_delivery, response) => {
         response.writeHead(status, { location: other.url() }).end();
       };
       await outbox.submit(receiver.url());
@@ -234,15 +234,15 @@ describe.each(engines)('deliveries on %s', (engine) => {
       [202, 'delivered'],
       [204, 'delivered'],
       [299, 'delivered'],
-    ])('status %i: %s', async (status, outcome) => {
+    ])('status %i: outcome %s', async (status, outcome) => {
       receiver.answer = status;
       await outbox.submit(receiver.url());
       await outbox.deliver();
       expect(await outbox.rows()).toMatchObject([{ outcome }]);
     });
 
-    test('a connection that breaks, or is refused', async () => {
-      receiver.answer = (_notice, response) => response.destroy();
+    test('a broken or refused connection counts as an attempt', async () => {
+      receiver.answer = (_delivery, response) => response.destroy();
       await outbox.submit(receiver.url());
       const gone = await Receiver.start();
       await gone.close();
@@ -251,7 +251,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(await outbox.rows()).toMatchObject([{ tries: 1 }, { tries: 1 }]);
     });
 
-    test('a body that cannot be made is not sent, and does not keep the next from being', async () => {
+    test('a task that cannot be rendered is not sent and does not block the next delivery', async () => {
       const broken = outbox.another({
         render: ({ state }) => {
           if (state === 'queued') throw new Error('a bug');
@@ -267,10 +267,10 @@ describe.each(engines)('deliveries on %s', (engine) => {
     });
   });
 
-  describe('to a receiver that does not answer', () => {
+  describe('to a receiver that does not respond', () => {
     const silent = () => {};
 
-    test('are given 5 seconds and hold up nobody else', async () => {
+    test('time out after 5 s and do not delay other deliveries', async () => {
       receiver.answer = silent;
       await outbox.submit(receiver.url());
       await outbox.submit(other.url());
@@ -286,8 +286,8 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(await outbox.rows()).toMatchObject([{ tries: 1, next_try_at: now + 15_000 }, {}]);
     });
 
-    test('are acknowledged by a status, whatever becomes of the body', async () => {
-      receiver.answer = (_notice, response) => {
+    test('are acknowledged by the status, even if the body never ends', async () => {
+      receiver.answer = (_delivery, response) => {
         response.writeHead(200).write('{');
       };
       await outbox.submit(receiver.url());
@@ -298,19 +298,19 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(await outbox.rows()).toMatchObject([{ outcome: 'delivered' }]);
     });
 
-    test('are so many at a time, and leave room for the rest', async () => {
+    test('are limited per host, so that other hosts get slots', async () => {
       receiver.answer = silent;
       const deliveries = outbox.another({ limits: { total: 8, perHost: 4 } });
       for (let made = 0; made < 6; made += 1) await outbox.submit(receiver.url());
       for (let made = 0; made < 3; made += 1) await outbox.submit(other.url());
       await deliveries.start();
       await outbox.rig.advance(0);
-      const told = async () => {
+      const bothReached = async () => {
         await outbox.rig.advance(10);
         expect([receiver.seen.length, other.seen.length]).toEqual([2, 3]);
       };
-      await eventually(told);
-      // Their places are free when they are given up, and others have them.
+      await eventually(bothReached);
+      // After a timeout the slots are free for other deliveries.
       await eventually(async () => {
         await outbox.rig.advance(1_000);
         expect(receiver.seen.length).toBeGreaterThanOrEqual(6);
@@ -319,7 +319,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(tries.size).toBe(6);
     });
 
-    test('are left to others when the gateway stops', async () => {
+    test('are released to other gateways when the gateway stops', async () => {
       receiver.answer = silent;
       await outbox.submit(receiver.url());
       const delivered = outbox.deliver();
@@ -336,9 +336,9 @@ describe.each(engines)('deliveries on %s', (engine) => {
     });
   });
 
-  describe('where private addresses are not allowed', () => {
+  describe('when private addresses are not allowed', () => {
     test.each(['127.0.0.1', 'localhost', '[::1]', '2130706433', '[::ffff:7f00:1]'])(
-      'do not reach %s',
+      'do not connect to %s',
       async (host) => {
         const guarded = outbox.another({ allowPrivate: false, timing: { pausesMs: [] } });
         const task = await outbox.submit(`http://${host}:${receiver.port}/hook?token=9f2c`);
@@ -352,7 +352,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
   });
 
   describe('a started outbox', () => {
-    test('delivers when it is woken, tries again by its alarm, and tells what follows at once', async () => {
+    test('delivers on wake, retries by its own timer, and then sends the next state at once', async () => {
       receiver.answer = 500;
       const { rig, deliveries } = outbox;
       await deliveries.start();
@@ -360,19 +360,19 @@ describe.each(engines)('deliveries on %s', (engine) => {
       await outbox.submit(receiver.url());
       await outbox.reach(done);
       deliveries.wake();
-      const told = (count: number) => async () => {
+      const attempted = (count: number) => async () => {
         await rig.advance(10);
         expect(receiver.seen).toHaveLength(count);
         expect((await outbox.rows())[0]).toMatchObject({ lease_owner: null });
       };
-      await eventually(told(1));
+      await eventually(attempted(1));
       receiver.answer = 200;
       await rig.advance(10_000);
-      await eventually(told(3));
+      await eventually(attempted(3));
       expect(statuses()).toEqual(['queued', 'queued', 'succeeded']);
     });
 
-    test('leaves a claim to its owner, and takes what is written of it only from the latest', async () => {
+    test('leaves a claimed delivery to its owner and records only the latest claim', async () => {
       const { store } = outbox.rig;
       const task = await outbox.submit(receiver.url());
       const one = { total: 1, perUser: 1, perHost: 1 };
@@ -391,10 +391,10 @@ describe.each(engines)('deliveries on %s', (engine) => {
       const [first] = (await claim('one')).deliveries;
       expect(await outbox.rows()).toMatchObject([{ lease_owner: 'one', next_try_at: now + 9, attempt: 1 }]);
       expect(await claim('two')).toEqual({ deliveries: [], nextDueAt: null });
-      // It was taken for gone, and another has the delivery now.
+      // The first gateway was removed, and the second one has claimed the delivery.
       expect(await store.run('releaseDeliveries', { owner: 'one', now })).toBe(1);
       const [second] = (await claim('two')).deliveries;
-      if (first === undefined || second === undefined) throw new Error('there is a delivery');
+      if (first === undefined || second === undefined) throw new Error('no delivery was claimed');
       expect(await record(first)).toBe(false);
       expect(await outbox.rows()).toMatchObject([
         { lease_owner: 'two', outcome: null, tries: 0, attempt: 3 },
@@ -403,7 +403,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(await outbox.rows()).toMatchObject([{ lease_owner: null, outcome: 'delivered', tries: 1 }]);
     });
 
-    test('leaves to another what it has of a host, and takes the rest', async () => {
+    test('does not claim deliveries of a host that another gateway has claimed', async () => {
       const [first, second] = [await outbox.submit(receiver.url()), await outbox.submit(receiver.url())];
       const claim = async (owner: string, total: number) => {
         const lease = { owner, now, until: now, running: [] };
@@ -412,23 +412,23 @@ describe.each(engines)('deliveries on %s', (engine) => {
         return deliveries.map(({ taskId }) => taskId);
       };
       const taken = await claim('one', 1);
-      // What the first has is due by its own time, too, and is no other's.
+      // A claimed delivery is due again when its claim expires, but only for its owner.
       const rest = [first.id, second.id].filter((id) => !taken.includes(id));
       expect([taken.length, await claim('two', 9), await claim('three', 9)]).toEqual([1, rest, []]);
       expect(await claim('one', 9)).toEqual(taken);
     });
 
-    test('goes on with what another was at when it died', async () => {
+    test('resumes deliveries of a gateway that was killed', async () => {
       const { rig, deliveries } = outbox;
       await outbox.submit(receiver.url());
-      const lease = { owner: 'dead', now, until: now + 20_000 };
+      const lease = { owner: 'lost', now, until: now + 20_000 };
       await rig.store.run('claimDeliveries', {
         ...lease,
         limits: { total: 1, perUser: 1, perHost: 1 },
         running: [],
       });
       await deliveries.start();
-      // However late it is: as long as the other may live, the delivery is its own.
+      // An expired claim stays with its owner while that gateway may be alive.
       await rig.advance(3_600_000);
       expect(receiver.seen).toEqual([]);
       expect(await rig.releaseOrphans()).toBe(1);
@@ -442,7 +442,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
   });
 
   if (engine === 'postgres')
-    test('one that is added while the one before is being closed follows it', async () => {
+    test('a delivery that is added while the previous one closes is sent next', async () => {
       await outbox.submit(receiver.url());
       await onServer(async (client) => {
         await client.query(`set search_path = ${outbox.rig.testStore.options.schema}`);
@@ -451,7 +451,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
         await client.query(`insert into deliveries (task_id, user_id, state, host, changed_at, tries, attempt)
         select task_id, user_id, 'in_progress', host, changed_at, 0, 0 from deliveries`);
         const delivered = outbox.deliver();
-        // The delivery is over, and its record waits for the change of the task.
+        // The delivery has ended, and its record waits for the lock of the task row.
         const blocked =
           'select pid from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))';
         await eventually(async () => expect((await client.query(blocked)).rows).toHaveLength(1));
@@ -465,7 +465,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     });
 
   if (engine === 'postgres')
-    test('one that is claimed while the one before is sent again stays with its claimer', async () => {
+    test('a delivery that is claimed while the previous one is resent stays with its claim', async () => {
       const { store } = outbox.rig;
       await outbox.submit(receiver.url());
       await outbox.reach(running);
@@ -492,7 +492,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       ]);
     });
 
-  test('several at once deliver each delivery once', async () => {
+  test('concurrent outboxes deliver each delivery once', async () => {
     const count = 30;
     for (let made = 0; made < count; made += 1) await outbox.submit(made % 2 ? receiver.url() : other.url());
     await outbox.reach(done);
@@ -501,11 +501,11 @@ describe.each(engines)('deliveries on %s', (engine) => {
     const seen = [...receiver.seen, ...other.seen];
     expect(seen).toHaveLength(2 * count);
     expect(new Set(seen.map(({ id }) => id)).size).toBe(2 * count);
-    for (const told of Object.values({ ...receiver.told(), ...other.told() }))
-      expect(told).toEqual(['queued', 'succeeded']);
+    for (const states of Object.values({ ...receiver.statesByTask(), ...other.statesByTask() }))
+      expect(states).toEqual(['queued', 'succeeded']);
   });
 
-  test('are forgotten a day after they were closed', async () => {
+  test('closed deliveries are deleted after one day', async () => {
     await outbox.submit(receiver.url());
     await outbox.deliver();
     receiver.answer = 500;

@@ -32,12 +32,12 @@ describe.each(engines)('delivery slots on %s', (engine) => {
     return { deliveries, nextDueAt, of };
   };
 
-  test('one user with 5,000 hosts gets no more than the limit for a user, and others are claimed beside it', async () => {
+  test('one user with 5,000 hosts gets at most the slots per user, and other users are claimed too', async () => {
     await addDue(hostileUser, 5_000, `'host-' || i`, now - 60_000);
     await addDue(neighbor, 3, `'neighbor'`);
     const first = await claim();
     expect([first.of(hostileUser).length, first.of(neighbor).length]).toEqual([64, 3]);
-    // While all tries are under way, nothing more of the user is claimed, but everything of others.
+    // While all attempts are in flight, no more deliveries of that user are claimed, but all of others.
     await addDue(9, 2, `'another'`);
     const second = await claim({ running: first.of(hostileUser) });
     expect(second.deliveries.map(({ userId }) => userId)).toEqual([9, 9]);
@@ -76,7 +76,7 @@ describe.each(engines)('delivery slots on %s', (engine) => {
     expect(of(neighbor)).toHaveLength(1);
   });
 
-  test('of one user, the longest due are claimed first', async () => {
+  test('the longest due deliveries of a user are claimed first', async () => {
     for (const age of [1, 3, 2]) await addDue(1, 1, `'host-${age}'`, now - age);
     const limits = { total: 3, perUser: 64, perHost: 16 };
     const { deliveries, nextDueAt } = await claim({ limits });
@@ -84,7 +84,7 @@ describe.each(engines)('delivery slots on %s', (engine) => {
     expect(nextDueAt).toBe(now + 20_000);
   });
 
-  test('two gateways share the deliveries of a user, and neither keeps a neighbor waiting', async () => {
+  test('two gateways share the deliveries of a user, and neither delays another user', async () => {
     await addDue(hostileUser, 1_000, `'host-' || i`, now - 60_000);
     const [one, two] = await Promise.all([claim(), claim({ owner: 'two' })]);
     const ids = [...one.deliveries, ...two.deliveries].map(({ id }) => id);
@@ -99,7 +99,7 @@ describe.each(engines)('delivery slots on %s', (engine) => {
   });
 });
 
-describe.each(engines)('a user whose receivers never answer, on %s', (engine) => {
+describe.each(engines)('a user whose receivers never respond, on %s', (engine) => {
   let outbox: Outbox;
   let silent: Receiver[];
   let receiver: Receiver;
@@ -116,7 +116,7 @@ describe.each(engines)('a user whose receivers never answer, on %s', (engine) =>
     await Promise.all([receiver, ...silent].map((one) => one.close()));
   });
 
-  test('does not delay the first try of another user', async () => {
+  test('does not delay the first attempt of another user', async () => {
     const { rig } = outbox;
     const deliveries = outbox.another({ limits: { total: 8 } });
     for (const { url } of silent.map((one) => ({ url: one.url() }))) await outbox.submit(url);
@@ -132,7 +132,7 @@ describe.each(engines)('a user whose receivers never answer, on %s', (engine) =>
     await outbox.submit(receiver.url(), { caller: { ...caller, tokenId, userId, tokenName } });
     deliveries.wake();
     await vi.waitFor(async () => {
-      // The least time between two claims. Far less than the 5 s after which a silent receiver is given up.
+      // The minimum gap between two claims is far less than the 5 s timeout of a receiver.
       if (rig.clock.monotonic() < now + 1_000) await rig.advance(50);
       expect(receiver.seen).toHaveLength(1);
     });

@@ -34,43 +34,46 @@ afterAll(async () => {
   await receiver.close();
 });
 
-async function start(path: string, body: object): Promise<string> {
+async function createTask(path: string, body: object): Promise<string> {
   const answer = await post(gateway.url, gateway.key, path, body);
-  const made = (await answer.json()) as { id?: string; task_id?: string };
+  const created = (await answer.json()) as { id?: string; task_id?: string };
   expect(answer.status).toBe(200);
-  return made.id ?? made.task_id ?? '';
+  return created.id ?? created.task_id ?? '';
 }
 
-test('tasks of the family are told of, whatever route made them', { timeout: 60_000 }, async () => {
+test('tasks of every official route are reported', { timeout: 60_000 }, async () => {
   const ends = new Map([
-    [await start(officialPath, official('A paper boat.', receiver.url('/official'))), 'succeeded'],
-    [await start(officialPath, official('A paper boat. [[sensitive]]', receiver.url('/failed'))), 'failed'],
-    [await start(officialPath, official('A paper boat. [[expire]]', receiver.url('/late'))), 'expired'],
-    [await start('/v1/videos', generic(receiver.url('/videos'))), 'succeeded'],
-    [await start('/v1/video/generations', generic(receiver.url('/generations'))), 'succeeded'],
+    [await createTask(officialPath, official('A paper boat.', receiver.url('/official'))), 'succeeded'],
+    [
+      await createTask(officialPath, official('A paper boat. [[sensitive]]', receiver.url('/failed'))),
+      'failed',
+    ],
+    [await createTask(officialPath, official('A paper boat. [[expire]]', receiver.url('/late'))), 'expired'],
+    [await createTask('/v1/videos', generic(receiver.url('/videos'))), 'succeeded'],
+    [await createTask('/v1/video/generations', generic(receiver.url('/generations'))), 'succeeded'],
   ]);
-  const told = () => {
-    for (const [id, end] of ends) expect(receiver.told()[id]?.at(-1)).toBe(end);
+  const allEnded = () => {
+    for (const [id, end] of ends) expect(receiver.statesByTask()[id]?.at(-1)).toBe(end);
   };
-  await vi.waitFor(told, { timeout: 40_000, interval: 50 });
-  expect(new Set(Object.keys(receiver.told()))).toEqual(new Set(ends.keys()));
+  await vi.waitFor(allEnded, { timeout: 40_000, interval: 50 });
+  expect(new Set(Object.keys(receiver.statesByTask()))).toEqual(new Set(ends.keys()));
   const tasks = await gateway.gateway.store.read.selectFrom('tasks').select(['id', 'upstream_id']).execute();
   for (const { id, upstream_id } of tasks) {
     const deliveries = receiver.seen.filter(({ body }) => body.id === id);
     const statuses = deliveries.map(({ body }) => body.status);
-    // Whether it is seen running depends on when it is asked for.
+    // Whether the task is seen running depends on the time of the poll.
     expect(statuses.filter((status) => status !== 'running')).toEqual(['queued', ends.get(id)]);
     expect(statuses.lastIndexOf('running')).toBeLessThan(2);
     for (const delivery of deliveries) {
       expect(eventProblems('OfficialTaskCallback', delivery.body)).toEqual([]);
       expect(eventProblems('CallbackHeaders', delivery.headers)).toEqual([]);
       expect(delivery.text).not.toContain(upstream_id);
-      // It throws where a signature is not right.
+      // Throws if a signature is invalid.
       const verified = webhook.verify(delivery.text, delivery.headers as Record<string, string>);
       expect(verified).toEqual(delivery.body);
     }
   }
-  // The last delivery is what the poll shows.
+  // The last delivery equals the response of a poll.
   const [id = ''] = ends.keys();
   const polled = await fetch(`${gateway.url}${officialPath}/${id}`, {
     headers: { authorization: `Bearer ${gateway.key}` },
@@ -110,7 +113,7 @@ test.each([
   }
 });
 
-test('an address that is not public is refused before a task is made', async () => {
+test('a private address is refused before a task is created', async () => {
   const guarded = await startTestGateway();
   const callback = receiver.url();
   for (const [path, body, field] of [

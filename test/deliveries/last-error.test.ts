@@ -6,7 +6,7 @@ import { Outbox } from './outbox.ts';
 const request = vi.spyOn(Agent.prototype, 'request');
 afterEach(() => request.mockReset());
 
-/** An error with a code of any kind, as libraries make them. */
+/** An error with a code of any type, as libraries create it. */
 const coded = (code: unknown, options?: ErrorOptions) =>
   Object.assign(new Error('failed', options), { code });
 
@@ -24,7 +24,7 @@ describe('a failed callback is recorded by', () => {
     ['the code of its cause', coded(undefined, { cause: coded('ENOTFOUND') }), 'ENOTFOUND'],
     ['the code of the first of several', new AggregateError([coded('EHOSTUNREACH')]), 'EHOSTUNREACH'],
     ['the name of an error without a code', new TypeError('failed'), 'TypeError'],
-    ['a word for what is no error', 'failed', 'unknown'],
+    ['unknown for a value that is not an error', 'failed', 'unknown'],
   ])('%s', async (_, thrown, recorded) => {
     request.mockRejectedValue(thrown);
     await outbox.submit('http://receiver.example/hook');

@@ -37,23 +37,23 @@ describe.each(engines)('a delivery on %s', (engine) => {
     expect(receiver.seen).toHaveLength(6);
   });
 
-  test('that is due later than the longest pause is due at once after housekeeping', async () => {
+  test('that is due later than the longest pause becomes due at once after housekeeping', async () => {
     await outbox.submit(receiver.url());
-    // A gateway whose clock ran ahead wrote this.
+    // A gateway whose clock ran ahead has written this time.
     await runStatement(outbox.rig.testStore, `update deliveries set next_try_at = ${now + hour + 1}`);
     expect(await outbox.deliver()).toBe(0);
     await outbox.deliveries.runHousekeeping();
     expect(await outbox.deliver()).toBe(1);
   });
 
-  test('is claimed by no gateway again while its receiver takes its time to answer', async () => {
+  test('is not claimed again while its receiver is slow to respond', async () => {
     const waiting: ServerResponse[] = [];
     receiver.answer = (_delivery, response) => void waiting.push(response);
     await outbox.submit(receiver.url());
     const other = outbox.another();
     const delivered = outbox.deliver();
     await vi.waitFor(() => expect(waiting).toHaveLength(1));
-    // The lease outlives the longest answer, so that there is time to record it.
+    // The claim outlives the time limit of the response, so that the result can be recorded.
     expect(await outbox.rows()).toMatchObject([{ next_try_at: now + 20_000 }]);
     await outbox.rig.advance(4_999);
     expect([await outbox.deliver(), await other.runDue()]).toEqual([0, 0]);
@@ -63,7 +63,7 @@ describe.each(engines)('a delivery on %s', (engine) => {
     expect([receiver.seen.length, await outbox.deliver(20_000), await other.runDue()]).toEqual([1, 0, 0]);
   });
 
-  test('is a POST of JSON with these headers and no others', async () => {
+  test('is a POST of JSON with exactly these headers', async () => {
     await outbox.submit(receiver.url('/hook'));
     await outbox.deliver();
     const [{ method, headers, text } = { method: '', headers: {}, text: '' }] = receiver.seen;

@@ -5,11 +5,11 @@ import { Child } from '../tasks/child.ts';
 import { TaskUpstream } from '../tasks/task-upstream.ts';
 import { Receiver } from './receiver.ts';
 
-/** Tasks of each node. */
+/** For each node. */
 const taskCount = 40;
 
 test.runIf(engines.includes('postgres'))(
-  'two gateways on PostgreSQL share the deliveries, and each delivery is delivered once',
+  'two gateways on PostgreSQL share the deliveries, and each delivery is sent once',
   { timeout: 120_000 },
   async () => {
     const testStore = await TestStore.make('postgres');
@@ -44,9 +44,9 @@ test.runIf(engines.includes('postgres'))(
       await Promise.all(nodes.map((node) => node.ended()));
       await Promise.all([upstream.close(), receiver.close()]);
     }
-    const told = Object.values(receiver.told());
-    expect(told).toHaveLength(2 * taskCount);
-    for (const states of told)
+    const sequences = Object.values(receiver.statesByTask());
+    expect(sequences).toHaveLength(2 * taskCount);
+    for (const states of sequences)
       expect([
         ['queued', 'in_progress', 'completed'],
         ['queued', 'in_progress', 'failed'],

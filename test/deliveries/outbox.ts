@@ -16,7 +16,7 @@ export const done: Snapshot = {
   usage: { units: 4 },
 };
 
-/** Deliveries on a rig's store and clock, and what they log. */
+/** Callback deliveries on the store and clock of a harness, with their log. */
 export class Outbox {
   readonly rig: TaskHarness;
   readonly deliveries: CallbackDeliveries;
@@ -28,7 +28,7 @@ export class Outbox {
     this.deliveries = this.another(options);
   }
 
-  /** On the same store, as a second process would be. */
+  /** Creates another outbox on the same store, like a second process. */
   another(options: Partial<DeliveryOptions> = {}): CallbackDeliveries {
     const line = { write: (text: string) => this.log.push(JSON.parse(text) as Record<string, unknown>) };
     const deliveries = new CallbackDeliveries({
@@ -40,14 +40,14 @@ export class Outbox {
       clock: this.rig.clock.now,
       timers: this.rig.clock,
       ...options,
-      // What is due is known without looking.
+      // The loop knows when deliveries are due, so it need not poll.
       timing: { idleMs: 3_600_000, ...options.timing },
     });
     this.#made.push(deliveries);
     return deliveries;
   }
 
-  /** Gives up at once on what is under way. */
+  /** Stops all outboxes at once, without waiting for attempts in flight. */
   async close(): Promise<void> {
     const stopped = Promise.all(this.#made.map((deliveries) => deliveries.stop(0)));
     await this.rig.advance(0);
@@ -58,13 +58,13 @@ export class Outbox {
     return this.rig.submit({ format: 'official', callbackUrl, ...change });
   }
 
-  /** The task's next poll finds this. */
+  /** Makes the next poll of the task return the snapshot. */
   async reach(snapshot: Snapshot): Promise<void> {
     this.rig.driver.onPoll = () => snapshot;
     await this.rig.step(60_000);
   }
 
-  /** Makes one try with each delivery that is due after that time. */
+  /** Advances the clock and attempts each due delivery once. */
   deliver(ms = 0): Promise<number> {
     this.rig.clock.jump(ms);
     return this.deliveries.runDue();

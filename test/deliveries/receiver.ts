@@ -6,23 +6,23 @@ export interface Received {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
-  /** The header `webhook-id`. */
+  /** Header `webhook-id`. */
   id: string;
-  /** The header `webhook-timestamp`. */
+  /** Header `webhook-timestamp`. */
   timestamp: string;
   text: string;
   body: { id: string; status: string } & Record<string, unknown>;
 }
 
-/** The header `webhook-signature` that a delivery should have, whenever it came. */
+/** Computes the header `webhook-signature` that a delivery should have. */
 export function signatureOf({ id, timestamp, text }: Received, webhook: Webhook): string {
   return webhook.sign(id, new Date(Number(timestamp) * 1000), text);
 }
 
-/** Somebody's server at a callback address. It acknowledges everything until it is told otherwise. */
+/** HTTP server at a callback URL. Acknowledges everything by default. */
 export class Receiver {
   readonly seen: Received[] = [];
-  /** The status to answer with, or a function that answers, or does not. */
+  /** Status of the response, or a function that responds. */
   answer: number | ((delivery: Received, response: ServerResponse) => void) = 200;
   readonly #server: Server;
 
@@ -44,11 +44,11 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}${path}`;
   }
 
-  /** What it was told of each task, in order. */
-  told(): Record<string, string[]> {
-    const told: Record<string, string[]> = {};
-    for (const { body } of this.seen) (told[body.id] ??= []).push(body.status);
-    return told;
+  /** Received states by task, in order of arrival. */
+  statesByTask(): Record<string, string[]> {
+    const states: Record<string, string[]> = {};
+    for (const { body } of this.seen) (states[body.id] ??= []).push(body.status);
+    return states;
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { now, TaskHarness } from '../tasks/harness.ts';
 import { done, Outbox } from './outbox.ts';
 import { Receiver } from './receiver.ts';
 
-describe.each(engines)('deliveries sent again on %s', (engine) => {
+describe.each(engines)('a resent delivery on %s', (engine) => {
   let outbox: Outbox;
   let receiver: Receiver;
   TaskHarness.eachTest(engine, (rig) => {
@@ -50,8 +50,8 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
   const idOf = async (state: string) =>
     (await outbox.rows()).find((row) => row.state === state)?.id ?? Number.NaN;
 
-  /** A task of which all three changes are delivered. */
-  const told = async () => {
+  /** Submits a task and delivers its three state changes. */
+  const deliverAll = async () => {
     const task = await outbox.submit(receiver.url());
     await outbox.reach(running);
     await outbox.reach(done);
@@ -60,8 +60,8 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     return task;
   };
 
-  test('one that was delivered, as it was then and under its id', async () => {
-    await told();
+  test('has the id and the task state of the first delivery', async () => {
+    await deliverAll();
     const id = await idOf('in_progress');
     outbox.rig.clock.jump(1_000);
     expect(await resend(id)).toBe('resent');
@@ -73,7 +73,7 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect(await outbox.deliver(100_000_000)).toBe(0);
   });
 
-  test('one that was given up, by its schedule from the start', async () => {
+  test('that was given up starts its schedule again', async () => {
     receiver.answer = 503;
     await outbox.submit(receiver.url());
     for (let day = 0; day < 40; day += 1) await outbox.deliver(3_600_000);
@@ -90,7 +90,7 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect(await outbox.rows()).toMatchObject([{ outcome: 'delivered', tries: 1, last_status: 204 }]);
   });
 
-  test('an open one ahead of its time, and what came of the last try is told', async () => {
+  test('that is still open is sent before it is due, and the last error is recorded', async () => {
     const gone = receiver.url();
     await receiver.close();
     const task = await outbox.submit(gone);
@@ -102,12 +102,12 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect(await outbox.deliver(1_000)).toBe(0);
     expect(await resend(id)).toBe('resent');
     expect(await outbox.deliver()).toBe(1);
-    // What was waited for already counts on.
+    // Earlier attempts still count.
     expect(await outbox.rows()).toMatchObject([{ tries: 2 }]);
     receiver = await Receiver.start();
   });
 
-  test('the earlier open one first, when a later one is asked for', async () => {
+  test('follows an earlier delivery that is still open', async () => {
     receiver.answer = 503;
     await outbox.submit(receiver.url());
     await outbox.deliver();
@@ -121,8 +121,8 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect(statuses()).toEqual(['queued', 'queued', 'running']);
   });
 
-  test('in their order, however they are asked for', async () => {
-    await told();
+  test('is sent in the order of the states, whatever the order of the requests', async () => {
+    await deliverAll();
     receiver.seen.length = 0;
     for (const state of ['completed', 'queued', 'in_progress']) await resend(await idOf(state));
     expect((await shown()).map(([, , due]) => due)).toEqual([0, null, null]);
@@ -131,7 +131,7 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(Array(3).fill('delivered'));
   });
 
-  test.each([200, 503])('after a later one that is under way and gets %i', async (status) => {
+  test.each([200, 503])('follows a later delivery in flight that gets %i', async (status) => {
     await outbox.submit(receiver.url());
     await outbox.deliver();
     await outbox.reach(running);
@@ -153,7 +153,7 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered']);
   });
 
-  test('after a later one whose gateway is gone before it was answered', async () => {
+  test('follows a later delivery whose gateway was removed before the response', async () => {
     await outbox.submit(receiver.url());
     await outbox.deliver();
     await outbox.reach(running);
@@ -171,8 +171,8 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered']);
   });
 
-  test('never two of a task side by side, while several ask and two gateways deliver', async () => {
-    await told();
+  test('never runs beside another one of its task, with concurrent requests and two gateways', async () => {
+    await deliverAll();
     const other = outbox.another();
     const ids = (await outbox.rows()).map(({ id }) => id);
     let atOnce = 0;
@@ -203,8 +203,8 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(Array(3).fill('delivered'));
   });
 
-  test('not when there is none of that id, or its task is gone', async () => {
-    const { id, userId, format } = { ...(await told()), format: 'official' as const };
+  test('is refused for an unknown id and for a deleted task', async () => {
+    const { id, userId, format } = { ...(await deliverAll()), format: 'official' as const };
     expect(await resend(4_711)).toBe('not_found');
     expect(await recorded(4_711)).toBe(0);
     const delivery = await idOf('queued');
@@ -214,13 +214,13 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect(await outbox.deliver(1_000)).toBe(0);
   });
 
-  test('is not swept, however long ago it was closed', async () => {
-    await told();
+  test('is not deleted by housekeeping, however long ago it was closed', async () => {
+    await deliverAll();
     outbox.rig.clock.jump(90_000_000);
     const id = await idOf('completed');
     await Promise.all([resend(id), outbox.deliveries.runHousekeeping()]);
     const left = (await outbox.rows()).map((row) => row.id);
-    // Either came first: swept whole, or open and kept.
+    // Either housekeeping ran first and deleted all, or the delivery is open and kept.
     if ((await recorded(id)) === 1) expect(left).toEqual([id]);
     else expect(left).toEqual([]);
   });

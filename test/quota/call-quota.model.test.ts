@@ -157,7 +157,7 @@ class Scenario {
   async #continue(call: Call, one: Extract<Step, { call: number }>): Promise<void> {
     const { by, token, requestId, reserved } = call;
     if (one.kind === 'extend') {
-      // An isOrphaned reservation is reserved again only when it grows.
+      // An orphaned reservation is reserved again only when it grows.
       if (call.isOrphaned && one.more === 0) return;
       const to = reserved + one.more;
       const free = this.#free(token) + (call.isOrphaned ? 0 : reserved);
@@ -246,7 +246,7 @@ class Scenario {
     this.#debts.set(token.id, this.#debtOf(token) - settled);
   }
 
-  /** `kill`: ends with open calls. `remove`: is removed by mistake and goes on. `restart`: ends gracefully. */
+  /** `kill`: ends with open calls. `remove`: is removed by mistake and continues. `restart`: ends gracefully. */
   async #end(gateway: QuotaGateway, how: 'kill' | 'remove' | 'restart'): Promise<void> {
     const own = this.#calls.filter(({ by }) => by === gateway);
     if (how === 'restart') {

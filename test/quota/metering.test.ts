@@ -170,7 +170,7 @@ describe('a call', () => {
     expect((await Metering.open(parts, { ...call, likely })).expected).toBe(likely);
   });
 
-  test('whose reservation is unknown or cannot be charged is logged and not counts', async () => {
+  test('whose reservation is unknown or cannot be charged is logged and not counted', async () => {
     const counts = spyOnCounters();
     answers.settle = undefined;
     await (await Metering.open(parts, call)).charge(used(1), well);

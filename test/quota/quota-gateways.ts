@@ -11,7 +11,7 @@ import { makeTask } from './task-rows.ts';
 export class QuotaGateway {
   readonly id: string;
   readonly calls: CallQuota;
-  /** Stands for the heartbeat. */
+  /** Replaces the heartbeat. */
   readonly membership = { isMember: true, epoch: 0 };
   readonly #store: Store;
   readonly #writer: LeasedTaskWriter;
@@ -51,7 +51,7 @@ export class QuotaGateway {
     return makeTask({ store: this.#store, calls: this.calls, writer: this.#writer }, token, change);
   }
 
-  /** Removes the gateway as the others do after missed heartbeats. It may go on, unaware of it. */
+  /** Removes the gateway as the others do after missed heartbeats. It may continue, unaware of it. */
   async removeAsLost(): Promise<void> {
     await this.#store.run('removeGateway', { id: this.id, heartbeat: null });
     await this.#store.run('releaseOrphans', { now: 1, dueNow: 1 });

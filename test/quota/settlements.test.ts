@@ -55,7 +55,7 @@ const turns = async () => {
   for (let turn = 0; turn < 3; turn += 1) await yieldToEventLoop();
 };
 
-test('each is told what it was charged, and whether its lease is gone', async () => {
+test('each call receives its charge and whether its lease is gone', async () => {
   const three = { charged: 3, debt: 0 };
   answer = () => ({ settlements: [{ charged: 4, debt: 1 }, null, three], gone: ['lease 2'] });
   const booked = [
@@ -72,7 +72,7 @@ test('each is told what it was charged, and whether its lease is gone', async ()
   expect(batches).toEqual([['a', 'b', 'c']]);
 });
 
-test('what comes in one turn of the event loop is written together', async () => {
+test('calls of one turn of the event loop are written in one batch', async () => {
   const first = settlements.book(call('a'));
   for (let step = 0; step < 9; step += 1) await Promise.resolve();
   settlements.book(call('b'));
@@ -80,7 +80,7 @@ test('what comes in one turn of the event loop is written together', async () =>
   expect(batches).toEqual([['a', 'b']]);
 });
 
-test('what comes while a batch is written is the next one', async () => {
+test('calls that arrive during a write form the next batch', async () => {
   const first = Promise.withResolvers<void>();
   answer = async (calls) => {
     if (batches.length === 1) await first.promise;
@@ -95,13 +95,13 @@ test('what comes while a batch is written is the next one', async () => {
   await Promise.all([one, ...two].map(({ written }) => written));
   await idle;
   expect(batches).toEqual([['a'], ['b', 'c']]);
-  // Nothing runs any more, and the next one begins anew.
+  // Nothing runs any more, so the next call starts a new batch.
   await settlements.idle();
   await settlements.book(call('d')).written;
   expect(batches).toHaveLength(3);
 });
 
-test('after six or more at a time, what comes within a millisecond is the next batch', async () => {
+test('after a batch of six or more, calls of the next millisecond form one batch', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     const many = (count: number) =>
@@ -123,14 +123,14 @@ test('after six or more at a time, what comes within a millisecond is the next b
   }
 });
 
-test('at most five hundred are written at a time', async () => {
+test('a batch has at most 500 calls', async () => {
   const calls = Array.from({ length: 501 }, (_, index) => settlements.book(call(`${index}`)));
   await settlements.idle();
   expect(batches.map(({ length }) => length)).toEqual([500, 1]);
   expect(await calls.at(-1)?.written).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
 });
 
-test('one that the store does not take takes no other along', async () => {
+test('a call that the store refuses does not fail other calls of its batch', async () => {
   answer = (calls) => {
     if (calls.some(({ requestId }) => requestId === 'bad')) throw new RangeError('not this one');
     return allCharged(calls);
@@ -142,7 +142,7 @@ test('one that the store does not take takes no other along', async () => {
   expect(batches).toEqual([['good', 'bad'], ['good'], ['bad']]);
 });
 
-test('while the store is away all wait, but who is hasty is told what it asked for', async () => {
+test('all calls wait for an unavailable store, except that a hasty one resolves with its charge', async () => {
   const away = new StoreUnavailable(new Error('away'));
   let isAway = true;
   answer = (calls) => {
@@ -160,7 +160,7 @@ test('while the store is away all wait, but who is hasty is told what it asked f
   expect(settlements.refusal).toBeUndefined();
 });
 
-test('one that is found at fault when the store is back keeps nothing from being held', async () => {
+test('a call that fails after an outage does not block later reservations', async () => {
   answer = () => {
     if (batches.length === 1) throw new StoreUnavailable(new Error('away'));
     throw new TypeError('at fault');
@@ -169,13 +169,13 @@ test('one that is found at fault when the store is back keeps nothing from being
   expect([batches, settlements.refusal]).toEqual([[['a'], ['a']], undefined]);
 });
 
-test('when nobody shall wait any more, each is told that the store is away', async () => {
+test('calls reject with StoreUnavailable when the gateway stops waiting', async () => {
   answer = () => {
     throw new StoreUnavailable(new Error('away'));
   };
   over.abort();
   const both = [settlements.book(call('a')), settlements.book(call('b'))];
   for (const { written } of both) await expect(written).rejects.toThrow(StoreUnavailable);
-  // Together: the store would take none of them alone either.
+  // One write for all: the store would refuse each of them alone, too.
   expect(batches).toEqual([['a', 'b']]);
 });

@@ -71,7 +71,7 @@ describe('maxBillingCharacters', () => {
     expect(maxBillingCharacters(text)).toBe(expected);
   });
 
-  test('is never below the gateway’s own count, nor below the code units beyond the BMP', () => {
+  test('is never below the count of the gateway or the number of code units beyond the BMP', () => {
     for (let code = 0; code <= 0x10_ffff; code += 1) {
       if (code >= 0xd8_00 && code < 0xe0_00) continue;
       const character = String.fromCodePoint(code);

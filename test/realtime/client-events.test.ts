@@ -3,7 +3,7 @@ import { findModel } from '../../server/models/catalogue.ts';
 import { UsedIds } from '../../server/sockets/frames.ts';
 import { readClientEvent, sessionProblem } from '../../server/sockets/realtime/events.ts';
 
-describe('an event of a client', () => {
+describe('a client event', () => {
   const read = (event: unknown, seen = new UsedIds()) => readClientEvent(JSON.stringify(event), seen);
 
   test.each([
@@ -44,11 +44,11 @@ describe('an event of a client', () => {
       'session.mode',
       'session.mode: must be one of server_commit, commit.',
     ],
-  ])('that is wrong is told by its id and its field: %j', (event, eventId, code, param, message) => {
+  ])('that is invalid is refused with its id and its field: %j', (event, eventId, code, param, message) => {
     expect(read(event)).toEqual({ problem: { code, message, param }, eventId });
   });
 
-  test('is told that its id was used before', () => {
+  test('with an id used before is refused', () => {
     const seen = new UsedIds();
     const event = { event_id: 'e1', type: 'response.cancel' };
     read(event, seen);
@@ -63,7 +63,7 @@ describe('an event of a client', () => {
   });
 });
 
-describe('settings that a model does not take', () => {
+describe('settings', () => {
   const flash = 'alpha3-tts-flash-realtime';
   const legacy = 'alpha-tts-realtime';
   const problem = (model: string, session: object) =>
@@ -101,7 +101,7 @@ describe('settings that a model does not take', () => {
       'voice',
       'must be a designed voice for this model; "Aria" is a system voice.',
     ],
-  ] as const)('%s with %j', (model, session, field, message) => {
+  ] as const)('that %s refuses: %j', (model, session, field, message) => {
     expect(problem(model, session)).toEqual({
       code: 'invalid_value',
       message: `session.${field}: ${message}`,
@@ -115,7 +115,7 @@ describe('settings that a model does not take', () => {
     [legacy, { response_format: 'pcm', sample_rate: 24_000 }],
     ['alpha3-tts-instruct-flash-realtime', { instructions: 'Fast.', optimize_instructions: true }],
     ['alpha3-tts-vc-realtime-2026-01-15', { voice: 'mine-1' }],
-  ])('but %s takes %j', (model, session) => {
+  ])('that %s accepts: %j', (model, session) => {
     expect(problem(model, session)).toBeUndefined();
   });
 });

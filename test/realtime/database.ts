@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
 
 export interface TestDatabase {
-  /** Undefined: the embedded one. */
+  /** Undefined: the embedded database. */
   url: string | undefined;
   remove(): Promise<void>;
 }
 
-/** A database of the test's own for a whole gateway; on PostgreSQL a schema, named in the address. */
+/** Creates a database for one gateway. On PostgreSQL, it is a schema that the URL names. */
 export async function makeDatabase(engine: Engine): Promise<TestDatabase> {
   if (engine === 'sqlite') return { url: undefined, remove: async () => {} };
   const schema = `test_${randomUUID().replaceAll('-', '')}`;

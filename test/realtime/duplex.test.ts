@@ -99,7 +99,7 @@ const failed = async (code: string, close: number, message: RegExp = /./, reason
   expect(await client.closed).toEqual({ code: close, reason });
   return header.task_id;
 };
-const pass = (ms: number) =>
+const advance = (ms: number) =>
   elapse(target.timers, ms, () => [client, ...upstream.connections].map(({ socket }) => socket));
 const eventsOf = () => client.events.map(({ header }) => (header as Frame).event);
 const upstreamFrames = (one = upstream) => one.connections.at(-1)?.received ?? [];
@@ -107,7 +107,7 @@ const upstreamFrames = (one = upstream) => one.connections.at(-1)?.received ?? [
 describe('a task', () => {
   const spoken = ['result-generated', 'result-generated', 'result-generated'];
 
-  test('goes through frame by frame, the audio as it is', async () => {
+  test('is relayed frame by frame, with unchanged audio', async () => {
     const audio = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 256));
     await open('voxa-v1', inferenceScript({ audio }));
     const id = await start(newId(), {
@@ -130,7 +130,7 @@ describe('a task', () => {
     expect(upstream.connections[0]?.headers.authorization).toBe('Bearer upstream-key');
   });
 
-  test.each([undefined, ''])('with the model %j gets that of the connection', async (model) => {
+  test.each([undefined, ''])('with the model %j gets the model of the connection', async (model) => {
     await open();
     const id = newId();
     const frame = runFrame(id);
@@ -139,7 +139,7 @@ describe('a task', () => {
     expect(upstreamFrames()[0]).toEqual(runFrame(id, { model: 'voxa-v1' }));
   });
 
-  test('of a renamed model carries the other name, wherever the client names it', async () => {
+  test('of a renamed model is sent with the upstream name in every frame', async () => {
     await open('voxa-v2');
     const id = await start(newId(), { model: 'voxa-v2' });
     client.send(textFrame(id, 'Hi.', { model: 'voxa-v2' }));
@@ -153,7 +153,7 @@ describe('a task', () => {
     ]);
   });
 
-  test('is followed by another on the same sockets', async () => {
+  test('is followed by another task on the same sockets', async () => {
     await open();
     for (const id of [newId(), randomUUID()]) {
       await start(id);
@@ -164,7 +164,7 @@ describe('a task', () => {
     expect(upstream.connections).toHaveLength(1);
   });
 
-  test('with a voice of another channel goes there', async () => {
+  test('with a voice of another channel uses that channel', async () => {
     await open('voxa-v3-flash');
     const id = await start(newId(), { parameters: { voice: 'zoe' } });
     expect([upstream.connections.length, second.connections.length]).toEqual([0, 1]);
@@ -175,7 +175,7 @@ describe('a task', () => {
     await vi.waitFor(() => expect(second.connections[0]?.closeCode).toBe(1000));
   });
 
-  test('opens a new upstream when the last one has gone', async () => {
+  test('connects again when the upstream has disconnected', async () => {
     await open();
     const id = await start();
     client.send(finishFrame(id));
@@ -188,7 +188,7 @@ describe('a task', () => {
     });
   });
 
-  test('ends well when the provider closes right after it', async () => {
+  test('completes when the provider closes right after it', async () => {
     const play = inferenceScript();
     await open('voxa-v1', {
       frame(connection, frame) {
@@ -205,7 +205,7 @@ describe('a task', () => {
     expect(upstream.connections).toHaveLength(5);
   });
 
-  test('does not fail over the upstream of the last one, which hangs up while another is asked', async () => {
+  test('does not fail when its previous upstream disconnects during the connection to another', async () => {
     await open('voxa-v3-flash');
     const id = await start(newId(), { parameters: { voice: 'v1' } });
     client.send(finishFrame(id));
@@ -222,7 +222,7 @@ describe('a task', () => {
     await failed('InternalError', 1011, /did not answer in time/);
   });
 
-  test('takes a flush without text', async () => {
+  test('accepts a flush without text', async () => {
     await open();
     const id = await start();
     client.send({ ...textFrame(id, ''), payload: { input: { flush: true } } });
@@ -273,7 +273,7 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
       /^payload.parameters.voice: "nobody" is not a voice/,
     ],
     [
-      'too much volume',
+      'a volume above 100',
       (id: string) => runFrame(id, { parameters: { volume: 101 } }),
       /^payload.parameters.volume: must be <= 100/,
     ],
@@ -301,19 +301,19 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
   });
 
   test.each([
-    ['no JSON', 'hello'],
+    ['invalid JSON', 'hello'],
     ['an array', '[]'],
     ['no header', '{}'],
     ['no task id', '{"header":{"action":"run-task"}}'],
     ['a task id in another form', JSON.stringify(runFrame('not-a-uuid'))],
-  ])('%s names no task: only the close tells', async (_name, frame) => {
+  ])('%s has no task id: the socket closes without an event', async (_name, frame) => {
     await open();
     client.send(frame);
     expect((await client.closed).code).toBe(1007);
     expect(client.events).toEqual([]);
   });
 
-  test('but a running task is told', async () => {
+  test('a running task receives the failure', async () => {
     await open();
     const id = await start();
     client.send('hello');
@@ -347,7 +347,7 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
     await failed('InvalidParameter', 1007, /payload.input.text: is required/);
   });
 
-  test('a second text under enable_ssml', async () => {
+  test('a second text with enable_ssml', async () => {
     await open();
     const id = await start(newId(), { parameters: { enable_ssml: true } });
     client.send(textFrame(id, '<speak>x</speak>'));
@@ -406,7 +406,7 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     expect(await failed('CLIENT_ERROR', 1000, message)).toBe(id);
   });
 
-  test('text after the finish', async () => {
+  test('text after finish-task', async () => {
     await open('voxa-v1', {
       frame: (connection, { header }) =>
         (header as Frame).action === 'run-task' &&
@@ -418,11 +418,11 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     await failed('CLIENT_ERROR', 1000, /is finishing/);
   });
 
-  test('text for a task that its provider has ended, while that is paid', async () => {
+  test('text for a task that has ended and is being settled', async () => {
     const { callQuota: ledger } = target.gateway;
-    const paid = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const settle = vi.spyOn(ledger, 'settle').mockImplementationOnce(async (request) => {
-      await paid.promise;
+      await released.promise;
       return ledger.settle(request);
     });
     try {
@@ -441,12 +441,12 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
       await vi.waitFor(() => expect(settle).toHaveBeenCalled());
       client.send(textFrame(id, 'y'));
       await flushFrames([client.socket]);
-      paid.resolve();
+      released.resolve();
       await failed('CLIENT_ERROR', 1000, /is finishing/);
-      // It has failed, so it is not told as finished, too.
+      // The task has failed, so the client receives no task-finished.
       expect(eventsOf()).toEqual(['task-started', 'task-failed']);
     } finally {
-      paid.resolve();
+      released.resolve();
       settle.mockRestore();
     }
   });
@@ -461,14 +461,14 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     client.send(textFrame(id, 'y'));
     await vi.waitFor(() => expect(upstreamFrames()).toHaveLength(3));
     target.timers.advance(22_000);
-    // What the provider says is no text.
+    // A frame of the provider does not count as text.
     upstream.connections[0]?.send(event(id, 'result-generated', late));
     await client.next(({ payload }) => JSON.stringify(payload).includes('7'));
     target.timers.advance(1_000);
     await failed('CLIENT_ERROR', 1000, /The client sent no text for 23 seconds/, 'timeout');
   });
 
-  test('after the finish the 23 seconds do not count', async () => {
+  test('after finish-task the limit of 23 seconds does not apply', async () => {
     await open('voxa-v1', {
       frame: (connection, frame) =>
         (frame.header as Frame).action !== 'finish-task' && inferenceScript().frame?.(connection, frame),
@@ -476,7 +476,7 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     const id = await start();
     client.send(finishFrame(id));
     await vi.waitFor(() => expect(upstreamFrames()).toHaveLength(2));
-    // The 60 seconds begin anew with each word of the provider.
+    // Each frame of the provider restarts the 60 seconds.
     target.timers.advance(30_000);
     upstream.connections[0]?.send(event(id, 'result-generated', late));
     await named('result-generated');
@@ -486,20 +486,20 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
   });
 });
 
-test('a socket without a task is closed after 60 seconds, and counted as one that ended well', async () => {
+test('a socket without a task closes after 60 seconds and counts as successful', async () => {
   const counted = vi.spyOn(socketDuration, 'record');
   await open();
-  await pass(30_000);
+  await advance(30_000);
   const id = await start();
   client.send(finishFrame(id));
   await named('task-finished');
-  await pass(59_000);
+  await advance(59_000);
   await start().then((next) => client.send(finishFrame(next)));
   await named('task-finished');
-  await pass(60_000);
+  await advance(60_000);
   expect(await client.closed).toEqual({ code: 1000, reason: 'idle' });
   await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
-  // That of the test before may have been counted late.
+  // The socket of the previous test may have been counted late.
   expect(counted.mock.lastCall?.[1]).toMatchObject({ 'http.response.status_code': 200 });
   counted.mockRestore();
 });
@@ -507,16 +507,16 @@ test('a socket without a task is closed after 60 seconds, and counted as one tha
 describe('a provider that fails', () => {
   const fatal = async (code: string, close: number) => {
     const id = await failed(code, close);
-    const told = JSON.stringify(client.events);
+    const received = JSON.stringify(client.events);
     for (const secret of ['127.0.0.1', 'upstream-key', 'recording', 'host.example'])
-      expect(told).not.toContain(secret);
+      expect(received).not.toContain(secret);
     return id;
   };
 
-  test.each([500, 401, 429])('at the handshake with %i: the next channel is asked', async (status) => {
+  test.each([500, 401, 429])('at the handshake with %i: the next channel is used', async (status) => {
     upstream.refuse = status;
     await open('voxa-v3-flash');
-    // Neither lists this voice by the catalogue of the other, so it may be had from both.
+    // Neither channel lists this voice, so both may have it.
     await start(newId(), { parameters: { voice: 'zoe' } });
     expect(second.connections).toHaveLength(1);
   });
@@ -538,9 +538,9 @@ describe('a provider that fails', () => {
   });
 
   test.each([
-    ['hangs up', onRun(({ socket }) => socket.close(1000))],
-    ['drops', onRun(({ socket }) => socket.terminate())],
-    ['sends no JSON', onRun(({ socket }) => socket.send('{'))],
+    ['closes the connection', onRun(({ socket }) => socket.close(1000))],
+    ['drops the connection', onRun(({ socket }) => socket.terminate())],
+    ['sends invalid JSON', onRun(({ socket }) => socket.send('{'))],
     ['sends no event', onRun(({ socket }) => socket.send('{"header":{}}'))],
   ])('that %s', async (_name, script) => {
     await open('voxa-v1', script);
@@ -548,11 +548,11 @@ describe('a provider that fails', () => {
     await fatal('InternalError', 1011);
   });
 
-  test('that falls silent', async () => {
+  test('that sends nothing', async () => {
     await open('voxa-v1', {});
     client.send(runFrame(newId()));
     await vi.waitFor(() => expect(upstreamFrames()).toHaveLength(1));
-    await pass(60_000);
+    await advance(60_000);
     await fatal('InternalError', 1011);
   });
 
@@ -572,7 +572,7 @@ describe('a provider that fails', () => {
     ['InvalidApiKey', 'upstream-key', 'InternalError', 'The provider failed to handle the task.', 1011],
     ['AccessDenied', 'account 7', 'InternalError', 'The provider failed to handle the task.', 1011],
     ['ModelUnavailable', 'at db-7', 'ModelUnavailable', 'The provider failed to handle the task.', 1011],
-  ])('with %s %j: %s %j and %i', async (code, message, toldCode, toldMessage, close) => {
+  ])('with %s %j: %s %j and %i', async (code, message, sentCode, sentMessage, close) => {
     await open(
       'voxa-v1',
       onRun((connection, id) =>
@@ -584,11 +584,11 @@ describe('a provider that fails', () => {
     );
     client.send(runFrame(newId()));
     const { header } = (await named('task-failed')) as { header: Frame };
-    expect(header).toMatchObject({ error_code: toldCode, error_message: toldMessage });
+    expect(header).toMatchObject({ error_code: sentCode, error_message: sentMessage });
     expect((await client.closed).code).toBe(close);
   });
 
-  test('between tasks it may send what it likes', async () => {
+  test('between tasks its frames are ignored', async () => {
     await open();
     const id = await start();
     client.send(finishFrame(id));

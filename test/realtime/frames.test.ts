@@ -7,7 +7,7 @@ import {
   UsedIds,
 } from '../../server/sockets/frames.ts';
 
-describe('a piece of audio is told by its head and its end', () => {
+describe('an audio frame is detected by its first bytes and its last byte', () => {
   const audio = 'A'.repeat(1024);
 
   test.each([
@@ -19,12 +19,12 @@ describe('a piece of audio is told by its head and its end', () => {
   });
 
   test.each([
-    ['a short one, which is parsed', '{"event_id":"event_1","type":"response.audio.delta","delta":"AAAA"}'],
+    ['a short frame, which is parsed', '{"event_id":"event_1","type":"response.audio.delta","delta":"AAAA"}'],
     ['another event', `{"event_id":"event_1","type":"response.done","note":"response.audio.delta ${audio}"}`],
     ['text that imitates it', JSON.stringify({ type: 'x', text: `"type":"response.audio.delta"${audio}` })],
-    ['one with the tag far behind', `{"pad":"${audio}","type":"response.audio.delta"}`],
-    ['one that is cut off', `{"type":"response.audio.delta","delta":"${audio}`],
-    ['nothing', ''],
+    ['a frame whose type is far from its start', `{"pad":"${audio}","type":"response.audio.delta"}`],
+    ['a truncated frame', `{"type":"response.audio.delta","delta":"${audio}`],
+    ['an empty frame', ''],
   ])('not %s', (_name, frame) => {
     expect(isAudioDelta(Buffer.from(frame))).toBe(false);
   });
@@ -44,37 +44,37 @@ describe('a server event', () => {
     (event) => expect(read(event)).toBeUndefined(),
   );
 
-  test('is no binary frame, and nothing but a JSON object', () => {
+  test('is not a binary frame and not another JSON value', () => {
     expect(readServerEvent(Buffer.from('{"type":"x","event_id":"a"}'), true)).toBeUndefined();
     expect(readServerEvent(Buffer.from('[]'), false)).toBeUndefined();
   });
 });
 
 describe('frames', () => {
-  test.each(['', '{', '[]', '1', 'null', '"x"'])('%j is no object', (text) => {
+  test.each(['', '{', '[]', '1', 'null', '"x"'])('%j is not an object', (text) => {
     expect(parseObject(text)).toBeUndefined();
   });
 
-  test('a property that is no object is empty', () => {
+  test('a property that is not an object reads as empty', () => {
     expect(objectField({ a: 1, b: null, c: { d: 2 } }, 'a')).toEqual({});
     expect(objectField({ b: null }, 'b')).toEqual({});
     expect(objectField({ c: { d: 2 } }, 'c')).toEqual({ d: 2 });
   });
 });
 
-describe('ids that were seen', () => {
-  test('are refused when they come again', () => {
-    const seen = new UsedIds();
-    expect([seen.add('a'), seen.add('b'), seen.add('a')]).toEqual([true, true, false]);
+describe('used ids', () => {
+  test('are refused when they are repeated', () => {
+    const used = new UsedIds();
+    expect([used.add('a'), used.add('b'), used.add('a')]).toEqual([true, true, false]);
   });
 
   test('are forgotten, the oldest first, before they fill the memory', () => {
-    const seen = new UsedIds();
+    const used = new UsedIds();
     const id = (index: number) => String(index).padStart(512, '0');
-    // Each takes its 512 characters and what a set needs for it.
-    for (let index = 0; index < 1821; index += 1) expect(seen.add(id(index))).toBe(true);
-    expect(seen.add(id(1820))).toBe(false);
-    expect(seen.add(id(1))).toBe(false);
-    expect(seen.add(id(0))).toBe(true);
+    // Each id uses its 512 characters and an overhead.
+    for (let index = 0; index < 1821; index += 1) expect(used.add(id(index))).toBe(true);
+    expect(used.add(id(1820))).toBe(false);
+    expect(used.add(id(1))).toBe(false);
+    expect(used.add(id(0))).toBe(true);
   });
 });

@@ -69,7 +69,7 @@ const refused = async (path: string, options?: ConnectOptions): Promise<Handshak
   return failure;
 };
 
-describe('a handshake that is taken', () => {
+describe('an accepted handshake', () => {
   test.each([
     realtime,
     alias,
@@ -85,7 +85,7 @@ describe('a handshake that is taken', () => {
   test.each([
     ['openai-insecure-api-key', ['realtime', 'openai-insecure-api-key.KEY'], 'realtime'],
     ['any other prefix', ['x-insecure-api-key.KEY', 'realtime', 'beta.1'], 'realtime'],
-  ])('the key as a subprotocol with %s is never echoed', async (_name, offered, chosen) => {
+  ])('never echoes the key in the subprotocols, with %s', async (_name, offered, chosen) => {
     const protocols = offered.map((one) => one.replace('KEY', target.key));
     const client = await open(realtime, { protocols });
     expect(client.socket.protocol).toBe(chosen);
@@ -93,19 +93,19 @@ describe('a handshake that is taken', () => {
     await client.next(({ type }) => type === 'session.created');
   });
 
-  test('realtime is chosen beside the header too', async () => {
+  test('selects the subprotocol realtime with an authorization header, too', async () => {
     const client = await open(realtime, { key: target.key, protocols: ['realtime'] });
     expect(client.socket.protocol).toBe('realtime');
   });
 
-  test('a closed socket makes room for another one of its key', async () => {
+  test('uses the slot of a closed socket of the same key', async () => {
     const { key } = await makeKey(target, { quota: 10 });
     const first = await open(realtime, { key });
     await open(inference, { key });
     const failure = await refused(realtime, { key });
     expect([failure.status, failure.body.error.code]).toEqual([429, 'rate_limit_exceeded']);
     expect(failure.headers['retry-after']).toBe('1');
-    // Another key is not concerned.
+    // Another key has its own slots.
     await open(realtime);
     first.socket.close();
     await first.closed;
@@ -113,7 +113,7 @@ describe('a handshake that is taken', () => {
   });
 });
 
-describe('a handshake that is refused', () => {
+describe('a refused handshake', () => {
   test.each([
     ['without a key', realtime, {}, 401, 'invalid_api_key', /authorization/],
     ['with a wrong key', realtime, { key: 'sk-wrong' }, 401, 'invalid_api_key', /unknown/],
@@ -142,7 +142,7 @@ describe('a handshake that is refused', () => {
     expect(failure.body.error.message).toMatch(message);
   });
 
-  test('a subprotocol carries no key to the duplex socket', async () => {
+  test('the duplex socket accepts no key in a subprotocol', async () => {
     const failure = await refused(inference, { protocols: ['realtime', `x-insecure-api-key.${target.key}`] });
     expect(failure.status).toBe(401);
   });
@@ -198,7 +198,7 @@ describe('a handshake that is refused', () => {
 
   test.each([
     ['another version', { 'sec-websocket-version': '7' }, /Version/],
-    ['no key of the protocol', { 'sec-websocket-key': 'short' }, /Key/],
+    ['an invalid sec-websocket-key', { 'sec-websocket-key': 'short' }, /Key/],
     ['broken subprotocols', { 'sec-websocket-protocol': 'realtime,,' }, /Protocol/],
   ])('%s', async (_name, headers, message) => {
     const { status, text } = await rawHandshake(headers);
@@ -219,7 +219,7 @@ test('a model with a control character and a second host are refused', async () 
   expect([hosts.status, hosts.text]).toEqual([400, expect.stringContaining('host: must be sent once.')]);
 });
 
-/** A handshake by hand, for what a proper client does not send. */
+/** Sends a handshake that a valid client would not send. */
 function rawHandshake(
   change: Record<string, string>,
   path = realtime,
@@ -249,8 +249,8 @@ function rawHandshake(
   });
 }
 
-describe('what is no handshake', () => {
-  test.each([realtime, alias, inference])('plain GET %s is answered with 426', async (path) => {
+describe('a request without a handshake', () => {
+  test.each([realtime, alias, inference])('plain GET %s gets 426', async (path) => {
     const reply = await fetch(target.url + path, { headers: { authorization: `Bearer ${target.key}` } });
     expect(reply.status).toBe(426);
     expect(reply.headers.get('upgrade')).toBe('websocket');
@@ -263,7 +263,7 @@ describe('what is no handshake', () => {
     });
   });
 
-  test('a plain GET is checked first', async () => {
+  test('a plain GET is authenticated and validated first', async () => {
     expect((await fetch(target.url + realtime)).status).toBe(401);
     const reply = await fetch(`${target.url}/v1/realtime`, {
       headers: { authorization: `Bearer ${target.key}` },
@@ -272,11 +272,11 @@ describe('what is no handshake', () => {
     expect(await reply.json()).toMatchObject({ error: { message: 'model: is required.' } });
   });
 
-  test('another protocol to switch to is passed over', async () => {
+  test('an upgrade to another protocol is ignored', async () => {
     expect((await rawHandshake({ upgrade: 'h2c' })).status).toBe(426);
   });
 
-  test('a path that is no socket answers as ever', async () => {
+  test('an upgrade of a path without a socket gets the HTTP response', async () => {
     expect((await rawHandshake({}, '/v1/nothing')).status).toBe(404);
     expect((await rawHandshake({}, '/v1/audio/speech')).status).toBe(405);
   });

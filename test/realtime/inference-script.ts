@@ -1,16 +1,16 @@
 import type { Frame, Script, UpstreamConnection } from '../support/socket-upstream.ts';
 
-export interface InferenceManner {
+export interface InferenceScriptOptions {
   unit?: 'characters' | 'tokens';
   /** Bytes of one binary frame. */
   audio?: Buffer;
 }
 
-/** A provider of the duplex protocol that does what it is told. Text counts one unit a character. */
+/** Creates a scripted provider of the duplex protocol. Text counts one unit for each character. */
 export function inferenceScript({
   unit = 'characters',
   audio = Buffer.from([1, 2, 3]),
-}: InferenceManner = {}): Script {
+}: InferenceScriptOptions = {}): Script {
   const used = new WeakMap<UpstreamConnection, number>();
   return {
     frame(connection, frame) {

@@ -38,7 +38,7 @@ const open = async (path = realtime, options: { key?: string; autoPong?: boolean
   if (path === realtime) await client.next(({ type }) => type === 'session.created');
 };
 const sockets = () => [client, ...upstream.connections].map(({ socket }) => socket);
-const pass = (ms: number) => elapse(target.timers, ms, sockets);
+const advance = (ms: number) => elapse(target.timers, ms, sockets);
 const send = (type: string, fields: object = {}) =>
   client.send({ event_id: `e${Math.random()}`, type, ...fields });
 const configure = async () => {
@@ -46,13 +46,13 @@ const configure = async () => {
   await client.next(({ type }) => type === 'session.updated');
 };
 
-describe('silence', () => {
-  test('60 seconds without a frame close a session with 1000 and the reason idle', async () => {
+describe('an idle timeout', () => {
+  test('closes a session with 1000 and the reason idle after 60 seconds without a frame', async () => {
     await open();
     await configure();
-    await pass(59_000);
+    await advance(59_000);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
-    await pass(1_000);
+    await advance(1_000);
     expect(await client.closed).toEqual({ code: 1000, reason: 'idle' });
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
   });
@@ -63,28 +63,28 @@ describe('silence', () => {
       'the provider',
       () => upstream.connections[0]?.send({ event_id: 'x', type: 'input_text_buffer.cleared' }),
     ],
-  ])('a frame of %s begins it anew', async (_name, frame) => {
+  ])('restarts with a frame of %s', async (_name, frame) => {
     await open();
     await configure();
-    await pass(45_000);
+    await advance(45_000);
     frame();
     await flushFrames(sockets());
-    await pass(45_000);
+    await advance(45_000);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
-    await pass(15_000);
+    await advance(15_000);
     expect(await client.closed).toEqual({ code: 1000, reason: 'idle' });
   });
 
   test.each([
     ['a session.update', () => send('session.update', { session: { voice: 'Aria' } })],
     ['a finish', () => send('session.finish')],
-  ])('of a provider that owes the answer to %s is its failure', async (_name, ask) => {
+  ])('is a failure of the provider while it must respond to %s', async (_name, request) => {
     await open();
     const connection = upstream.connections[0];
     connection?.socket.removeAllListeners('message');
-    ask();
+    request();
     await flushFrames(sockets());
-    await pass(60_000);
+    await advance(60_000);
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       type: 'api_error',
       code: 'upstream_timeout',
@@ -99,11 +99,11 @@ describe('pings', () => {
     await open(path);
     const pings = vi.fn();
     client.socket.on('ping', pings);
-    await pass(45_000);
+    await advance(45_000);
     expect(pings).toHaveBeenCalledTimes(1);
   });
 
-  test('a client that does not answer two of them is cut off', async () => {
+  test('disconnect a client that does not answer two of them', async () => {
     await open(realtime, { autoPong: false });
     for (let beats = 1; beats <= 2; beats += 1) {
       target.timers.advance(30_000);
@@ -114,9 +114,9 @@ describe('pings', () => {
     expect((await client.closed).code).toBe(1006);
   });
 
-  test('a provider that does not answer two of them fails the session', async () => {
+  test('fail the session of a provider that does not answer two of them', async () => {
     await open();
-    // As if the line were dead: nothing is read any more.
+    // Simulates a dead connection: nothing is read any more.
     upstream.connections[0]?.socket.pause();
     for (let beats = 0; beats < 3; beats += 1) {
       send('response.cancel');
@@ -128,15 +128,15 @@ describe('pings', () => {
   });
 });
 
-describe('a key that is revoked', () => {
+describe('a key', () => {
   const revoke = (token: { id: number }) => disableToken(target.gateway.store, token);
 
-  test('ends a session within a second: 1008', async () => {
+  test('that is revoked ends its session within a second: 1008', async () => {
     const token = await makeKey(target, { quota: 1000 });
     await open(realtime, { key: token.key });
-    await pass(5_000);
+    await advance(5_000);
     await revoke(token);
-    await pass(1_000);
+    await advance(1_000);
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       type: 'permission_error',
       code: 'invalid_api_key',
@@ -145,18 +145,20 @@ describe('a key that is revoked', () => {
   });
 
   test.each([
-    ['a key', `model_limits = '["voxa-*"]' where id = ?`],
-    ['a group', `group_name = 'nobody' where id = ?`],
-  ])('ends the session of %s that loses the model: access_denied and 1008', async (_, change) => {
+    ['limits', `model_limits = '["voxa-*"]' where id = ?`],
+    ['group', `group_name = 'nobody' where id = ?`],
+  ])('whose %s no longer allow the model ends its session: access_denied and 1008', async (_, change) => {
     const token = await makeKey(target, { quota: 1000 });
     await open(realtime, { key: token.key });
     await configure();
-    await pass(5_000);
-    // As an operator would, in the database itself.
-    const books = new DatabaseSync(join(target.gateway.settings.dataDir, 'unigate.db'), { timeout: 5_000 });
-    books.prepare(`update tokens set ${change}`).run(token.id);
-    books.close();
-    await pass(1_000);
+    await advance(5_000);
+    // Written directly to the database, as an operator would.
+    const database = new DatabaseSync(join(target.gateway.settings.dataDir, 'unigate.db'), {
+      timeout: 5_000,
+    });
+    database.prepare(`update tokens set ${change}`).run(token.id);
+    database.close();
+    await advance(1_000);
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       type: 'permission_error',
       code: 'access_denied',
@@ -164,34 +166,34 @@ describe('a key that is revoked', () => {
     expect((await client.closed).code).toBe(1008);
   });
 
-  test('ends a session at its end: 1008', async () => {
+  test('that expires ends its session: 1008', async () => {
     const expiredTime = Math.floor(target.timers.now / 1_000) + 20;
     const token = await makeKey(target, { quota: 1000, expiredTime });
     await open(realtime, { key: token.key });
-    await pass(15_000);
+    await advance(15_000);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
-    await pass(6_000);
+    await advance(6_000);
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       code: 'invalid_api_key',
     });
     expect((await client.closed).code).toBe(1008);
   });
 
-  test('ends when its own user deletes it, and others go on', async () => {
+  test('that its user deletes ends its session and no other', async () => {
     const [token, other] = [await makeKey(target, { quota: 1000 }), await makeKey(target, { quota: 1000 })];
     await open(realtime, { key: other.key });
-    const spared = client;
+    const otherClient = client;
     await open(realtime, { key: token.key });
     const headers = { authorization: `Bearer ${target.key}` };
     await fetch(`${target.url}/api/token/${token.id}`, { method: 'DELETE', headers });
-    await pass(1_000);
+    await advance(1_000);
     expect((await client.closed).code).toBe(1008);
-    expect(spared.socket.readyState).toBe(spared.socket.OPEN);
-    spared.socket.terminate();
-    await spared.closed;
+    expect(otherClient.socket.readyState).toBe(otherClient.socket.OPEN);
+    otherClient.socket.terminate();
+    await otherClient.closed;
   });
 
-  test('takes no new task: InvalidApiKey and 1008', async () => {
+  test('that is revoked starts no task: InvalidApiKey and 1008', async () => {
     const token = await makeKey(target, { quota: 1000 });
     await open(inference, { key: token.key });
     await revoke(token);

@@ -8,14 +8,14 @@ import { makeDatabase, type TestDatabase } from './database.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
 
 const sessions = 200;
-const pieces = 20;
+const chunks = 20;
 const price = 2;
-const pieceBytes = 1200;
+const chunkBytes = 1200;
 
-/** The audio that the upstream makes of a text: each piece says whose it is and which. */
-const piece = (text: string, index: number) => Buffer.alloc(pieceBytes, `${text}/${index};`);
+/** Returns the audio of the upstream for a text. Each chunk contains the text and its index. */
+const chunk = (text: string, index: number) => Buffer.alloc(chunkBytes, `${text}/${index};`);
 
-describe.each(engines)('many sessions at once on %s', (engine) => {
+describe.each(engines)('many concurrent sessions on %s', (engine) => {
   let database: TestDatabase;
   let upstream: SocketUpstream;
   let target: SocketGateway;
@@ -34,8 +34,8 @@ describe.each(engines)('many sessions at once on %s', (engine) => {
         }
         if (frame.type !== 'input_text_buffer.commit') return;
         const text = String(connection.received.at(-2)?.text);
-        for (let index = 0; index < pieces; index += 1) {
-          send('response.audio.delta', { delta: piece(text, index).toString('base64') });
+        for (let index = 0; index < chunks; index += 1) {
+          send('response.audio.delta', { delta: chunk(text, index).toString('base64') });
         }
         send('response.done', {
           response: { id: 'r', status: 'completed', usage: { characters: text.length } },
@@ -54,9 +54,9 @@ describe.each(engines)('many sessions at once on %s', (engine) => {
     await database.remove();
   });
 
-  test('nothing is lost, and each pays exactly what it used', { timeout: 60_000 }, async () => {
+  test('lose no audio, and each is charged exactly its usage', { timeout: 60_000 }, async () => {
     const { key, id } = await makeKey(target, { quota: 1_000_000 });
-    const talk = async (number: number) => {
+    const runSession = async (number: number) => {
       const text = `session ${number} `.repeat(1 + (number % 5));
       const client = await connect(`${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`, { key });
       let count = 0;
@@ -72,12 +72,12 @@ describe.each(engines)('many sessions at once on %s', (engine) => {
       send('session.finish');
       const { code } = await client.closed;
       const audio = client.events.filter(({ type }) => type === 'response.audio.delta');
-      const heard = Buffer.concat(audio.map(({ delta }) => Buffer.from(delta as string, 'base64')));
-      const spoken = Buffer.concat(Array.from({ length: pieces }, (_, index) => piece(text, index)));
-      return { code, whole: heard.equals(spoken), characters: text.length };
+      const received = Buffer.concat(audio.map(({ delta }) => Buffer.from(delta as string, 'base64')));
+      const expected = Buffer.concat(Array.from({ length: chunks }, (_, index) => chunk(text, index)));
+      return { code, isComplete: received.equals(expected), characters: text.length };
     };
-    const outcomes = await Promise.all(Array.from({ length: sessions }, (_, number) => talk(number)));
-    expect(outcomes.filter(({ code, whole }) => code !== 1000 || !whole)).toEqual([]);
+    const outcomes = await Promise.all(Array.from({ length: sessions }, (_, number) => runSession(number)));
+    expect(outcomes.filter(({ code, isComplete }) => code !== 1000 || !isComplete)).toEqual([]);
     const used = outcomes.reduce((sum, { characters }) => sum + characters * price, 0);
     const rows = await ledgerRows(target);
     expect(rows.map(({ state }) => state)).toEqual(Array.from({ length: sessions }, () => 'settled'));

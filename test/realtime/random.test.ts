@@ -28,12 +28,12 @@ describe('any order of frames', () => {
   let upstream: SocketUpstream;
   let target: SocketGateway;
   let client: SocketClient;
-  /** What the gateway itself calls its own failure. */
+  /** Errors that the gateway logged. */
   let errors: string[];
-  /** Largest figure that the upstream has reported, by task; a session has one. */
+  /** Largest figure that the upstream has reported, by task. A session has one task. */
   let reported: Map<string, number>;
-  /** Characters that the upstream has got, by task. */
-  let given: Map<string, number>;
+  /** Characters that the upstream has received, by task. */
+  let received: Map<string, number>;
   let random: () => number;
 
   beforeAll(async () => {
@@ -50,22 +50,22 @@ describe('any order of frames', () => {
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <T>(...values: T[]): T => values[below(values.length)] as T;
 
-  /** Notes every figure that goes out with a frame, under the task that runs. */
-  const noting = (task: () => string) => (text: string) => {
+  /** Records every figure of a sent frame for the running task. */
+  const recordFigures = (task: () => string) => (text: string) => {
     const figures = [...text.matchAll(/"characters":(\d+)/g)].map(([, figure]) => Number(figure));
     for (const figure of figures) reported.set(task(), Math.max(reported.get(task()) ?? 0, figure));
   };
-  const noteText = (task: string, text: unknown) => {
-    if (typeof text === 'string') given.set(task, (given.get(task) ?? 0) + text.length);
+  const recordText = (task: string, text: unknown) => {
+    if (typeof text === 'string') received.set(task, (received.get(task) ?? 0) + text.length);
   };
-  const watched = (connection: UpstreamConnection, note: (text: string) => void): UpstreamConnection => ({
+  const watched = (connection: UpstreamConnection, record: (text: string) => void): UpstreamConnection => ({
     ...connection,
     send(frame) {
-      note(JSON.stringify(frame));
+      record(JSON.stringify(frame));
       if (connection.socket.readyState === connection.socket.OPEN) connection.send(frame);
     },
   });
-  const mischief = (connection: UpstreamConnection) =>
+  const misbehave = (connection: UpstreamConnection) =>
     pick(
       () => connection.socket.send('{'),
       () => connection.socket.send('{"type":5}'),
@@ -75,10 +75,10 @@ describe('any order of frames', () => {
     )();
 
   /**
-   * The socket is at its end, and so are its books: each entry closed once, for no more than was reported and could be
-   * heard.
+   * Checks that the socket has ended and that each reservation was closed once, for at most the reported usage plus
+   * the sent text.
    */
-  const balanced = async (token: { id: number }, quota: number, validate: EventValidator<unknown>) => {
+  const expectBalanced = async (token: { id: number }, quota: number, validate: EventValidator<unknown>) => {
     client.socket.terminate();
     expect(closeCodes).toContain((await client.closed).code);
     for (const one of client.events) expect(validate(one), JSON.stringify([one, validate.errors])).toBe(true);
@@ -88,8 +88,8 @@ describe('any order of frames', () => {
     const rows = (await ledgerRowsWithIds(target)).filter(({ id }) => id.startsWith(requestId));
     for (const row of rows) {
       const task = row.id === requestId ? '' : row.id.slice(requestId.length + 1);
-      const spoken = (reported.get(task) ?? 0) + (given.get(task) ?? 0);
-      expect(row.charged ?? 0).toBeLessThanOrEqual(spoken);
+      const bound = (reported.get(task) ?? 0) + (received.get(task) ?? 0);
+      expect(row.charged ?? 0).toBeLessThanOrEqual(bound);
       expect(row.state).toBe(row.charged === null ? 'refunded' : 'settled');
     }
     expect(logs.map(({ request_id: id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort());
@@ -111,34 +111,34 @@ describe('any order of frames', () => {
     let spent = 0;
     for (let round = 0; round < rounds; round += 1) {
       reported = new Map();
-      given = new Map();
+      received = new Map();
       const quota = pick(0, 15, 60, 10_000);
       const token = await makeKey(target, { quota });
-      const play = realtimeScript({ pieces: below(3) });
+      const play = realtimeScript({ chunks: below(3) });
       const wrapped = new WeakMap<UpstreamConnection, UpstreamConnection>();
       upstream.script = {
         opened(connection) {
           const one = watched(
             connection,
-            noting(() => ''),
+            recordFigures(() => ''),
           );
           wrapped.set(connection, one);
           if (random() < 0.97) play.opened?.(one);
-          else mischief(connection);
+          else misbehave(connection);
         },
         frame(connection, frame) {
           const one = wrapped.get(connection);
-          noteText('', frame.text);
-          const fate = random();
-          if (one === undefined || fate < 0.03) return;
-          if (fate < 0.05) mischief(connection);
-          else if (fate < 0.1)
+          recordText('', frame.text);
+          const draw = random();
+          if (one === undefined || draw < 0.03) return;
+          if (draw < 0.05) misbehave(connection);
+          else if (draw < 0.1)
             one.send({
               event_id: 'e',
               type: 'error',
               error: pick<object>({}, { code: 'invalid_value', message: 'x' }, { code: 'Throttling' }),
             });
-          else if (fate < 0.13)
+          else if (draw < 0.13)
             one.send({
               event_id: 'd',
               type: 'response.done',
@@ -186,7 +186,7 @@ describe('any order of frames', () => {
         )();
       }
       if (random() < 0.5) await flushFrames([client.socket]);
-      spent += await balanced(token, quota, validateRealtimeServerEvent);
+      spent += await expectBalanced(token, quota, validateRealtimeServerEvent);
     }
     expect(spent).toBeGreaterThan(0);
   });
@@ -196,7 +196,7 @@ describe('any order of frames', () => {
     let spent = 0;
     for (let round = 0; round < rounds; round += 1) {
       reported = new Map();
-      given = new Map();
+      received = new Map();
       const quota = pick(0, 15, 60, 10_000);
       const token = await makeKey(target, { quota });
       const play = inferenceScript();
@@ -208,15 +208,15 @@ describe('any order of frames', () => {
           const one = Object.assign(
             watched(
               connection,
-              noting(() => numbers.get(id) ?? ''),
+              recordFigures(() => numbers.get(id) ?? ''),
             ),
             { socket: connection.socket },
           );
-          noteText(numbers.get(id) ?? '', (frame.payload as { input: { text?: string } }).input.text);
-          const fate = random();
-          if (fate < 0.03) return;
-          if (fate < 0.05) mischief(connection);
-          else if (fate < 0.08)
+          recordText(numbers.get(id) ?? '', (frame.payload as { input: { text?: string } }).input.text);
+          const draw = random();
+          if (draw < 0.03) return;
+          if (draw < 0.05) misbehave(connection);
+          else if (draw < 0.08)
             one.send({
               header: {
                 task_id: id,
@@ -226,19 +226,19 @@ describe('any order of frames', () => {
               },
               payload: {},
             });
-          else if (fate < 0.1) one.send(event(id, 'task-finished', { usage: { characters: below(5) } }));
+          else if (draw < 0.1) one.send(event(id, 'task-finished', { usage: { characters: below(5) } }));
           else play.frame?.(one, frame);
         },
       };
       client = await connect(`${target.url}/api-ws/v1/inference?model=voxa-v1`, { key: token.key });
       client.socket.on('error', () => {});
-      const left = [...taskIds];
-      let task = left[0] ?? '';
+      const remaining = [...taskIds];
+      let task = remaining[0] ?? '';
       let seen = -1;
       const frame = (action: string, payload: object, id = task) =>
         client.send({ header: { action, task_id: id, streaming: 'duplex' }, payload });
       const run = () => {
-        task = left.shift() ?? task;
+        task = remaining.shift() ?? task;
         const parameters = { text_type: 'PlainText', voice: 'v', enable_ssml: random() < 0.1 };
         frame('run-task', {
           task_group: 'audio',
@@ -248,20 +248,20 @@ describe('any order of frames', () => {
           input: {},
         });
       };
-      const say = () => frame('continue-task', { input: { text: 'x'.repeat(below(12)) } });
+      const sendText = () => frame('continue-task', { input: { text: 'x'.repeat(below(12)) } });
       const finish = () => frame('finish-task', { input: {} });
       for (let step = 3 + below(20), next: Action = 'run'; step > 0; step -= 1) {
         if (client.socket.readyState !== client.socket.OPEN) break;
-        // Mostly in order, since anything else ends the socket.
+        // Mostly in order, since any other frame ends the socket.
         for (let trips = random() < 0.9 ? 20 : 0; trips > 0 && client.events.length === seen; trips -= 1)
           await flushFrames([client.socket, ...upstream.connections.slice(-1).map(({ socket }) => socket)]);
         seen = client.events.length;
-        const acts: Record<Action, () => void> = { run, say, finish };
+        const acts: Record<Action, () => void> = { run, sendText, finish };
         if (random() < 0.93) acts[next]();
         else
           pick<() => unknown>(
             run,
-            say,
+            sendText,
             finish,
             () => frame('continue-task', { input: {} }),
             () => client.send(pick('{', '{}', '[]')),
@@ -270,14 +270,14 @@ describe('any order of frames', () => {
             () => client.socket.terminate(),
             () => target.timers.advance(pick(10_000, 24_000, 61_000)),
           )();
-        next = next === 'finish' ? 'run' : pick<Action>('say', 'say', 'finish');
+        next = next === 'finish' ? 'run' : pick<Action>('sendText', 'sendText', 'finish');
       }
       if (random() < 0.5) await flushFrames([client.socket]);
-      spent += await balanced(token, quota, validateInferenceServerEvent);
+      spent += await expectBalanced(token, quota, validateInferenceServerEvent);
       upstream.connections.length = 0;
     }
     expect(spent).toBeGreaterThan(0);
   });
 });
 
-type Action = 'run' | 'say' | 'finish';
+type Action = 'run' | 'sendText' | 'finish';

@@ -1,49 +1,49 @@
 import type { Frame, Script, UpstreamConnection } from '../support/socket-upstream.ts';
 
-export interface RealtimeManner {
-  /** Legacy models report tokens of each response, the others characters of the session. */
+export interface RealtimeScriptOptions {
+  /** Legacy models report tokens of each response, others characters of the session. */
   unit?: 'characters' | 'tokens';
-  /** Pieces of audio in a response. */
-  pieces?: number;
-  /** Base64 of one piece. */
+  /** Audio chunks in a response. */
+  chunks?: number;
+  /** Base64 of one chunk. */
   audio?: string;
 }
 
-/** A provider of the realtime protocol that does what it is told. Text counts one unit a character. */
+/** Creates a scripted provider of the realtime protocol. Text counts one unit for each character. */
 export function realtimeScript({
   unit = 'characters',
-  pieces = 2,
+  chunks = 2,
   audio = 'AAABAAIA',
-}: RealtimeManner = {}): Script {
+}: RealtimeScriptOptions = {}): Script {
   const sessions = new WeakMap<UpstreamConnection, Session>();
   return {
     opened(connection) {
-      const session = new Session(connection, unit, pieces, audio);
+      const session = new Session(connection, unit, chunks, audio);
       sessions.set(connection, session);
-      session.emit('session.created', { session: session.facts });
+      session.emit('session.created', { session: session.settings });
     },
-    frame: (connection, frame) => sessions.get(connection)?.take(frame),
+    frame: (connection, frame) => sessions.get(connection)?.handle(frame),
   };
 }
 
 class Session {
-  readonly facts: Frame;
+  readonly settings: Frame;
   readonly #connection: UpstreamConnection;
   readonly #unit: string;
-  readonly #pieces: number;
+  readonly #chunks: number;
   readonly #audio: string;
   #events = 0;
   #responses = 0;
   #characters = 0;
   #text = '';
 
-  constructor(connection: UpstreamConnection, unit: string, pieces: number, audio: string) {
+  constructor(connection: UpstreamConnection, unit: string, chunks: number, audio: string) {
     this.#connection = connection;
     this.#unit = unit;
-    this.#pieces = pieces;
+    this.#chunks = chunks;
     this.#audio = audio;
     const model = new URLSearchParams(connection.url.split('?')[1]).get('model') ?? '';
-    this.facts = {
+    this.settings = {
       id: 'sess_1',
       object: 'realtime.session',
       model,
@@ -59,52 +59,57 @@ class Session {
     this.#connection.send({ event_id: `event_s${this.#events}`, type, ...fields });
   }
 
-  take(frame: Frame): void {
+  handle(frame: Frame): void {
     switch (frame.type) {
       case 'session.update':
-        Object.assign(this.facts, frame.session, { model: this.facts.model });
-        this.emit('session.updated', { session: this.facts });
+        Object.assign(this.settings, frame.session, { model: this.settings.model });
+        this.emit('session.updated', { session: this.settings });
         break;
       case 'input_text_buffer.append':
         this.#text += String(frame.text);
-        if (this.facts.mode === 'server_commit') this.#speak();
+        if (this.settings.mode === 'server_commit') this.#synthesize();
         break;
       case 'input_text_buffer.commit':
         this.emit('input_text_buffer.committed', { item_id: '' });
-        this.#speak();
+        this.#synthesize();
         break;
       case 'input_text_buffer.clear':
         this.#text = '';
         this.emit('input_text_buffer.cleared');
         break;
       case 'session.finish':
-        this.#speak();
+        this.#synthesize();
         this.emit('session.finished');
         this.#connection.socket.close(1000);
     }
   }
 
-  #speak(): void {
+  #synthesize(): void {
     const length = this.#text.length;
     if (length === 0) return;
     this.#text = '';
     this.#characters += length;
     this.#responses += 1;
     const id = `resp_${this.#responses}`;
-    const where = { response_id: id, item_id: `item_${this.#responses}`, output_index: 0, content_index: 0 };
+    const position = {
+      response_id: id,
+      item_id: `item_${this.#responses}`,
+      output_index: 0,
+      content_index: 0,
+    };
     this.emit('response.created', {
       response: { id, object: 'realtime.response', status: 'in_progress', output: [] },
     });
-    for (let piece = 0; piece < this.#pieces; piece += 1)
-      this.emit('response.audio.delta', { ...where, delta: this.#audio });
-    this.emit('response.audio.done', where);
+    for (let chunk = 0; chunk < this.#chunks; chunk += 1)
+      this.emit('response.audio.delta', { ...position, delta: this.#audio });
+    this.emit('response.audio.done', position);
     const usage =
       this.#unit === 'tokens'
         ? { input_tokens: length, output_tokens: 50, total_tokens: length + 50 }
         : { characters: this.#characters };
     const done = { response: { id, object: 'realtime.response', status: 'completed', output: [], usage } };
     this.emit('response.done', done);
-    // A report that comes twice must not be paid twice.
+    // A repeated report must not be charged twice.
     if (this.#unit === 'tokens') this.emit('response.done', done);
   }
 }

@@ -60,7 +60,7 @@ describe('realtime speech by the sandbox', () => {
 
   test.each([
     [{ response_format: 'pcm', sample_rate: 24000 }, (file: Buffer) => inspectPcm(file, 24000)],
-    // The length of a stream is not known when its header is written.
+    // The length of a stream is unknown when its header is written.
     [{ response_format: 'wav', sample_rate: 16000 }, (file: Buffer) => inspectPcm(file.subarray(44), 16000)],
     [{ response_format: 'mp3', sample_rate: 48000 }, inspectMp3],
     [{ response_format: 'opus', sample_rate: 48000, bit_rate: 64 }, inspectOpus],
@@ -74,7 +74,7 @@ describe('realtime speech by the sandbox', () => {
     ]);
   });
 
-  test('a legacy model is paid in tokens', async () => {
+  test('a legacy model is charged in tokens', async () => {
     const audio = inspectPcm(await speak('alpha-tts-realtime', {}), 24000);
     const [row] = await logged();
     expect(row).toMatchObject({ unit: 'tokens', status: 200, prompt_tokens: 7 });
@@ -99,7 +99,7 @@ describe('realtime speech by the sandbox', () => {
     expect((await client.closed).code).toBe(close);
   });
 
-  test('a text the provider refuses leaves the session open', async () => {
+  test('a text that the provider refuses leaves the session open', async () => {
     await open('alpha3-tts-flash-realtime');
     send('session.update', { session: { voice: 'Aria', mode: 'commit' } });
     await ofType('session.updated');
@@ -135,7 +135,7 @@ describe('duplex speech by the sandbox', () => {
     return id;
   };
 
-  test('two tasks on one socket, each with audio of its own and a bill of its own', async () => {
+  test('two tasks on one socket have separate audio and separate charges', async () => {
     await open();
     for (const [format, inspect] of [
       ['mp3', inspectMp3],

@@ -25,13 +25,13 @@ test.each([
   expect(fatalErrors[code]).toMatchObject({ close, status });
 });
 
-test('of an absent store, and of what nobody thought of, a session tells nothing', () => {
+test('an unavailable store and an unexpected error reveal no details', () => {
   const away = new StoreUnavailable(new Error('db-7'));
   expect(fatalFrom(away)).toEqual({ code: 'store_unavailable', message: away.message });
   expect(fatalFrom(new Error('db-7'))).toEqual({ code: 'internal_error', message: 'The gateway failed.' });
 });
 
-test('an error event has an id of its own and every field', () => {
+test('an error event has its own id and every field', () => {
   const event = JSON.parse(errorEvent({ type: null, code: null, message: 'No.' })) as { event_id: string };
   expect(event).toEqual({
     event_id: expect.stringMatching(/^event_[0-9a-f]{32}$/),
@@ -40,13 +40,13 @@ test('an error event has an id of its own and every field', () => {
   });
 });
 
-describe("a provider's error", () => {
+describe('an error of the provider', () => {
   const channel = new Channel(channelTo('http://127.0.0.1:1'), Date.now);
   const failed = 'The provider failed to handle the request.';
   const busy = 'The provider takes no more requests now.';
   const read = (error: Record<string, unknown>) => {
-    const told = readProviderError(error, channel);
-    return 'event' in told ? (JSON.parse(told.event) as { error: object }).error : told;
+    const result = readProviderError(error, channel);
+    return 'event' in result ? (JSON.parse(result.event) as { error: object }).error : result;
   };
 
   test.each([
@@ -81,7 +81,7 @@ describe("a provider's error", () => {
     expect(read(error)).toMatchObject(expected);
   });
 
-  test('of a channel that is gone is only a failure', () => {
+  test('of a removed channel is a failure', () => {
     expect(readProviderError({ code: 'invalid_value', message: 'No.' }, undefined)).toEqual({
       fatal: 'bad_response',
       message: failed,

@@ -10,7 +10,7 @@ import {
   statesAwaitingProvider,
 } from '../../server/sockets/realtime/states.ts';
 
-/** One row a state: update, append, commit, clear, cancel, finish. A word with `!` is an error code. */
+/** One row for each state: update, append, commit, clear, cancel, finish. `!` marks an error code. */
 const client = `
 connected         | updating   | !session_not_ready | !session_not_ready | connected    | connected         | finishing
 updating          | updating   | !session_not_ready | !session_not_ready | updating     | updating          | finishing
@@ -23,7 +23,7 @@ buffered_again    | !invalid_value | buffered_again | synthesizing       | idle 
 finishing         | !invalid_value | !invalid_value | !invalid_value | !invalid_value | !invalid_value | !invalid_value
 closed            | !invalid_value | !invalid_value | !invalid_value | !invalid_value | !invalid_value | !invalid_value`;
 
-/** One row a state: updated, response.created, response.done, finished, error. */
+/** One row for each state: updated, response.created, response.done, finished, error. */
 const server = `
 connected         | configured | connected         | connected      | closed | connected
 updating          | configured | updating          | updating       | closed | connected
@@ -50,7 +50,7 @@ const serverCases = rows(server).flatMap(([state = '', ...cells]) =>
 );
 
 describe('realtime session', () => {
-  test('the grids name every state and every event', () => {
+  test('the tables contain every state and every event', () => {
     expect(rows(client).map(([state]) => state)).toEqual([...sessionStates]);
     expect(rows(server).map(([state]) => state)).toEqual([...sessionStates]);
     expect(clientCases).toHaveLength(sessionStates.length * clientEventTypes.length);
@@ -70,7 +70,7 @@ describe('realtime session', () => {
     expect(next ?? state).toBe(expected);
   });
 
-  test('the provider owes an answer where it was told to do something', () => {
+  test('a timeout is a failure of the provider in these states', () => {
     expect([...statesAwaitingProvider]).toEqual([
       'updating',
       'synthesizing',
@@ -79,7 +79,7 @@ describe('realtime session', () => {
     ]);
   });
 
-  test('every state is reached, and the end from every one', () => {
+  test('every state is reachable, and session.finished closes each', () => {
     const reached = new Set<SessionState>(['connected']);
     for (const state of reached) {
       for (const move of Object.values(clientMoves[state])) if ('next' in move) reached.add(move.next);

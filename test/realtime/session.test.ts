@@ -43,7 +43,7 @@ afterEach(async () => {
     one.connections.length = 0;
     one.refuse = undefined;
   }
-  // Everything the gateway says is what the contract says.
+  // Every event of the gateway matches the contract.
   for (const event of client.events) {
     expect(
       validateRealtimeServerEvent(event),
@@ -63,7 +63,7 @@ async function open(model = flash, script = realtimeScript()): Promise<void> {
   client = await connect(`${target.url}/api-ws/v1/realtime?model=${model}`, { key: target.key });
 }
 
-/** Sends an event with an id of its own, unless it brings one. */
+/** Sends an event with a new id, unless the fields contain one. */
 function send(type: string, fields: object = {}): string {
   count += 1;
   const event = { event_id: `event_${count}`, type, ...fields };
@@ -89,7 +89,7 @@ describe('a session', () => {
     'response.done',
   ];
 
-  test('goes through frame by frame, unchanged, to the finish', async () => {
+  test('is relayed frame by frame, unchanged, to the finish', async () => {
     await open();
     expect((await client.next()).type).toBe('session.created');
     await configure();
@@ -116,7 +116,7 @@ describe('a session', () => {
     expect(JSON.stringify([connection?.headers, connection?.received])).not.toContain(target.key);
   });
 
-  test('long audio, which is not read on its way, stays text', async () => {
+  test('long audio, which is not parsed, stays a text frame', async () => {
     const audio = 'A'.repeat(2_000);
     await open(flash, realtimeScript({ audio }));
     await configure();
@@ -126,7 +126,7 @@ describe('a session', () => {
     expect(client.audio).toEqual([]);
   });
 
-  test('clear and cancel go on to the provider', async () => {
+  test('clear and cancel are forwarded to the provider', async () => {
     await open();
     await configure();
     send('input_text_buffer.append', { text: 'No.' });
@@ -138,12 +138,12 @@ describe('a session', () => {
     await vi.waitFor(() => expect(seen()?.at(-1)).toBe('response.cancel'));
   });
 
-  test('speaks by itself in mode server_commit', async () => {
+  test('synthesizes without a commit in mode server_commit', async () => {
     await open();
     await configure({ mode: 'server_commit' });
     send('input_text_buffer.append', { text: 'Hi.' });
     await ofType('response.done');
-    // What the provider left in the buffer is its own knowledge: it judges.
+    // The gateway does not know what is left in the buffer of the provider.
     send('input_text_buffer.commit');
     await ofType('input_text_buffer.committed');
   });
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect(JSON.stringify(client.events)).not.toContain('secret-model');
   });
 
-  test('the settings may change until something was spoken', async () => {
+  test('the settings can change until synthesis begins', async () => {
     await open();
     await configure();
     send('input_text_buffer.append', { text: 'Hi.' });
@@ -176,8 +176,8 @@ describe('a session', () => {
   });
 });
 
-describe('a bad event is answered and the session stays open', () => {
-  const survives = async () => {
+describe('an invalid event gets an error and the session stays open', () => {
+  const expectStillOpen = async () => {
     await configure();
     send('input_text_buffer.append', { text: 'ok' });
     send('session.finish');
@@ -185,7 +185,7 @@ describe('a bad event is answered and the session stays open', () => {
   };
 
   test.each([
-    ['text that is no JSON', 'hello', { code: 'invalid_event', param: null, event_id: null }],
+    ['invalid JSON', 'hello', { code: 'invalid_event', param: null, event_id: null }],
     ['an array', '[]', { code: 'invalid_event', param: null, event_id: null }],
     ['a string', '"x"', { code: 'invalid_event', param: null, event_id: null }],
     ['no type', '{"event_id":"a"}', { code: 'invalid_event', param: 'type', event_id: 'a' }],
@@ -242,7 +242,7 @@ describe('a bad event is answered and the session stays open', () => {
       message: expect.any(String),
       ...expected,
     });
-    await survives();
+    await expectStillOpen();
   });
 
   test.each([
@@ -352,7 +352,7 @@ describe('a bad event is answered and the session stays open', () => {
       'invalid_value',
       /is not supported by this model/,
     ],
-  ])('%s with %j', async (model, session, param, code, message) => {
+  ])('%s refuses %j', async (model, session, param, code, message) => {
     await open(model);
     const id = send('session.update', { session });
     expect(await error()).toEqual({
@@ -384,7 +384,7 @@ describe('a bad event is answered and the session stays open', () => {
       { voice: 'Bruno', instructions: 'Fast.', optimize_instructions: true },
     ],
     ['alpha-tts-realtime', { voice: 'Aria', response_format: 'pcm', sample_rate: 24000, enable_tn: true }],
-  ])('but %s takes %j', async (model, session) => {
+  ])('%s accepts %j', async (model, session) => {
     await open(model);
     expect(await configure({ mode: 'server_commit', ...session })).toMatchObject(session);
   });
@@ -394,7 +394,7 @@ describe('a bad event is answered and the session stays open', () => {
     const id = send('response.cancel');
     send('response.cancel', { event_id: id });
     expect(await error()).toMatchObject({ code: 'invalid_value', param: 'event_id', event_id: id });
-    await survives();
+    await expectStillOpen();
   });
 
   test('text and commit before session.updated', async () => {
@@ -403,14 +403,14 @@ describe('a bad event is answered and the session stays open', () => {
     expect(await error()).toMatchObject({ code: 'session_not_ready', event_id: id });
     send('input_text_buffer.commit');
     expect(await error()).toMatchObject({ code: 'session_not_ready' });
-    await survives();
+    await expectStillOpen();
     expect(seen()?.[0]).toBe('session.update');
   });
 
-  test('anything after the finish', async () => {
-    // A provider that takes its time to finish.
+  test('any event after session.finish', async () => {
+    // A provider that is slow to finish.
     await open(flash, { opened: (connection) => connection.send(created) });
-    // An empty text is nothing only where it is appended.
+    // An empty text is ignored only in an append.
     send('session.finish', { text: '' });
     for (const type of ['response.cancel', 'input_text_buffer.commit', 'session.finish']) {
       send(type);
@@ -428,7 +428,7 @@ describe('a bad event is answered and the session stays open', () => {
     send('input_text_buffer.append', { text: '' });
     send('input_text_buffer.commit');
     expect(await error()).toMatchObject({ code: 'empty_buffer' });
-    await survives();
+    await expectStillOpen();
   });
 });
 
@@ -465,8 +465,8 @@ describe('frames that end the connection', () => {
   });
 });
 
-describe('the voice decides the channel', () => {
-  test('a voice of another channel moves the session there before it goes on', async () => {
+describe('the voice determines the channel', () => {
+  test('a voice of another channel moves the session to that channel', async () => {
     await open();
     await ofType('session.created');
     expect(second.connections).toHaveLength(0);
@@ -479,11 +479,11 @@ describe('the voice decides the channel', () => {
     expect(seen(second)).toEqual(['session.update', 'session.finish']);
   });
 
-  test('settings that were made before go with it', async () => {
+  test('earlier settings are sent to the new channel', async () => {
     await open();
     await configure({ volume: 7 });
     send('session.update', { session: { voice: 'Zoe' } });
-    // The new provider has confirmed nothing yet.
+    // The new provider has not confirmed the settings yet.
     send('input_text_buffer.append', { text: 'Too early.' });
     expect(await error()).toMatchObject({ code: 'session_not_ready' });
     expect((await ofType('session.updated')).session).toMatchObject({
@@ -493,7 +493,7 @@ describe('the voice decides the channel', () => {
     });
   });
 
-  test('a custom voice is spoken by the channel it lives on, for its owner and its model only', async () => {
+  test('a custom voice works only on its channel, for its owner and its model', async () => {
     const cloned = 'alpha3-tts-vc-realtime-2026-01-15';
     const voice = {
       service: 'alpha-voice-enrollment',
@@ -527,7 +527,7 @@ describe('the voice decides the channel', () => {
     });
     await configure({ voice: 'mine-1' });
     expect([upstream.connections.length, seen(second)]).toEqual([1, ['session.update']]);
-    // That its channel is away is no fault of the client's.
+    // The client did not cause the outage of the channel.
     send('session.update', { session: { voice: 'stranded-1' } });
     expect(await error()).toMatchObject({
       code: 'bad_response',
@@ -536,7 +536,7 @@ describe('the voice decides the channel', () => {
     expect((await client.closed).code).toBe(1011);
   });
 
-  test('text that waits cannot move', async () => {
+  test('a session with buffered text cannot move', async () => {
     await open();
     await configure();
     send('input_text_buffer.append', { text: 'Hi.' });
@@ -556,14 +556,14 @@ describe('a provider that fails', () => {
     const message = expect.stringMatching(/^The \w+ .+\.$/);
     expect(await error()).toEqual({ type, code, message, param: null, event_id: null });
     expect((await client.closed).code).toBe(close);
-    const told = JSON.stringify(client.events);
-    expect(told).not.toContain('127.0.0.1');
-    expect(told).not.toContain('upstream-key');
-    expect(told).not.toContain('recording');
+    const sent = JSON.stringify(client.events);
+    expect(sent).not.toContain('127.0.0.1');
+    expect(sent).not.toContain('upstream-key');
+    expect(sent).not.toContain('recording');
   };
 
   test.each([500, 503, 401, 403, 404, 429, 302])(
-    'at the handshake with %i: the next channel is asked',
+    'at the handshake with %i: the next channel is used',
     async (status) => {
       upstream.refuse = status;
       await open();
@@ -596,7 +596,7 @@ describe('a provider that fails', () => {
     await fatal('upstream_timeout', 'api_error', 1011);
   });
 
-  const greetThen = (
+  const createdThen = (
     act: (socket: { close(code?: number): void; terminate(): void; send(data: unknown): void }) => void,
   ) => ({
     opened: (connection: { send(frame: object): void; socket: Parameters<typeof act>[0] }) => {
@@ -606,9 +606,9 @@ describe('a provider that fails', () => {
   });
 
   test.each([
-    ['hangs up', (socket: { close(): void }) => socket.close()],
-    ['drops', (socket: { terminate(): void }) => socket.terminate()],
-    ['sends no JSON', (socket: { send(data: unknown): void }) => socket.send('{"type":')],
+    ['closes the connection', (socket: { close(): void }) => socket.close()],
+    ['drops the connection', (socket: { terminate(): void }) => socket.terminate()],
+    ['sends invalid JSON', (socket: { send(data: unknown): void }) => socket.send('{"type":')],
     ['sends no object', (socket: { send(data: unknown): void }) => socket.send('[1]')],
     ['sends no type', (socket: { send(data: unknown): void }) => socket.send('{}')],
     ['sends a binary frame', (socket: { send(data: unknown): void }) => socket.send(Buffer.from([1]))],
@@ -624,14 +624,14 @@ describe('a provider that fails', () => {
       (socket: { send(data: unknown): void }) => socket.send('x'.repeat(4 * 1024 * 1024 + 1)),
     ],
   ])('that %s', async (_name, act) => {
-    await open(flash, greetThen(act));
+    await open(flash, createdThen(act));
     await fatal('bad_response', 'api_error', 1011);
   });
 
   test('that closes with 1013 has no capacity', async () => {
     await open(
       flash,
-      greetThen((socket) => socket.close(1013)),
+      createdThen((socket) => socket.close(1013)),
     );
     await fatal('rate_limit_exceeded', 'rate_limit_error', 1013);
   });
@@ -685,7 +685,7 @@ describe('a provider that fails', () => {
         message: 'The provider failed to handle the request.',
       },
     ],
-  ])('with the error %j: it stays open', async (given, change) => {
+  ])('with the error %j: the session stays open', async (given, change) => {
     await failing(given);
     expect(await error()).toEqual({ ...given, ...change });
     send('session.update', { session: { voice: 'Aria' } });
@@ -702,7 +702,7 @@ describe('a provider that fails', () => {
     await fatal(code, type, close);
   });
 
-  test('with an error and a hang-up: one event, then the close', async () => {
+  test('with an error and a close: one event, then the close', async () => {
     await open(flash, {
       opened(connection) {
         connection.send(created);
@@ -719,13 +719,13 @@ describe('a provider that fails', () => {
     connection.send({ event_id: 'x', type: 'error', error: { code: 'InternalError', message: 'x' } });
   };
 
-  test('with a hang-up that its error did not tell, since audio came in between', async () => {
+  test('with a close after an error and later audio: a second error', async () => {
     await open(flash, {
       opened(connection) {
         refuse(connection);
-        const where = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 };
-        // Large enough to pass unparsed.
-        const audio = { event_id: 'y', type: 'response.audio.delta', ...where, delta: 'A'.repeat(2000) };
+        const position = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 };
+        // Large enough to be forwarded unparsed.
+        const audio = { event_id: 'y', type: 'response.audio.delta', ...position, delta: 'A'.repeat(2000) };
         connection.send(audio);
         connection.socket.close(1000);
       },
@@ -734,7 +734,7 @@ describe('a provider that fails', () => {
     await fatal('bad_response', 'api_error', 1011);
   });
 
-  test('with a hang-up, after an error that another provider told', async () => {
+  test('with a close after an error of the previous provider', async () => {
     await open(flash, { opened: refuse });
     second.script = { opened: ({ socket }) => socket.close(1000) };
     await error();

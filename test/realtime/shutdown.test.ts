@@ -16,17 +16,17 @@ let target: SocketGateway;
 let client: SocketClient;
 let closing: Promise<void>;
 let done: boolean;
-/** Ledger and log rows as the gateway left them. */
-let books: Awaited<ReturnType<typeof logRows>>;
+/** Request log when the store closes. */
+let log: Awaited<ReturnType<typeof logRows>>;
 
 beforeEach(async () => {
   upstream = await startSocketUpstream();
   target = await startSocketGateway({ channels: [channelTo(upstream.url)] });
-  // The books are read at the last moment before the store closes.
+  // The log is read right before the store closes.
   const { store } = target.gateway;
   const close = store.close.bind(store);
   store.close = async () => {
-    books = await logRows(target);
+    log = await logRows(target);
     await close();
   };
 });
@@ -40,9 +40,9 @@ const open = async (path: string) => {
   upstream.script = path === realtime ? realtimeScript() : inferenceScript();
   client = await connect(target.url + path, { key: target.key });
 };
-const shut = (patience: number) => {
+const shutDown = (graceMs: number) => {
   done = false;
-  closing = target.running.close(patience).then(() => {
+  closing = target.running.close(graceMs).then(() => {
     done = true;
   });
 };
@@ -70,21 +70,21 @@ const run = async () => {
   await client.next(({ payload }) => (payload as Frame).usage !== undefined);
 };
 
-describe('a gateway that is told to stop', () => {
+describe('a gateway that shuts down', () => {
   test('lets a session finish', async () => {
     await open(realtime);
     await speak();
-    shut(30_000);
+    shutDown(30_000);
     send('session.finish');
     expect((await client.closed).code).toBe(1000);
     await closing;
-    expect(books).toMatchObject([{ units: 10, status: 200 }]);
+    expect(log).toMatchObject([{ units: 10, status: 200 }]);
   });
 
-  test('closes a session with 1001 when the patience is at an end, and settles it', async () => {
+  test('closes a session with 1001 after the grace period and settles it', async () => {
     await open(realtime);
     await speak();
-    shut(30_000);
+    shutDown(30_000);
     target.timers.advance(29_999);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
     target.timers.advance(1);
@@ -95,63 +95,63 @@ describe('a gateway that is told to stop', () => {
     });
     expect((await client.closed).code).toBe(1001);
     await closing;
-    expect(books).toMatchObject([{ units: 10, quota: 10, status: 503, error_code: 'service_restarting' }]);
+    expect(log).toMatchObject([{ units: 10, quota: 10, status: 503, error_code: 'service_restarting' }]);
   });
 
-  test('lets a task finish, and no other begin', async () => {
+  test('lets a task finish and starts no other', async () => {
     await open(inference);
     await run();
-    shut(30_000);
+    shutDown(30_000);
     frame('finish-task', { input: {} });
     await client.next(({ header }) => (header as Frame).event === 'task-finished');
     expect((await client.closed).code).toBe(1001);
     await closing;
-    expect(books).toMatchObject([{ units: 10, status: 200 }]);
+    expect(log).toMatchObject([{ units: 10, status: 200 }]);
   });
 
-  test('fails a task with ServiceRestarting when the patience is at an end', async () => {
+  test('fails a task with ServiceRestarting after the grace period', async () => {
     await open(inference);
     await run();
-    shut(0);
+    shutDown(0);
     const { header } = await client.next(({ header }) => (header as Frame).event === 'task-failed');
     expect(header).toMatchObject({ task_id: taskId, error_code: 'ServiceRestarting' });
     expect((await client.closed).code).toBe(1001);
     await closing;
-    expect(books).toMatchObject([{ units: 10, quota: 10, status: 503 }]);
+    expect(log).toMatchObject([{ units: 10, quota: 10, status: 503 }]);
   });
 
   test('closes a socket without a task at once', async () => {
     await open(inference);
-    shut(30_000);
+    shutDown(30_000);
     expect((await client.closed).code).toBe(1001);
     expect(client.events).toEqual([]);
     await closing;
   });
 
-  test('cuts a client off that does not answer the close', async () => {
+  test('destroys the connection of a client that does not answer the close', async () => {
     await open(realtime);
     await client.next();
     client.socket.pause();
-    shut(0);
+    shutDown(0);
     await vi.waitFor(() => {
       target.timers.advance(1_000);
       expect(done).toBe(true);
     });
   });
 
-  test('takes no new socket', async () => {
+  test('accepts no new socket', async () => {
     await open(realtime);
     target.gateway.draining = true;
     const refused = await connect(target.url + realtime, { key: target.key }).catch(
       (error: unknown) => error,
     );
-    if (!(refused instanceof HandshakeRefused)) throw new Error('it was taken');
+    if (!(refused instanceof HandshakeRefused)) throw new Error('the handshake was accepted');
     expect([refused.status, refused.body.error.code, refused.headers['retry-after']]).toEqual([
       503,
       'draining',
       '1',
     ]);
-    shut(0);
+    shutDown(0);
     await closing;
     await expect(connect(target.url + realtime, { key: target.key })).rejects.toThrow(/ECONNREFUSED/);
   });

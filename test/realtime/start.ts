@@ -13,7 +13,7 @@ export interface SocketGateway extends TestGateway {
   running: RunningGateway;
 }
 
-/** A gateway without a sandbox whose sockets live by a clock that the test moves. */
+/** Starts a gateway without a sandbox, whose sockets use manual timers. */
 export async function startSocketGateway(
   change: Partial<Settings> = {},
   logger?: Logger,

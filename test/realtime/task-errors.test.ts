@@ -23,7 +23,7 @@ test.each([
   expect(taskFailureFrom(failure)).toEqual({ code, message: failure.message, close, status });
 });
 
-test('of an absent store, and of what nobody thought of, a task tells nothing', () => {
+test('an unavailable store and an unexpected error reveal no details', () => {
   const away = new StoreUnavailable(new Error('db-7'));
   const { message } = away;
   expect(taskFailureFrom(away)).toEqual({ code: 'ServiceUnavailable', message, close: 1013, status: 503 });
@@ -31,7 +31,7 @@ test('of an absent store, and of what nobody thought of, a task tells nothing', 
   expect(taskFailureFrom(new Error('db-7'))).toEqual(own);
 });
 
-test('what ends a task from outside has a code, words, a close code and a status in the log', () => {
+test('failures of the gateway have a code, a message, a close code and a status for the log', () => {
   expect([noText, clientTooSlow, restarting]).toEqual([
     {
       code: 'CLIENT_ERROR',
@@ -86,13 +86,13 @@ describe('task-failed of a provider', () => {
     expect(read(code, message)).toEqual(expected);
   });
 
-  test('is cut to 500 characters, its code to 200', () => {
+  test('is truncated to 500 characters, its code to 200', () => {
     const { code, message } = read(`Invalid ${'y '.repeat(300)}`, 'x '.repeat(300));
     expect([code.length, message.length]).toEqual([200, 500]);
   });
 });
 
-test('the frame names the task, the code and the words', () => {
+test('the frame contains the task, the code and the message', () => {
   expect(JSON.parse(taskFailedFrame('t1', restarting))).toEqual({
     header: {
       task_id: 't1',

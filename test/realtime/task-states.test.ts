@@ -9,7 +9,7 @@ import {
   taskStates,
 } from '../../server/sockets/inference/states.ts';
 
-/** One row a state: run, continue, finish; `!` is out of order. */
+/** One row for each state: run, continue, finish. `!` is out of order. */
 const client = {
   idle: ['starting', '!', '!'],
   starting: ['!', '!', '!'],
@@ -18,7 +18,7 @@ const client = {
   closed: ['!', '!', '!'],
 } as const;
 
-/** One row a state: started, finished, failed. */
+/** One row for each state: started, finished, failed. */
 const server = {
   idle: ['idle', 'idle', 'idle'],
   starting: ['running', 'idle', 'closed'],
@@ -45,7 +45,7 @@ describe('duplex socket', () => {
     ['starting', 'continue-task', 'wait for task-started.'],
     ['running', 'run-task', 'another task is running; wait for task-finished.'],
     ['finishing', 'finish-task', 'the task is finishing.'],
-  ] as const)('%s, client %s: says why not', (state, action, refused) => {
+  ] as const)('%s, client %s: the refusal states the reason', (state, action, refused) => {
     expect(taskMoves[state][action]).toEqual({ refused });
   });
 
@@ -58,7 +58,7 @@ describe('duplex socket', () => {
   });
 });
 
-describe('a frame of a client', () => {
+describe('a client frame', () => {
   const id = '2bf83b9a-baeb-4fda-8d9a-0123456789ab';
   const header = { action: 'finish-task', task_id: id, streaming: 'duplex' };
   const finish = { header, payload: { input: {} } };
@@ -81,23 +81,23 @@ describe('a frame of a client', () => {
     expect(readTaskFrame(JSON.stringify(frame))).toEqual({ action: frame.header.action, frame });
   });
 
-  test.each(['', '[1]', 'null', '"finish-task"'])('%s is none', (text) => {
+  test.each(['', '[1]', 'null', '"finish-task"'])('%s is invalid', (text) => {
     expect(readTaskFrame(text)).toEqual({ problem: 'The frame is not a JSON object.', taskId: undefined });
   });
 
-  const told = (given: object) =>
-    readTaskFrame(JSON.stringify({ ...finish, header: { ...header, ...given } }));
+  const readWith = (change: object) =>
+    readTaskFrame(JSON.stringify({ ...finish, header: { ...header, ...change } }));
 
-  test('with an unknown action is told those that there are', () => {
+  test('with an unknown action gets the list of actions', () => {
     const problem = 'header.action: must be one of run-task, continue-task, finish-task.';
-    expect(told({ action: 'stop-task' })).toEqual({ problem, taskId: id });
+    expect(readWith({ action: 'stop-task' })).toEqual({ problem, taskId: id });
     expect(readTaskFrame('{}')).toEqual({ problem, taskId: undefined });
   });
 
   test.each([id, id.replaceAll('-', ''), id.toUpperCase(), '2bf83b9abaeb-4fda8d9a0123456789ab'])(
-    'that is wrong is told by its task, %s',
+    'that is invalid is refused with its task id, %s',
     (task_id) => {
-      expect(told({ task_id, streaming: 'no' })).toEqual({
+      expect(readWith({ task_id, streaming: 'no' })).toEqual({
         problem: 'header.streaming: must be "duplex".',
         taskId: task_id,
       });
@@ -114,7 +114,7 @@ describe('a frame of a client', () => {
     id.slice(1),
     ...[0, 9, 14, 19, 24].map((at) => `${id.slice(0, at)}g${id.slice(at + 1)}`),
     id.replace('-', '--'),
-  ])('that names the task %j names none', (task_id) => {
-    expect(told({ task_id, action: 'x' })).toMatchObject({ taskId: undefined });
+  ])('with the task id %j has no valid id', (task_id) => {
+    expect(readWith({ task_id, action: 'x' })).toMatchObject({ taskId: undefined });
   });
 });

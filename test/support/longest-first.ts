@@ -14,7 +14,7 @@ const longest: readonly string[] = [
   'test/workflows/respect.test.ts',
   'test/deliveries/crash.test.ts',
   'test/store/figures.test.ts',
-  'test/tasks/by-hand-crash.test.ts',
+  'test/tasks/manual-end-crash.test.ts',
   'test/workers/processes.test.ts',
   'test/release/release.test.ts',
   'test/server/resource-ownership.test.ts',

@@ -15,16 +15,16 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 export class Child {
-  /** What it said it was told is done, a line split into words each. */
-  readonly told: string[][] = [];
+  /** Words of each line of its output. */
+  readonly lines: string[][] = [];
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
   readonly #session = `node_${randomUUID()}`;
   readonly #onPostgres: boolean;
 
-  /** `dieAt`: the fault point at which it kills itself. */
+  /** `dieAt`: fault point at which it kills itself. */
   constructor(options: ChildOptions, dieAt?: string) {
     const { databaseUrl } = options.store;
     this.#onPostgres = databaseUrl !== undefined;
@@ -46,20 +46,20 @@ export class Child {
     running.add(child);
     child.once('exit', () => running.delete(child));
     const exited = once(child, 'exit');
-    const lines = createInterface({ input: child.stdout }).on('line', (line) =>
-      this.told.push(line.split(' ')),
+    const output = createInterface({ input: child.stdout }).on('line', (line) =>
+      this.lines.push(line.split(' ')),
     );
     this.#process = child;
-    this.#ended = Promise.all([exited, once(lines, 'close')]).then(([exit]) => exit);
+    this.#ended = Promise.all([exited, once(output, 'close')]).then(([exit]) => exit);
   }
 
-  /** The ids it named with a word. */
-  named(what: string): string[] {
-    return this.told.filter(([word]) => word === what).map(([, id = '']) => id);
+  /** Ids of the lines that start with a word. */
+  idsOf(word: string): string[] {
+    return this.lines.filter(([first]) => first === word).map(([, id = '']) => id);
   }
 
   get token(): { id: number; userId: number } {
-    const [, id, userId] = this.told.find(([word]) => word === 'token') ?? [];
+    const [, id, userId] = this.lines.find(([word]) => word === 'token') ?? [];
     return { id: Number(id), userId: Number(userId) };
   }
 
@@ -67,10 +67,13 @@ export class Child {
     this.#process.kill('SIGKILL');
   }
 
-  /** Exit code and signal, once it is gone, all it said is read, and the database has nothing of it under way. */
+  /**
+   * Resolves with exit code and signal when the process has ended, its output was read, and its database sessions are
+   * closed.
+   */
   async ended(): Promise<unknown> {
     const exit = await this.#ended;
-    // The server notices a lost client a little later, and may still commit what it was sent.
+    // The server notices a lost client later, and may still commit its last statements.
     const sessions = 'select 1 from pg_stat_activity where application_name = $1';
     const gone = async () =>
       expect((await onServer((client) => client.query(sessions, [this.#session]))).rows).toEqual([]);

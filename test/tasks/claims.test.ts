@@ -36,7 +36,7 @@ describe.each(engines)('claims of tasks on %s', (engine) => {
     return rig.store.run('recordPolls', [poll]);
   };
 
-  test('a claim is its owner’s, however late it is', async () => {
+  test('an expired claim stays with its owner', async () => {
     const { attempt } = await rig.stored({ id });
     expect(await claim('one', now + hour)).toEqual([attempt + 1]);
     expect(await rig.stored({ id })).toMatchObject({
@@ -45,14 +45,14 @@ describe.each(engines)('claims of tasks on %s', (engine) => {
       attempt: attempt + 1,
     });
     expect(await claim('two', now + 2 * hour)).toEqual([]);
-    // Its owner takes up again what it has not done in time, unless it is still at work on it.
+    // Its owner claims overdue tasks again, except those it is still submitting.
     expect(await claim('one', now + 2 * hour, [id])).toEqual([]);
     expect(await claim('one', now + 2 * hour)).toEqual([attempt + 2]);
-    const whole = { id, owner: 'two', until: now };
-    expect(await rig.store.run('claimTask', { ...whole, attempt: attempt + 2 })).toBeUndefined();
+    const early = { id, owner: 'two', until: now };
+    expect(await rig.store.run('claimTask', { ...early, attempt: attempt + 2 })).toBeUndefined();
   });
 
-  test('only the latest claim is written down, and is over then', async () => {
+  test('only the latest claim can record a poll, which ends the claim', async () => {
     const [first = 0] = await claim('one', now + hour);
     const [second = 0] = await claim('one', now + 2 * hour);
     expect(await record(first)).toEqual([false]);
@@ -66,7 +66,7 @@ describe.each(engines)('claims of tasks on %s', (engine) => {
     });
   });
 
-  test('what a claim finds that was taken away counts no more', async () => {
+  test('a released claim cannot record a poll', async () => {
     const [first = 0] = await claim('one', now + hour);
     expect(await rig.store.run('releaseTasks', { owner: 'two', now })).toBe(0);
     expect(await rig.store.run('releaseTasks', { owner: 'one', now })).toBe(1);
@@ -74,7 +74,7 @@ describe.each(engines)('claims of tasks on %s', (engine) => {
     expect(await rig.stored({ id })).toMatchObject({ lease_owner: null, next_poll_at: now, progress: 0 });
   });
 
-  test('one task ahead of its time is taken by one, who knows how it stands', async () => {
+  test('a task is claimed early only with its current attempt', async () => {
     const { attempt } = await rig.stored({ id });
     const one = { id, owner: 'one', until: now + 9 };
     expect(await rig.store.run('claimTask', { ...one, attempt: attempt + 1 })).toBeUndefined();

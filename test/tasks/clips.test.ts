@@ -16,25 +16,25 @@ describe.each(engines)('the clips of a task on %s', (engine) => {
   const found = (ids: string[], userId = rig.token.userId) => findClips(rig.store.read, { ids, userId });
   const foundIds = async (ids: string[]) => (await found(ids)).map(({ id }) => id).toSorted();
 
-  test('are there as soon as a poll has found them, once, and for the owner only', async () => {
+  test('exist once after the poll that finds them, for the owner only', async () => {
     const task = await submit();
     rig.driver.onPoll = () => ({ state: 'in_progress', clips: [clip('a')] });
     await rig.step(60_000);
-    const kept = {
+    const stored = {
       id: 'a',
       taskId: task.id,
       channel: 'one',
       upstreamId: 'up-a',
       upstreamTaskId: 'task of a',
     };
-    expect(await found(['a', 'b'])).toEqual([kept]);
+    expect(await found(['a', 'b'])).toEqual([stored]);
     expect(await found(['a'], rig.token.userId + 1)).toEqual([]);
     expect(await found([])).toEqual([]);
     const changed = { ...clip('a'), upstreamId: 'another' };
     rig.driver.onPoll = () => ({ state: 'completed', result: {}, clips: [changed, clip('b')] });
     await rig.step(60_000);
     expect(await foundIds(['a', 'b'])).toEqual(['a', 'b']);
-    expect(await found(['a'])).toEqual([kept]);
+    expect(await found(['a'])).toEqual([stored]);
   });
 
   test('of several tasks are written with the same batch of polls, however many there are', async () => {
@@ -54,7 +54,7 @@ describe.each(engines)('the clips of a task on %s', (engine) => {
     expect(count.map(({ clips }) => clips)).toEqual([700, 700, 700]);
   });
 
-  test('are not written by a claim that was overtaken, or for a task that is over', async () => {
+  test('are not written by a superseded claim or for a final task', async () => {
     const task = await submit();
     const { id, attempt } = await rig.stored(task);
     const poll = {
@@ -80,7 +80,7 @@ describe.each(engines)('the clips of a task on %s', (engine) => {
     expect(await found(['a'])).toEqual([]);
   });
 
-  test('go with their task', async () => {
+  test('are deleted with their task', async () => {
     const [first, second] = [await submit(), await submit()];
     rig.driver.onPoll = ({ id }) => ({ state: 'completed', result: {}, clips: [clip(`of ${id}`)] });
     await rig.step(60_000);

@@ -10,7 +10,7 @@ const hour = 3_600_000;
 const running: Snapshot = { state: 'in_progress', progress: 1 };
 const done: Snapshot = { state: 'completed', result: {} };
 
-describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
+describe.each(engines)('tasks on %s, when the system clock changes', (engine) => {
   let rig: TaskHarness;
   TaskHarness.eachTest(engine, (made) => {
     rig = made;
@@ -21,7 +21,7 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
   test.each([
     ['back an hour', -hour],
     ['forward three hours', 3 * hour],
-  ])('%s, are polled as ever, and told as people see it', async (_, step) => {
+  ])('%s: polls keep their intervals, and times use the system clock', async (_, step) => {
     await rig.tasks.start();
     const before = await rig.submit();
     await rig.advance(3_000);
@@ -40,10 +40,10 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
     });
     expect(await rig.stored(after)).toMatchObject({ state: 'completed', created_at: now + 10_000 + step });
     for (const { duration_ms } of await rig.log()) expect(duration_ms).toBeGreaterThanOrEqual(0);
-    await rig.expectBooks({ charged: 100 });
+    await rig.expectBalance({ charged: 100 });
   });
 
-  test('forward three hours, lose nothing that had two left', async () => {
+  test('forward three hours: a task with two hours left does not expire', async () => {
     const task = await rig.submit({ lifetimeMs: 2 * hour });
     rig.driver.onPoll = () => running;
     rig.clock.step(3 * hour);
@@ -52,7 +52,7 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
     expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
   });
 
-  test('back an hour, are asked about for a reader as ever', async () => {
+  test('back an hour: a read polls a stale task', async () => {
     const task = await rig.submit();
     rig.driver.onPoll = () => running;
     rig.clock.step(-hour);
@@ -60,19 +60,19 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
     expect(await rig.tasks.read(rig.name(task))).toMatchObject({ state: 'in_progress' });
   });
 
-  test('do not wait for a time that only a clock that ran ahead knows', async () => {
+  test('are not delayed by due times of a clock that ran ahead', async () => {
     const receiver = await Receiver.start();
     const outbox = new Outbox(rig);
     const task = await outbox.submit(receiver.url());
     expect(await outbox.rows()).toMatchObject([{ state: 'queued', outcome: null }]);
-    // The next process finds the clock two hours back, which is more than the longest pause of either.
+    // The clock of the next process is two hours behind, which exceeds the longest pause of both loops.
     const timers = new TestClock(now - 2 * hour);
     const next = rig.engine({ timers });
     const other = outbox.another({ timers });
     rig.driver.onPoll = () => done;
     await next.start();
     await other.start();
-    for (let told = 0; told < 2; told = receiver.seen.length) {
+    for (let received = 0; received < 2; received = receiver.seen.length) {
       await timers.advance(1_000, () => rig.settled());
     }
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { engines, TestStore } from '../store/engines.ts';
-import { expectAllRight, taskRows } from './accounts-of-tasks.ts';
 import { Child } from './child.ts';
 import { openNode } from './node.ts';
+import { expectConsistent, taskRows } from './task-audit.ts';
 import { TaskUpstream } from './task-upstream.ts';
 
 const startQuota = 10_000;
 const prompts = ['ok', 'hold', 'fail', 'ok'];
-/** Before the provider's answer is on disk: such a submission is not repeated. */
-const cutOff = ['submit:reserved', 'submit:answered'];
+/** Before the response of the provider is on disk. Such a submission is not repeated. */
+const interruptedAt = ['submit:reserved', 'submit:answered'];
 const points = [
-  ...cutOff,
+  ...interruptedAt,
   'submit:accepted',
   'poll:claimed',
   'poll:answered',
@@ -20,7 +20,7 @@ const points = [
   'settle:after',
   'cancel:answered',
 ];
-/** How a task ends by its prompt: its state and the code of its error. */
+/** End of a task by its prompt: state and error code. */
 const ends: Record<string, [string, string | null]> = {
   ok: ['completed', null],
   fail: ['failed', 'no'],
@@ -40,7 +40,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
   });
 
   test.each(points)(
-    'at %s: every task ends once, and as the client was told',
+    'at %s: every task ends once, as reported to the client',
     { timeout: 60_000 },
     async (point) => {
       const options = { name: 'first', upstreamUrl: upstream.url };
@@ -52,7 +52,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
       await node.start();
       const finish = async () => {
         const open = (await taskRows(store)).filter(({ completed_at }) => completed_at === null);
-        // The client of a task that waits to be canceled never heard of it, or asks again.
+        // The client did not receive the id of a task to cancel, or it repeats the request.
         for (const { id, facts, upstream_id } of open) {
           const name = { id, userId: token.userId, format: 'videos' } as const;
           if (facts.includes('hold') && upstream_id !== null) await node.tasks.cancel(name);
@@ -61,7 +61,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
       };
       await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
       await node.close();
-      await expectAllRight(store, upstream, token, startQuota);
+      await expectConsistent(store, upstream, token, startQuota);
       const tasks = await taskRows(store);
       expect(tasks.length).toBeGreaterThan(0);
       const [interrupted, others] = [
@@ -72,11 +72,11 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
         const { prompt } = JSON.parse(facts) as { prompt: string };
         expect([state, error_code]).toEqual(ends[prompt]);
       }
-      if (cutOff.includes(point)) expect(interrupted).not.toEqual([]);
+      if (interruptedAt.includes(point)) expect(interrupted).not.toEqual([]);
       else expect(others).not.toEqual([]);
-      expect(others.map(({ id }) => id)).toEqual(expect.arrayContaining(child.named('submitted')));
+      expect(others.map(({ id }) => id)).toEqual(expect.arrayContaining(child.idsOf('submitted')));
       expect(Math.max(0, ...upstream.submitted.values())).toBeLessThan(2);
-      for (const id of child.named('canceled')) {
+      for (const id of child.idsOf('canceled')) {
         expect(tasks.find((task) => task.id === id)).toMatchObject({ error_code: 'task_canceled' });
       }
     },

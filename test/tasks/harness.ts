@@ -20,20 +20,20 @@ import { TestClock } from './test-clock.ts';
 export const now = 1_800_000_000_000;
 export const startQuota = 100_000;
 /** Quota per unit. */
-export const quotaRate = 10;
+const quotaRate = 10;
 
 const channelNames = ['one', 'two'];
 
-/** A task engine on a real store, with a clock that stands still and an upstream that does as it is told. */
+/** A task engine on a real store, with a manual clock and a scripted driver. */
 export class TaskHarness {
   readonly testStore: TestStore;
   readonly store: Store;
   readonly clock = new TestClock(now);
   readonly driver = new ScriptedDriver(this.clock.monotonic);
-  /** What the engines have logged of more than debugging, and the commands that they gave the store. */
+  /** Log lines above debug level, and commands sent to the store. */
   readonly lines: Record<string, unknown>[] = [];
   readonly commands: string[] = [];
-  /** Queries so far. */
+  /** Number of queries. */
   queries = 0;
   readonly changes: { id: string; state: string; progress: number }[] = [];
   readonly channels: Channels;
@@ -53,7 +53,7 @@ export class TaskHarness {
     this.tasks = this.engine();
   }
 
-  /** Makes one before each test of a suite, all on one store, emptied in between: to open one takes longer than a test. */
+  /** Creates a harness before each test of a suite. All share one store, because opening one is slower than a test. */
   static eachTest(engine: Engine, use: (made: TaskHarness) => void): void {
     let made: TaskHarness;
     eachTestOnOneStore(engine, async ({ testStore, store }) => {
@@ -67,7 +67,7 @@ export class TaskHarness {
     return this.channels.close();
   }
 
-  /** Another engine on the same store, as a second process would be. */
+  /** Creates another engine on the same store, like a second process. */
   engine(options: Partial<TaskOptions> = {}): Tasks {
     return new Tasks({
       store: this.store,
@@ -80,7 +80,7 @@ export class TaskHarness {
       timers: this.clock,
       random: () => 0,
       ...options,
-      // What is due is known without looking; every look costs a test time.
+      // The loop knows when tasks are due. Each poll of the store would slow down the tests.
       timing: { idleMs: 60_000, ...options.timing },
     });
   }
@@ -116,7 +116,7 @@ export class TaskHarness {
     return { id: task.id, userId: this.token.userId, format: 'videos', ...change };
   }
 
-  /** The task as it is on disk. */
+  /** Row of the task on disk. */
   async stored({ id }: { id: string }) {
     const row = await this.store.read.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
     if (row === undefined) throw new Error(`there is no task ${id}`);
@@ -124,18 +124,18 @@ export class TaskHarness {
     return row;
   }
 
-  /** Lets time pass and takes one step with every task that is due then. */
+  /** Advances the clock and runs one step of each due task. */
   async step(ms: number, tasks: Tasks = this.tasks): Promise<number> {
     this.clock.jump(ms);
     return tasks.runDue();
   }
 
-  /** Lets time pass for an engine that was started. */
+  /** Advances the clock of a started engine. */
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms, () => this.settled());
   }
 
-  /** As when those who have something under a lease are found to be gone. Gives how many leases there were. */
+  /** Releases claims as after the removal of their gateway. Returns their number. */
   async releaseOrphans(): Promise<number> {
     const { tasks, deliveries } = await this.store.run('releaseOrphans', {
       now: this.clock.now(),
@@ -144,7 +144,7 @@ export class TaskHarness {
     return tasks + deliveries;
   }
 
-  /** Resolves when the store has nothing to do and nothing follows from what it did. */
+  /** Resolves when no command or query is running or about to start. */
   async settled(): Promise<void> {
     let quiet = 0;
     while (quiet < 3) {
@@ -155,11 +155,11 @@ export class TaskHarness {
     }
   }
 
-  /** Nothing lost, nothing doubled; and what the key has left and spent is as told. */
-  async expectBooks({ held = 0, charged = 0 }: { held?: number; charged?: number }): Promise<void> {
+  /** Checks that the ledger balances, and the remaining and used quota of the key. */
+  async expectBalance({ reserved = 0, charged = 0 }: { reserved?: number; charged?: number }): Promise<void> {
     await expectBalanced(this.store, this.token);
     expect(await balanceOf(this.store, this.token)).toEqual({
-      remain_quota: startQuota - held - charged,
+      remain_quota: startQuota - reserved - charged,
       used_quota: charged,
     });
   }
@@ -168,7 +168,7 @@ export class TaskHarness {
     return ledgerRows(this.store);
   }
 
-  books() {
+  reservations() {
     return bookRows(this.store);
   }
 
@@ -176,7 +176,7 @@ export class TaskHarness {
     return logRows(this.store);
   }
 
-  /** The store, with count of the commands and queries that are running. */
+  /** Wraps the store to count running commands and queries. */
   watched(store: Store): Store {
     return {
       ...store,

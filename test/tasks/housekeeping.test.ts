@@ -5,14 +5,14 @@ import { TaskHarness } from './harness.ts';
 
 describe('the housekeeping of tasks', () => {
   let rig: TaskHarness;
-  /** How the store answers `pruneTasks`, each time. */
-  let answers: (() => Promise<number>)[];
+  /** Results of `pruneTasks`, one for each call. */
+  let results: (() => Promise<number>)[];
   let pruned: number;
   TaskHarness.eachTest('sqlite', (made) => {
     rig = made;
   });
   beforeEach(() => {
-    answers = [];
+    results = [];
     pruned = 0;
   });
 
@@ -20,21 +20,21 @@ describe('the housekeeping of tasks', () => {
     if (name !== ('pruneTasks' satisfies CommandName)) return rig.store.run(name, args);
     expect(args).toMatchObject({ limit: 500 });
     pruned += 1;
-    return (answers.shift() ?? (async () => 0))() as never;
+    return (results.shift() ?? (async () => 0))() as never;
   };
-  const keeper = () => rig.engine({ store: { ...rig.store, run }, timing: { housekeepingMs: 1_000 } });
+  const createEngine = () => rig.engine({ store: { ...rig.store, run }, timing: { housekeepingMs: 1_000 } });
   const many = async () => 500;
 
-  test('goes on with what is old until there is no more', async () => {
-    answers = [many, many, async () => 3];
-    expect(await keeper().runHousekeeping()).toEqual({ pruned: 1_003, expired: 0 });
+  test('deletes in batches until no old task is left', async () => {
+    results = [many, many, async () => 3];
+    expect(await createEngine().runHousekeeping()).toEqual({ pruned: 1_003, expired: 0 });
     expect(pruned).toBe(3);
   });
 
-  test('is waited for by a gateway that stops, which takes no further batch when its time is over', async () => {
-    const tasks = keeper();
+  test('is awaited by a gateway that stops, which starts no batch after the grace period', async () => {
+    const tasks = createEngine();
     const batch = Promise.withResolvers<number>();
-    answers = [() => batch.promise, many, many];
+    results = [() => batch.promise, many, many];
     await tasks.start();
     await rig.advance(1_000);
     expect(pruned).toBe(1);
@@ -52,9 +52,9 @@ describe('the housekeeping of tasks', () => {
     expect(rig.clock.pending).toBe(0);
   });
 
-  test('that fails is told, and tried again at its next time', async () => {
-    const tasks = keeper();
-    answers = [() => Promise.reject(new Error('the disk is full'))];
+  test('that fails is logged and repeated at the next interval', async () => {
+    const tasks = createEngine();
+    results = [() => Promise.reject(new Error('the disk is full'))];
     await tasks.start();
     await rig.advance(1_000);
     expect(rig.lines).toEqual([

@@ -14,7 +14,7 @@ interface UpstreamState {
   seconds?: number;
 }
 
-/** Speaks to a `TaskUpstream`. */
+/** Creates a driver for a `TaskUpstream`. */
 export function httpDriver(node: string): TaskDriver {
   async function ask(
     { channel, signal }: Upstream,

@@ -15,7 +15,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
   });
 
   describe('reading', () => {
-    test('is for the owner and the format it was made in', async () => {
+    test('is limited to the owner and the format of the creation', async () => {
       const task = await rig.submit();
       expect(await rig.tasks.read(rig.name(task))).toMatchObject({ id: task.id });
       for (const name of [
@@ -30,7 +30,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       }
     });
 
-    test('of a task that was not asked about for a while asks once, however many read', async () => {
+    test('a stale task polls once for any number of readers', async () => {
       const task = await rig.submit();
       rig.driver.onPoll = () => ({ state: 'in_progress', progress: 30 });
       rig.clock.jump(1_999);
@@ -41,11 +41,11 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(rig.driver.polled).toHaveLength(1);
       expect(rig.clock.pending).toBe(0);
       expect(new Set(read.map((one) => one?.progress))).toEqual(new Set([30]));
-      // It was not the poller's turn, so the poller asks no later for it.
+      // An early poll does not lengthen the interval.
       expect(await rig.stored(task)).toMatchObject({ poll_interval: 1_000, next_poll_at: now + 3_000 });
     });
 
-    test("of several asks about each once, and leaves out what is not the owner's", async () => {
+    test('several tasks polls each once and omits tasks of other owners', async () => {
       const tasks = [await rig.submit(), await rig.submit()];
       const foreign = await rig.submit({ format: 'generic' });
       rig.driver.onPoll = () => ({ state: 'in_progress', progress: 30 });
@@ -60,11 +60,11 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await read({ ids: [] })).toEqual([]);
     });
 
-    test('of a task whose poll ends between the look at its row and the answer does not ask again', async () => {
-      const looked = Promise.withResolvers<void>();
+    test('a task whose poll ends during the read does not poll again', async () => {
+      const queryReturned = Promise.withResolvers<void>();
       const read = rig.store.read.withPlugin({
         transformQuery: ({ node }) => node,
-        transformResult: ({ result }) => looked.promise.then(() => result),
+        transformResult: ({ result }) => queryReturned.promise.then(() => result),
       });
       const engine = rig.engine({ store: { ...rig.store, read } });
       const task = await rig.submit();
@@ -76,12 +76,12 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       await rig.settled();
       polled.resolve({ state: 'in_progress', progress: 30 });
       await due;
-      looked.resolve();
+      queryReturned.resolve();
       expect(await answer).toMatchObject({ progress: 30 });
       expect(rig.driver.polled).toHaveLength(1);
     });
 
-    test('joins a poll that is on its way', async () => {
+    test('joins a poll in flight', async () => {
       const task = await rig.submit();
       let end: (snapshot: Snapshot) => void = () => {};
       rig.driver.onPoll = () =>
@@ -98,7 +98,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       await polled;
     });
 
-    test('waits a second at the most', async () => {
+    test('waits for at most a second', async () => {
       const task = await rig.submit();
       rig.driver.onPoll = () => new Promise(() => {});
       rig.clock.jump(2_000);
@@ -107,7 +107,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await read).toMatchObject({ state: 'queued' });
     });
 
-    test('of a task of which nothing new can be learned is one query, and changes nothing', async () => {
+    test('a task without news takes one query and no command', async () => {
       const fresh = await rig.submit();
       const failing = await rig.submit();
       rig.driver.onPoll = ({ id }) => {
@@ -125,7 +125,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       }
     });
 
-    test('asks nobody about a task that is final, in another process, failing, or not upstream yet', async () => {
+    test('does not poll a task that is final, claimed elsewhere, failing, or not accepted yet', async () => {
       const [final, taken, failing] = [await rig.submit(), await rig.submit(), await rig.submit()];
       rig.driver.onPoll = ({ id }) => {
         if (id === failing.id) throw driverError('retryable');
@@ -147,7 +147,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
   });
 
   describe('canceling', () => {
-    test('stops a queued task and gives everything back', async () => {
+    test('ends a queued task and refunds its reservation', async () => {
       const task = await rig.submit();
       rig.driver.onCancel = (_task, { channel, user, signal }) => {
         expect([channel.name, user, signal.aborted]).toEqual(['one', rig.token.userId, false]);
@@ -165,10 +165,10 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(rig.changes.at(-1)).toEqual({ id: task.id, state: 'failed', progress: 0 });
       expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({ canceled: false });
       expect(await rig.step(15_000)).toBe(0);
-      await rig.expectBooks({});
+      await rig.expectBalance({});
     });
 
-    test('leaves alone what runs, what is over and what the upstream will not stop', async () => {
+    test('has no effect on a running or final task, or if the upstream refuses', async () => {
       const task = await rig.submit();
       rig.driver.onCancel = () => {
         throw driverError('rejected');
@@ -184,10 +184,10 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       await rig.step(1_000);
       expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({ task: { state: 'completed' } });
       expect(rig.driver.canceled).toHaveLength(1);
-      await rig.expectBooks({ charged: 50 });
+      await rig.expectBalance({ charged: 50 });
     });
 
-    test('tells how a task stands that the upstream has begun meanwhile', async () => {
+    test('returns the new state of a task that has started meanwhile', async () => {
       const task = await rig.submit();
       rig.driver.onPoll = () => ({ state: 'in_progress', progress: 9 });
       rig.driver.onCancel = async () => {
@@ -200,17 +200,17 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       });
     });
 
-    test('tells when the upstream did not answer, and the task goes on', async () => {
+    test('fails if the upstream does not respond, and the task continues', async () => {
       const task = await rig.submit();
       rig.driver.onCancel = () => {
         throw driverError('unknown');
       };
       await expect(rig.tasks.cancel(rig.name(task))).rejects.toMatchObject({ status: 415, code: 'unknown' });
       expect(await rig.stored(task)).toMatchObject({ state: 'queued' });
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('holds although a poll begins while the upstream is asked, or another asks for the same', async () => {
+    test('succeeds if a poll or another cancellation runs at the same time', async () => {
       const [polled, asked] = [await rig.submit(), await rig.submit()];
       const found = Promise.withResolvers<Snapshot>();
       rig.driver.onPoll = () => found.promise;
@@ -228,10 +228,10 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       const both = await Promise.all([1, 2].map(() => rig.tasks.cancel(rig.name(late))));
       expect(both.map((result) => result?.canceled)).toEqual([true, true]);
       expect(await rig.stored(asked)).toMatchObject({ state: 'in_progress' });
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('is refused where the upstream cannot stop tasks', async () => {
+    test('is refused if the upstream cannot cancel tasks', async () => {
       const task = await rig.submit();
       const { submit, poll } = rig.driver;
       const driver = { submit: submit.bind(rig.driver), poll: poll.bind(rig.driver) };
@@ -239,7 +239,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await unable.cancel(rig.name(task))).toMatchObject({ canceled: false });
     });
 
-    test('is settled once when a poller finds out at the same time', async () => {
+    test('settles once if a poll finds the cancellation at the same time', async () => {
       const task = await rig.submit();
       let end: (snapshot: Snapshot) => void = () => {};
       rig.driver.onPoll = () =>
@@ -254,11 +254,11 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(canceled).toMatchObject({ canceled: true });
       expect(await rig.stored(task)).toMatchObject({ error_code: 'task_canceled' });
       expect(await rig.log()).toHaveLength(1);
-      await rig.expectBooks({});
+      await rig.expectBalance({});
     });
   });
 
-  test('a task that is not final by its deadline is asked about once more, then it has expired', async () => {
+  test('a task that is not final at its deadline is polled once more, then it expires', async () => {
     const [lost, saved] = [await rig.submit({ lifetimeMs: 5_000 }), await rig.submit({ lifetimeMs: 5_000 })];
     const failing = await rig.submit({ lifetimeMs: 5_000 });
     rig.driver.onPoll = ({ id }) => {
@@ -285,10 +285,10 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     expect(await rig.stored(saved)).toMatchObject({ state: 'completed' });
     expect(rig.driver.canceled.toSorted()).toEqual(['up-1', 'up-3']);
     await rig.tasks.stop();
-    await rig.expectBooks({ charged: 50 });
+    await rig.expectBalance({ charged: 50 });
   });
 
-  test('an upstream that cannot stop what has expired goes on, which is told where it should have', async () => {
+  test('an expired task whose upstream cannot cancel it continues there, and a failed cancellation is logged', async () => {
     const task = await rig.submit({ lifetimeMs: 5_000 });
     rig.driver.onCancel = (_task, { channel, user, signal }) => {
       expect([channel.name, user, signal.aborted]).toEqual(['one', rig.token.userId, false]);
@@ -305,10 +305,10 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     for (const one of [task, other])
       expect(await rig.stored(one)).toMatchObject({ error_code: 'task_expired' });
     expect(rig.lines).toHaveLength(1);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('a task whose channel is configured no more waits for it until its deadline', async () => {
+  test('a task whose channel was removed waits for it until its deadline', async () => {
     const task = await rig.submit({ channels: [rig.channel('two')], lifetimeMs: day });
     const without = rig.engine({ channels: { names: ['one'], named: () => undefined } });
     expect(await rig.step(day - 1, without)).toBe(0);
@@ -317,10 +317,10 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
     expect(await without.runHousekeeping()).toEqual({ pruned: 0, expired: 1 });
     expect(await rig.stored(task)).toMatchObject({ state: 'failed', error_code: 'task_expired' });
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('records are kept a week after their end, then they go, a bounded number at a time', async () => {
+  test('final tasks are kept for a week, then deleted in batches', async () => {
     rig.driver.onPoll = () => done;
     await Promise.all(Array.from({ length: 60 }, () => rig.submit()));
     await rig.step(1_000);
@@ -334,24 +334,24 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     expect(await later.runHousekeeping()).toMatchObject({ pruned: 35 });
     const left = await rig.store.read.selectFrom('tasks').select('id').execute();
     expect(left).toEqual([{ id: open.id }]);
-    expect(await rig.books()).toHaveLength(61);
-    await rig.expectBooks({ held: 50, charged: 3_000 });
+    expect(await rig.reservations()).toHaveLength(61);
+    await rig.expectBalance({ reserved: 50, charged: 3_000 });
   });
 
-  test('a started engine keeps house by itself, again and again', async () => {
+  test('a started engine runs housekeeping periodically', async () => {
     rig.driver.onPoll = () => done;
-    const keeper = rig.engine({ timing: { keepMs: 1_500, housekeepingMs: 1_000 } });
-    await keeper.start();
-    await keeper.submit(rig.order());
+    const keeping = rig.engine({ timing: { keepMs: 1_500, housekeepingMs: 1_000 } });
+    await keeping.start();
+    await keeping.submit(rig.order());
     const kept = () => rig.store.read.selectFrom('tasks').select('id').execute();
     await rig.advance(2_000);
     expect(await kept()).toHaveLength(1);
     await rig.advance(1_000);
     expect(await kept()).toEqual([]);
-    await keeper.stop();
+    await keeping.stop();
   });
 
-  test('removing is for final tasks only', async () => {
+  test('only final tasks can be removed', async () => {
     const task = await rig.submit({ idempotencyKey: 'k' });
     expect(await rig.tasks.remove(rig.name(task))).toBe('not_final');
     rig.driver.onPoll = () => done;
@@ -359,17 +359,17 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     expect(await rig.tasks.remove(rig.name(task))).toBe('removed');
     expect(await rig.tasks.remove(rig.name(task))).toBe('not_found');
     expect(await rig.tasks.read(rig.name(task))).toBeUndefined();
-    await rig.expectBooks({ charged: 50 });
+    await rig.expectBalance({ charged: 50 });
   });
 
   describe('listing', () => {
     const owner = () => ({ userId: rig.token.userId, format: 'videos' as const });
 
-    test('goes from page to page, in either order, through tasks of the same moment', async () => {
-      const made: string[] = [];
+    test('pages in both orders through tasks with the same creation time', async () => {
+      const submitted: string[] = [];
       for (let index = 0; index < 9; index += 1) {
         if (index % 3 === 0) rig.clock.jump(1);
-        made.push((await rig.submit()).id);
+        submitted.push((await rig.submit()).id);
       }
       await rig.submit({ format: 'generic' });
       for (const order of ['asc', 'desc'] as const) {
@@ -384,7 +384,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
           seen.push(...(page?.tasks ?? []).map(({ id }) => id));
           if (page?.hasMore !== true) break;
         }
-        expect(seen.toSorted()).toEqual(made.toSorted());
+        expect(seen.toSorted()).toEqual(submitted.toSorted());
         const rows = await Promise.all(seen.map((id) => rig.stored({ id })));
         const times = rows.map(({ created_at }) => created_at);
         expect(times).toEqual(
@@ -393,7 +393,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       }
     });
 
-    test('knows no cursor but the owner’s own', async () => {
+    test('accepts only cursors of the owner', async () => {
       const other = await rig.submit({ format: 'generic' });
       expect(await rig.tasks.list({ ...owner(), limit: 1, after: other.id })).toBeUndefined();
       expect(await rig.tasks.list({ ...owner(), limit: 1 })).toEqual({ tasks: [], hasMore: false });
@@ -426,7 +426,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await rig.tasks.page({ ...owner(), offset: 3, limit: 10 })).toMatchObject({ total: 4 });
     });
 
-    test('tells tiers, models and errors apart to the letter, and looks for none of them in what clients wrote', async () => {
+    test('matches tiers, models and ids exactly, and never in client data', async () => {
       const flex = await rig.submit({ serviceTier: 'flex', facts: { service_tier: 'flex' } });
       const usual = await rig.submit({ serviceTier: 'default', facts: { service_tier: 'default' } });
       const others = [
@@ -448,14 +448,19 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
         expect(await ids(filter)).toEqual([]);
     });
 
-    test('looks no further back than its pages can show', async () => {
-      const made: string[] = [];
+    test('reads no more rows than its pages can show', async () => {
+      const submitted: string[] = [];
       for (let index = 0; index < 5; index += 1) {
         if (index !== 3) rig.clock.jump(1);
-        made.push((await rig.submit({ model: { id: `model-${index}`, unit: 'seconds' } })).id);
+        submitted.push((await rig.submit({ model: { id: `model-${index}`, unit: 'seconds' } })).id);
       }
-      // The third and the fourth were made at the same moment: their ids decide.
-      const newest = [made[4], ...made.slice(2, 4).toSorted().reverse(), made[1], made[0]];
+      // The third and fourth task have the same creation time, so their ids decide.
+      const newest = [
+        submitted[4],
+        ...submitted.slice(2, 4).toSorted().reverse(),
+        submitted[1],
+        submitted[0],
+      ];
       for (const within of [1, 2, 3, 4, 5, 6]) {
         const query = { ...owner(), offset: 0, limit: 10 };
         const { tasks, total } = await pageTasks(rig.store.read, query, within);

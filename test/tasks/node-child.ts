@@ -2,27 +2,27 @@ import { flushCompileCache } from 'node:module';
 import { hashKey } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
-import { byHand, changeOf, type NodeOptions, openNode } from './node.ts';
+import { changeOf, manualEnd, type NodeOptions, openNode } from './node.ts';
 
 export interface ChildOptions extends Omit<NodeOptions, 'token'> {
   store: StoreOptions;
-  /** Default: a new one, with `quota`. */
+  /** Default: a new key with `quota`. */
   token?: NodeOptions['token'];
   quota: number;
-  /** Tasks to submit, all at once. */
+  /** Tasks to submit concurrently. */
   prompts: string[];
-  /** An operator ends by hand what does not end, and cancels what waits. */
-  operated?: boolean;
+  /** An operator ends each task, and cancels those with the prompt `hold`. */
+  manual?: boolean;
 }
 
-// A gateway of its own process. It says on stdout what it was told is done, and ends only by being killed.
+// A gateway in its own process. It prints what it has acknowledged, and ends only by being killed.
 const options = JSON.parse(process.argv[2] ?? '') as ChildOptions;
-const tell = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`);
+const print = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`);
 const store = await openStore(options.store);
 const token = options.token ?? (await makeToken());
-tell('token', token.id, token.userId);
+print('token', token.id, token.userId);
 
-// One that is killed would not leave what it has compiled to the next.
+// A killed process would not leave its compile cache to the next one.
 flushCompileCache();
 
 const { tasks, order, start } = openNode(store, { ...options, token });
@@ -30,16 +30,16 @@ await start();
 await Promise.all(
   options.prompts.map(async (prompt) => {
     const { task } = await tasks.submit(order(prompt));
-    tell('submitted', task.id);
-    if (options.operated === true) {
+    print('submitted', task.id);
+    if (options.manual === true) {
       if (prompt === 'hold') await tasks.cancelAny(task.id, changeOf(task.id));
-      else await tasks.endManually(task.id, () => ({ end: byHand, change: changeOf(task.id) }));
-      tell('operated', task.id);
+      else await tasks.endManually(task.id, () => ({ end: manualEnd, change: changeOf(task.id) }));
+      print('manual', task.id);
       return;
     }
     if (prompt !== 'hold') return;
     await tasks.cancel({ id: task.id, userId: token.userId, format: 'videos' });
-    tell('canceled', task.id);
+    print('canceled', task.id);
   }),
 );
 

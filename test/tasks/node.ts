@@ -18,17 +18,17 @@ export interface NodeOptions {
   upstreamUrl: string;
   token: { id: number; userId: number };
   timing?: TaskOptions['timing'];
-  /** Where changes of its tasks are told. */
+  /** URL for state changes of its tasks. */
   callbackUrl?: string;
-  /** How soon it finds out that another is gone. */
+  /** How soon it detects a lost gateway. */
   heartbeat?: Pick<HeartbeatOptions, 'intervalMs' | 'maxMissed'>;
 }
 
 /** Quota per second. */
 export const rate = 10;
 
-/** How an operator ends a task, and what is recorded of it. */
-export const byHand: ManualEnd = { outcome: 'failed', error: { code: 'task_lost', message: 'Lost.' } };
+/** How an operator ends a task, and the recorded change. */
+export const manualEnd: ManualEnd = { outcome: 'failed', error: { code: 'task_lost', message: 'Lost.' } };
 export const changeOf = (id: string): NewChange => ({
   userId: 1,
   tokenId: 1,
@@ -38,7 +38,7 @@ export const changeOf = (id: string): NewChange => ({
   now: 1,
 });
 
-/** A gateway as far as tasks go, on a real clock with short pauses. */
+/** Opens the task engine of a gateway on the system clock, with short pauses. */
 export function openNode(store: Store, options: NodeOptions) {
   const { name, upstreamUrl, token, timing, callbackUrl } = options;
   const clock = Date.now;

@@ -1,16 +1,16 @@
 import { expect, test, vi } from 'vitest';
 import { makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
-import { expectAllRight, taskRows } from './accounts-of-tasks.ts';
 import { Child } from './child.ts';
+import { expectConsistent, taskRows } from './task-audit.ts';
 import { TaskUpstream } from './task-upstream.ts';
 
 const startQuota = 1_000_000;
-/** Of each node. */
+/** For each node. */
 const taskCount = 60;
 
 test.runIf(engines.includes('postgres'))(
-  'two gateways share the work on PostgreSQL, and one goes on alone when the other is killed',
+  'two gateways on PostgreSQL share the work, and one continues alone when the other is killed',
   { timeout: 120_000 },
   async () => {
     const testStore = await TestStore.make('postgres');
@@ -30,14 +30,14 @@ test.runIf(engines.includes('postgres'))(
         quota: 0,
         prompts,
         timing: { maxPollMs: 100 },
-        // Soon, but not so soon that one on a busy machine is taken for gone.
+        // Short, but long enough that a busy machine does not look lost.
         heartbeat: { intervalMs: 250, maxMissed: 12 },
       });
     const [left, right] = [start('left'), start('right')];
     const open = async () => (await taskRows(store)).filter(({ completed_at }) => completed_at === null);
-    // All is made and both have worked at it; what is left open is polled by both all the time.
+    // All tasks are submitted, and both nodes have polled. Both keep polling the open ones.
     const halfDone = async () => {
-      expect([...left.named('submitted'), ...right.named('submitted')]).toHaveLength(2 * taskCount);
+      expect([...left.idsOf('submitted'), ...right.idsOf('submitted')]).toHaveLength(2 * taskCount);
       const polls = [...upstream.tasks.values()].flatMap(({ polledBy }) => polledBy);
       expect(new Set(polls)).toEqual(new Set(['left', 'right']));
       expect(await open()).toHaveLength((2 * taskCount) / 3);
@@ -56,7 +56,7 @@ test.runIf(engines.includes('postgres'))(
       await right.ended();
       await upstream.close();
     }
-    await expectAllRight(store, upstream, token, startQuota);
+    await expectConsistent(store, upstream, token, startQuota);
     const states = (await taskRows(store)).map(({ state }) => state);
     expect(states.filter((state) => state === 'completed')).toHaveLength((2 * taskCount * 2) / 3);
     const shared = [...upstream.tasks.values()].filter(({ polledBy }) => new Set(polledBy).size === 2);

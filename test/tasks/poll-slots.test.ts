@@ -6,7 +6,7 @@ import { PollRecorder } from '../../server/tasks/poll-recorder.ts';
 import { PollSlots } from '../../server/tasks/poll-slots.ts';
 import { defaultTiming, jittered, nextPollInterval, retryPause } from '../../server/tasks/timing.ts';
 
-describe('the places for polls of a channel', () => {
+describe('the poll slots of a channel', () => {
   let now: number;
   let slots: PollSlots;
   beforeEach(() => {
@@ -17,7 +17,7 @@ describe('the places for polls of a channel', () => {
   const one = () => slots.open().channels.find(({ channel }) => channel === 'one');
   const never = Number.POSITIVE_INFINITY;
 
-  test('are free until they are taken, each user’s counted', () => {
+  test('are free until acquired, and counted for each user', () => {
     const none = { free: 4, users: [] };
     expect(slots.open()).toEqual({
       channels: [
@@ -26,7 +26,7 @@ describe('the places for polls of a channel', () => {
       ],
       nextFreeAt: never,
     });
-    const leave = [slots.enter('one', 7), slots.enter('one', 7), slots.enter('one', 8)];
+    const release = [slots.enter('one', 7), slots.enter('one', 7), slots.enter('one', 8)];
     expect(one()).toEqual({
       channel: 'one',
       free: 1,
@@ -35,21 +35,21 @@ describe('the places for polls of a channel', () => {
         { userId: 8, running: 1 },
       ],
     });
-    leave[0]?.();
-    // Once, however often.
-    leave[0]?.();
+    release[0]?.();
+    // A second release has no effect.
+    release[0]?.();
     expect(one()?.users).toEqual([
       { userId: 7, running: 1 },
       { userId: 8, running: 1 },
     ]);
-    leave[1]?.();
+    release[1]?.();
     expect(one()).toEqual({ channel: 'one', free: 3, users: [{ userId: 8, running: 1 }] });
     for (let count = 0; count < 4; count += 1) slots.enter('one', 9);
-    // One more than there are: somebody has asked about a task ahead of its time.
+    // One more than the limit, because a reader has polled a task early.
     expect(slots.open().channels.map(({ channel }) => channel)).toEqual(['two']);
   });
 
-  test('a user has no more than are left free', () => {
+  test('a user gets at most as many as are left free', () => {
     slots.enter('one', 7);
     expect([slots.hasFree('one', 7), slots.hasFree('one', 8)]).toEqual([true, true]);
     slots.enter('one', 7);
@@ -59,17 +59,17 @@ describe('the places for polls of a channel', () => {
     expect([slots.hasFree('one', 9), slots.hasFree('two', 7)]).toEqual([false, true]);
   });
 
-  test('one that is left is worth a look while more may be due', () => {
-    const leave = [slots.enter('one', 7), slots.enter('one', 7), slots.enter('one', 7)];
-    expect(leave[0]?.()).toBe(false);
+  test('a release returns whether more tasks may be due', () => {
+    const release = [slots.enter('one', 7), slots.enter('one', 7), slots.enter('one', 7)];
+    expect(release[0]?.()).toBe(false);
     slots.open();
-    expect(leave[1]?.()).toBe(true);
+    expect(release[1]?.()).toBe(true);
     slots.emptied('one');
-    expect(leave[2]?.()).toBe(false);
-    expect(leave[1]?.()).toBe(false);
+    expect(release[2]?.()).toBe(false);
+    expect(release[1]?.()).toBe(false);
   });
 
-  test('pause when three tasks within ten seconds are told to wait, for the shortest time', () => {
+  test('pause for the shortest time when three tasks are throttled within ten seconds', () => {
     slots.throttled('one', 'a', 9_000);
     slots.throttled('one', 'a', 9_000);
     slots.throttled('one', 'b', 3_000);
@@ -84,7 +84,7 @@ describe('the places for polls of a channel', () => {
     expect(one()).toBeUndefined();
     now += 1;
     expect([one()?.free, slots.open().nextFreeAt]).toEqual([4, never]);
-    // Those three are spent.
+    // Those three reports are used up.
     slots.throttled('one', 'd', 60_000);
     slots.throttled('one', 'e', 60_000);
     expect(one()).toBeDefined();
@@ -92,7 +92,7 @@ describe('the places for polls of a channel', () => {
     expect(slots.open().nextFreeAt).toBe(now + 60_000);
   });
 
-  test('do not pause for tasks that were told long ago, or before the channel answered', () => {
+  test('do not pause for throttling that is old or precedes a successful poll', () => {
     slots.throttled('one', 'a', 60_000);
     slots.throttled('one', 'b', 60_000);
     now += 10_001;
@@ -115,7 +115,7 @@ describe('the places for polls of a channel', () => {
   });
 });
 
-test('pauses grow, and have a longest', () => {
+test('intervals and pauses grow up to a maximum', () => {
   const timing = { ...defaultTiming, firstPollMs: 1_000, maxPollMs: 4_000, growth: 1.5, maxRetryMs: 7_000 };
   expect([1_000, 1_333, 3_000].map((ms) => nextPollInterval(ms, timing))).toEqual([1_500, 2_000, 4_000]);
   expect([1, 2, 3, 4, 2_000].map((failures) => retryPause(failures, timing))).toEqual([
@@ -124,7 +124,7 @@ test('pauses grow, and have a longest', () => {
   expect([0, 0.5, 1].map((part) => jittered(1_000, () => part))).toEqual([1_000, 900, 800]);
 });
 
-test('polls are recorded together, and each returns whether its claim was the latest', async () => {
+test('polls are recorded in batches, and each returns whether its claim was the latest', async () => {
   const batches: string[][] = [];
   const run = async (name: string, polls: readonly TaskPoll[]) => {
     expect(name).toBe('recordPolls');

@@ -20,8 +20,8 @@ describe.each(engines)('polling on %s', (engine) => {
   const submitMany = (count: number, channel = 'one') =>
     Promise.all(Array.from({ length: count }, () => rig.submit({ channels: [rig.channel(channel)] })));
 
-  /** A driver call that hangs until the test ends it. */
-  const hangs = () => {
+  /** Makes polls hang until the test resolves them. */
+  const hangPolls = () => {
     const ends: ((snapshot: Snapshot) => void)[] = [];
     rig.driver.onPoll = () =>
       new Promise((resolve) => {
@@ -30,7 +30,7 @@ describe.each(engines)('polling on %s', (engine) => {
     return ends;
   };
 
-  /** Stops an engine whose driver would never end. */
+  /** Stops an engine whose driver never responds. */
   const stopAtOnce = async (engine: Tasks) => {
     const stopped = engine.stop(0);
     await rig.advance(0);
@@ -56,7 +56,7 @@ describe.each(engines)('polling on %s', (engine) => {
     await jittered.stop();
   });
 
-  test('waits at least as long as the upstream asks for', async () => {
+  test('waits at least as long as the upstream requests', async () => {
     rig.driver.onSubmit = (task) => ({ ...rig.driver.make(task), pollAfterMs: 4_000 });
     rig.driver.onPoll = () => ({ state: 'queued', pollAfterMs: 6_000 });
     await rig.tasks.start();
@@ -66,7 +66,7 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.tasks.stop();
   });
 
-  test('waits longer after each error, up to a minute, and goes on as before when it is over', async () => {
+  test('backs off after errors up to a minute, and returns to its interval after a success', async () => {
     rig.driver.onPoll = () => {
       throw driverError('retryable');
     };
@@ -83,8 +83,8 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.tasks.stop();
   });
 
-  test('a driver that hangs is given up, even if it heeds no signal', async () => {
-    hangs();
+  test('a driver that hangPolls times out, even if it ignores the signal', async () => {
+    hangPolls();
     await rig.tasks.start();
     const task = await rig.submit();
     await rig.advance(15_999);
@@ -96,10 +96,10 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.advance(1_000);
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     await rig.tasks.stop();
-    await rig.expectBooks({ charged: 50 });
+    await rig.expectBalance({ charged: 50 });
   });
 
-  test('a provider that wants to be asked less often about tasks still gets new ones', async () => {
+  test('throttled polls do not throttle new submissions', async () => {
     rig.driver.onPoll = () => {
       throw driverErrorForStatus(
         429,
@@ -115,11 +115,11 @@ describe.each(engines)('polling on %s', (engine) => {
       expect(rig.channel('one').health.retryDelay(asked)).toMatchObject({ throttled: false });
   });
 
-  test('asks each channel about so many tasks at a time, whatever the others do', async () => {
+  test('limits concurrent polls of each channel independently', async () => {
     const narrow = rig.engine({ pollsPerChannel: 6 });
     await submitMany(8);
     await submitMany(2, 'two');
-    const slow = hangs();
+    const slow = hangPolls();
     const hanging = rig.driver.onPoll;
     rig.driver.onPoll = (task, upstream) =>
       upstream.channel.name === 'two' ? done : hanging(task, upstream);
@@ -135,12 +135,12 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.advance(100);
     await rig.advance(100);
     await narrow.stop();
-    await rig.expectBooks({ charged: 500 });
+    await rig.expectBalance({ charged: 500 });
   });
 
-  test('goes on when places become free while it claims', async () => {
+  test('continues when slots become free during a claim', async () => {
     await submitMany(9);
-    const slow = hangs();
+    const slow = hangPolls();
     const narrow = rig.engine({
       pollsPerChannel: 6,
       store: {
@@ -159,13 +159,13 @@ describe.each(engines)('polling on %s', (engine) => {
     slow[0]?.(done);
     await rig.advance(1_000);
     await narrow.stop();
-    await rig.expectBooks({ charged: 450 });
+    await rig.expectBalance({ charged: 450 });
   });
 
   const throttledFor = (retryAfter: number) =>
     driverErrorForStatus(429, new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter }));
 
-  test('a task that is told to wait is left alone for so long, and the others go on', async () => {
+  test('a throttled task is polled after its pause, and other tasks are not delayed', async () => {
     const throttled = await rig.submit();
     const other = await rig.submit();
     rig.driver.onPoll = ({ id }) => {
@@ -180,11 +180,11 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.tasks.stop();
   });
 
-  test('a channel is left alone when several tasks are told to wait, for as long as all of them are', async () => {
+  test('a channel pauses for the shortest time when several tasks are throttled', async () => {
     await submitMany(3);
-    const told = [40, 30, 50];
+    const retryAfters = [40, 30, 50];
     rig.driver.onPoll = () => {
-      throw throttledFor(told[rig.driver.polled.length - 1] ?? 0);
+      throw throttledFor(retryAfters[rig.driver.polled.length - 1] ?? 0);
     };
     await rig.tasks.start();
     await rig.advance(1_500);
@@ -193,46 +193,46 @@ describe.each(engines)('polling on %s', (engine) => {
     const later = await rig.submit();
     await rig.submit({ channels: [rig.channel('two')] });
     await rig.advance(29_400);
-    // Only the other channel was asked.
+    // Only the other channel was polled.
     expect(rig.driver.polled.slice(3).map(({ at }) => at - now)).toEqual([2_500]);
     await rig.advance(100);
     expect(rig.driver.polled).toHaveLength(6);
     expect(rig.driver.polled.slice(4)).toContainEqual({ id: later.id, at: now + 31_000 });
     await rig.advance(30_000);
     await rig.tasks.stop();
-    await rig.expectBooks({ charged: 250 });
+    await rig.expectBalance({ charged: 250 });
   });
 
   test.each([
-    ['a channel that answers in between has not asked to be left alone', 2_000],
-    ['what tasks were told long ago counts no more', 12_000],
+    ['a successful poll in between prevents the pause of a channel', 2_000],
+    ['throttling more than 10 s ago does not count', 12_000],
   ])('%s', async (_name, pause) => {
     const [first, second, third] = await submitMany(3);
-    const ask = async (task: { id: string } | undefined) => {
+    const read = async (task: { id: string } | undefined) => {
       rig.clock.jump(pause);
       await rig.tasks.read(rig.name(task ?? { id: '' }));
     };
     rig.driver.onPoll = () => {
       throw throttledFor(200);
     };
-    await ask(first);
-    await ask(second);
+    await read(first);
+    await read(second);
     if (pause < 10_000) {
       rig.driver.onPoll = () => running;
-      await rig.submit().then(ask);
+      await rig.submit().then(read);
       rig.driver.onPoll = () => {
         throw throttledFor(200);
       };
     }
-    await ask(third);
+    await read(third);
     rig.driver.onPoll = () => running;
     const fourth = await rig.submit();
     rig.driver.polled.length = 0;
-    await ask(fourth);
+    await read(fourth);
     expect(rig.driver.polled.map(({ id }) => id)).toEqual([fourth.id]);
   });
 
-  test('the hanging tasks of one user keep nobody else from theirs', async () => {
+  test('hanging tasks of one user do not delay tasks of other users', async () => {
     const other = await makeToken(rig.store, { remainQuota: startQuota });
     const caller = { ...rig.order().caller, tokenId: other.id, userId: other.userId };
     const crowded = rig.engine({ pollsPerChannel: 8, timing: { claimGapMs: 0 } });
@@ -249,25 +249,25 @@ describe.each(engines)('polling on %s', (engine) => {
     const times = (id = '') => rig.driver.polled.filter((one) => one.id === id).map(({ at }) => at - now);
     const undisturbed = [2_000, 3_000, 4_500, 6_750, 10_125, 15_188, 22_783, 34_176];
     expect([times(late.id), times(early?.id)]).toEqual([undisturbed, undisturbed]);
-    // The hanging ones are asked about all the while, four at a time.
+    // The hanging tasks are still polled, four at a time.
     const hanging = rig.driver.polled.filter(({ at }) => at - now === 16_000);
     expect(hanging).toHaveLength(4);
     await stopAtOnce(crowded);
   });
 
-  test('two users share the places of a channel, the second getting half of what the first left', async () => {
+  test('two users share the slots of a channel: the second gets half of the remaining ones', async () => {
     const other = await makeToken(rig.store, { remainQuota: startQuota });
     const caller = { ...rig.order().caller, tokenId: other.id, userId: other.userId };
     const engine = rig.engine({ pollsPerChannel: 16 });
     const submitted = await submitMany(20);
-    const ends = hangs();
+    const ends = hangPolls();
     await engine.start();
     await rig.advance(1_000);
     expect(ends).toHaveLength(8);
     await Promise.all(Array.from({ length: 20 }, () => engine.submit(rig.order({ caller }))));
     await rig.advance(1_000);
     expect(ends).toHaveLength(12);
-    // A reader gets no place that the claims would not give.
+    // A reader gets no slot that a claim would not get.
     rig.clock.jump(5_000);
     const asked = new Set(rig.driver.polled.map(({ id }) => id));
     const waiting = submitted.find(({ id }) => !asked.has(id));
@@ -276,7 +276,7 @@ describe.each(engines)('polling on %s', (engine) => {
     await stopAtOnce(engine);
   });
 
-  test('two pollers never take the same task', async () => {
+  test('two pollers never claim the same task', async () => {
     const [left, right] = [rig.engine(), rig.engine()];
     const tasks = await submitMany(100);
     rig.driver.onPoll = () => done;
@@ -287,7 +287,7 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(rig.driver.polled).toHaveLength(100);
     expect(await rig.log()).toHaveLength(100);
     expect(rig.changes.filter(({ state }) => state === 'completed')).toHaveLength(tasks.length);
-    await rig.expectBooks({ charged: 5_000 });
+    await rig.expectBalance({ charged: 5_000 });
   });
 
   test.each([
@@ -297,15 +297,15 @@ describe.each(engines)('polling on %s', (engine) => {
     ['in_progress', running, { state: 'in_progress', progress: 80 }, undefined],
     ['in_progress', running, { state: 'failed', error: { code: 'late', message: 'Late.' } }, undefined],
   ] as [string, Snapshot, Snapshot, number | undefined][])(
-    'what a poller finds after it was taken for gone counts no more: %s stays',
+    'the result of a poller that was removed is discarded: %s stays',
     async (state, second, late, charged) => {
       const [left, right] = [rig.engine(), rig.engine()];
       const task = await rig.submit();
-      const ends = hangs();
+      const ends = hangPolls();
       rig.clock.jump(1_000);
       const overtaken = left.runDue();
       await rig.settled();
-      // However late it is: as long as the other may live, the task is its own.
+      // An expired claim stays with its owner while that gateway may be alive.
       expect(await rig.step(3_600_000, right)).toBe(0);
       expect(await rig.releaseOrphans()).toBe(1);
       rig.driver.onPoll = () => second;
@@ -315,11 +315,11 @@ describe.each(engines)('polling on %s', (engine) => {
       ends[0]?.(late);
       expect(await overtaken).toBe(1);
       expect(await rig.stored(task)).toEqual(before);
-      await rig.expectBooks(charged === undefined ? { held: 50 } : { charged });
+      await rig.expectBalance(charged === undefined ? { reserved: 50 } : { charged });
     },
   );
 
-  test('polls that end together are written together', async () => {
+  test('polls that end together are written in batches', async () => {
     await submitMany(60);
     let writes = 0;
     const counting = rig.engine({
@@ -338,17 +338,17 @@ describe.each(engines)('polling on %s', (engine) => {
 
   test.each([
     [
-      'that are away',
+      'of an unavailable provider',
       () => driverErrorForStatus(503, new Failure(503, 'get_channel_failed', 'Away.', { retryAfter: 30 })),
       4,
     ],
     [
-      'that do not say how long',
+      'without a duration',
       () => driverErrorForStatus(429, new Failure(429, 'rate_limit_exceeded', 'Busy.')),
       4,
     ],
-    ['that say how long', () => throttledFor(30), 3],
-  ])('of three answers %s, whether the channel is left alone: %#', async (_, error, polls) => {
+    ['with a duration', () => throttledFor(30), 3],
+  ])('a channel pauses only after three responses with a duration: responses %s', async (_, error, polls) => {
     for (const task of await submitMany(3)) {
       rig.driver.onPoll = () => {
         throw error();
@@ -363,7 +363,7 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(rig.driver.polled).toHaveLength(polls);
   });
 
-  test('answers that do not say how long count for nothing between those that do', async () => {
+  test('throttling without a duration does not count towards a pause', async () => {
     const tasks = await submitMany(5);
     for (const [index, task] of tasks.entries()) {
       rig.driver.onPoll = () => {
@@ -381,7 +381,7 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(rig.driver.polled).toHaveLength(5);
   });
 
-  test('a place is free as soon as the upstream has answered, however long the store takes', async () => {
+  test('a slot is released when the upstream has responded, before the result is written', async () => {
     await submitMany(2);
     const written = Promise.withResolvers<void>();
     const narrow = rig.engine({
@@ -400,10 +400,10 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(rig.driver.polled).toHaveLength(2);
     written.resolve();
     await narrow.stop();
-    await rig.expectBooks({ charged: 100 });
+    await rig.expectBalance({ charged: 100 });
   });
 
-  test('a task that is done wakes nobody', async () => {
+  test('a final task schedules no claim', async () => {
     rig.driver.onPoll = () => done;
     await rig.tasks.start();
     await rig.submit();
@@ -414,7 +414,7 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.tasks.stop();
   });
 
-  test('a gateway all of whose places are taken does not trouble the store', async () => {
+  test('a gateway without free slots sends no claim to the store', async () => {
     const claims = () => rig.commands.filter((name) => name === 'claimTasks').length;
     const names = ['one'];
     const channels = { names, named: (name: string) => rig.channels.named(name) };
@@ -434,10 +434,10 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.advance(1);
     expect(rig.driver.polled).toHaveLength(6);
     await tasks.stop();
-    await rig.expectBooks({ charged: 150 });
+    await rig.expectBalance({ charged: 150 });
   });
 
-  test('a store that fails for a while loses nothing', async () => {
+  test('no task is lost when the store fails for a while', async () => {
     const task = await rig.submit();
     let broken = true;
     const failing = rig.engine({
@@ -457,10 +457,10 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.advance(2_000);
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     await failing.stop();
-    await rig.expectBooks({ charged: 50 });
+    await rig.expectBalance({ charged: 50 });
   });
 
-  test('an end that could not be written is found again', async () => {
+  test('an end that could not be recorded is found by the next poll', async () => {
     const task = await rig.submit();
     let full = true;
     const failing = rig.engine({
@@ -479,10 +479,10 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(await rig.step(29_999, failing)).toBe(0);
     expect(await rig.step(1, failing)).toBe(1);
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
-    await rig.expectBooks({ charged: 50 });
+    await rig.expectBalance({ charged: 50 });
   });
 
-  test('stopping leaves nothing behind that would ring', async () => {
+  test('stopping leaves no pending timer', async () => {
     await rig.tasks.start();
     await rig.submit();
     await rig.advance(1_000);
@@ -490,9 +490,9 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(rig.clock.pending).toBe(0);
   });
 
-  test('stopping waits for what runs, and leaves the rest to others at once', async () => {
+  test('stopping waits for running polls and releases the rest at once', async () => {
     const [first, second] = await submitMany(2);
-    const ends = hangs();
+    const ends = hangPolls();
     const stopping = rig.engine();
     await stopping.start();
     await rig.advance(1_000);
@@ -506,28 +506,28 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(states.map(({ state }) => state).sort()).toEqual(['completed', 'queued']);
     rig.driver.onPoll = () => done;
     expect(await rig.step(0)).toBe(1);
-    await rig.expectBooks({ charged: 100 });
+    await rig.expectBalance({ charged: 100 });
   });
 
-  test('a task whose driver there is no more waits for it', async () => {
+  test('a task whose driver was removed waits for it', async () => {
     const task = await rig.submit();
     const without = rig.engine({ drivers: new Map() });
     expect(await rig.step(1_000, without)).toBe(1);
     expect(await rig.stored(task)).toMatchObject({ state: 'queued', failures: 1 });
     rig.driver.onPoll = () => done;
     await rig.step(1_000);
-    await rig.expectBooks({ charged: 50 });
+    await rig.expectBalance({ charged: 50 });
   });
 
-  test('a listener that fails does no harm', async () => {
-    const careless = rig.engine({
+  test('a listener that throws does not affect the task', async () => {
+    const throwing = rig.engine({
       onChange: () => {
         throw new Error('a bug');
       },
     });
-    await careless.submit(rig.order());
+    await throwing.submit(rig.order());
     rig.driver.onPoll = () => done;
-    await rig.step(1_000, careless);
-    await rig.expectBooks({ charged: 50 });
+    await rig.step(1_000, throwing);
+    await rig.expectBalance({ charged: 50 });
   });
 });

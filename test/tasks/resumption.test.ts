@@ -29,12 +29,12 @@ describe.each(engines)('a task that waits for its owner on %s', (engine) => {
     facts: { state: 'order 8' },
     callbackUrl: 'https://client.example/b',
   };
-  const answered: Resumed = { upstreamId: 'other', result: { goes: 'on' } };
+  const answered: Resumed = { upstreamId: 'other', result: { continues: true } };
 
-  test('goes on at its provider, whose answer is in the place of what there was', async () => {
+  test('continues at its provider, whose response replaces the current result', async () => {
     rig.driver.onResume = async ({ id }, { channel, user }) => {
       expect([channel.name, user]).toEqual(['one', rig.token.userId]);
-      // What the owner has said is not lost with the answer.
+      // The input is on disk before the response.
       expect(await rig.stored({ id })).toMatchObject({
         facts: '{"state":"order 8"}',
         callback_url: 'https://client.example/b',
@@ -53,17 +53,17 @@ describe.each(engines)('a task that waits for its owner on %s', (engine) => {
       nextPollAt: now + 2_400,
       pollInterval: 1_000,
     });
-    await rig.expectBooks({ held: 50 });
+    await rig.expectBalance({ reserved: 50 });
   });
 
-  test('keeps what the owner says nothing about', async () => {
+  test('keeps facts and callback URL that are absent from the input', async () => {
     expect(await rig.tasks.resume(task, { request: {} })).toMatchObject({
       facts: { state: 'order 7' },
       callbackUrl: 'https://client.example/a',
     });
   });
 
-  test('is polled soon, by an engine that expected nothing of it', async () => {
+  test('is polled soon by an engine that expected no poll', async () => {
     await rig.step(0);
     rig.driver.onPoll = () => ({ state: 'queued', pollAfterMs: 60_000 });
     await rig.tasks.start();
@@ -75,24 +75,24 @@ describe.each(engines)('a task that waits for its owner on %s', (engine) => {
     await rig.tasks.stop();
   });
 
-  test('that is over takes nothing any more, and its provider hears nothing', async () => {
+  test('that is final accepts no input, and its provider receives no request', async () => {
     await rig.tasks.cancel(rig.name(task));
     expect(await rig.tasks.resume(task, input)).toBeUndefined();
     expect(rig.driver.resumed).toEqual([]);
     expect(await rig.stored(task)).toMatchObject({ facts: '{"state":"order 7"}' });
   });
 
-  test('that ends while its provider is asked stays over', async () => {
+  test('that ends during the request stays final', async () => {
     rig.driver.onResume = async () => {
       await rig.tasks.cancel(rig.name(task));
       return answered;
     };
     expect(await rig.tasks.resume(task, input)).toBeUndefined();
     expect(await rig.stored(task)).toMatchObject({ state: 'failed', upstream_id: 'up-1' });
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('waits on when its provider does not take the input', async () => {
+  test('keeps waiting if its provider refuses the input', async () => {
     const refused = driverError('rejected');
     rig.driver.onResume = () => {
       throw refused;
@@ -103,17 +103,17 @@ describe.each(engines)('a task that waits for its owner on %s', (engine) => {
     expect(await rig.tasks.resume(task, input)).toMatchObject(answered);
   });
 
-  test('waits on when its provider is silent for two minutes, and says so', async () => {
+  test('keeps waiting if its provider does not respond within two minutes, which is logged', async () => {
     rig.driver.onResume = () => new Promise(() => {});
-    const told = rig.tasks.resume(task, input).catch((error: unknown) => error);
+    const failure = rig.tasks.resume(task, input).catch((error: unknown) => error);
     await rig.advance(120_000);
-    expect(await told).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(await failure).toMatchObject({ status: 504, code: 'upstream_timeout' });
     expect(rig.lines).toEqual([
       expect.objectContaining({ task: task.id, channel: 'one', kind: 'unknown', status: 504 }),
     ]);
   });
 
-  test('of a channel that is configured no more is told so', async () => {
+  test('of a removed channel is refused with 503', async () => {
     const without = rig.engine({ channels: { names: [], named: () => undefined } });
     await expect(without.resume(task, input)).rejects.toMatchObject({
       status: 503,
@@ -122,34 +122,34 @@ describe.each(engines)('a task that waits for its owner on %s', (engine) => {
     });
   });
 
-  test('of a driver whose tasks never wait is a fault', async () => {
+  test('of a driver without resume fails', async () => {
     const { submit, poll } = rig.driver;
     const driver = { submit: submit.bind(rig.driver), poll: poll.bind(rig.driver) };
     for (const drivers of [new Map([['scripted', driver]]), new Map<string, never>()])
       await expect(rig.engine({ drivers }).resume(task, input)).rejects.toMatchObject({ status: 502 });
   });
 
-  test('tells the health of its channel by the polls, not by the work', async () => {
+  test('affects the health of its channel as a poll, not as a call', async () => {
     const { health } = rig.channel('one');
     const failed = driverErrorForStatus(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
     expect(failed).toBeInstanceOf(DriverError);
-    const resume = (how: () => Resumed) => {
-      rig.driver.onResume = how;
+    const resume = (respond: () => Resumed) => {
+      rig.driver.onResume = respond;
       rig.clock.jump(2_000);
       return rig.tasks.resume(task, input).catch(() => {});
     };
     const fails = () => {
       throw failed;
     };
-    for (const how of [fails, fails, () => answered, fails, fails]) await resume(how);
-    // What works is not told by what is asked about.
+    for (const respond of [fails, fails, () => answered, fails, fails]) await resume(respond);
+    // A successful call does not reset the streak of polls.
     health.startAttempt().succeed();
     expect(health.state).toBe('healthy');
     await resume(fails);
     expect(health.state).toBe('resting');
   });
 
-  test('is waited for by a gateway that stops', async () => {
+  test('is awaited by a gateway that stops', async () => {
     const answer = Promise.withResolvers<Resumed>();
     rig.driver.onResume = () => answer.promise;
     const resumed = rig.tasks.resume(task, input);

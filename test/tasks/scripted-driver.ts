@@ -11,7 +11,7 @@ import {
   type Upstream,
 } from '../../server/tasks/driver.ts';
 
-/** A driver without an upstream: it does what the test says, and notes what it was asked. */
+/** A driver without an upstream. Calls the functions of the test and records its calls. */
 export class ScriptedDriver implements TaskDriver {
   readonly submitted: { id: string; channel: string; request: unknown }[] = [];
   readonly polled: { id: string; at: number }[] = [];
@@ -62,7 +62,7 @@ export class ScriptedDriver implements TaskDriver {
   }
 }
 
-/** An error of a driver, told to the client as 415 with the kind as its code. */
+/** Creates an error of a driver, which a client receives as 415 with the kind as its code. */
 export function driverError(kind: DriverErrorKind, retryAfter?: number): DriverError {
   return new DriverError(kind, new ProviderFailure(415, kind, `it was ${kind}`, { retryAfter }));
 }

@@ -37,7 +37,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     return rig.step(15_000);
   };
 
-  test('a new task is on disk with its reservation, under an id of its own', async () => {
+  test('a new task is on disk with its reservation and a random id', async () => {
     const task = await rig.submit({ callbackUrl: 'https://client.example/hook' });
     expect(task.id).toMatch(/^task_[0-9a-f]{32}$/);
     expect(task).toMatchObject({
@@ -57,10 +57,10 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       { request_id: task.requestId, kind: 'task', state: 'open', reserved: 50, unit: 'seconds' },
     ]);
     expect(rig.changes).toEqual([{ id: task.id, state: 'queued', progress: 0 }]);
-    await rig.expectBooks({ held: 50 });
+    await rig.expectBalance({ reserved: 50 });
   });
 
-  test('without enough quota nothing is written and nobody is asked', async () => {
+  test('without enough quota nothing is written and no provider receives a request', async () => {
     const refused = rig.submit({ expectedUnits: startQuota / 10 + 1 });
     await expect(refused).rejects.toMatchObject({
       status: 403,
@@ -71,10 +71,10 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(rig.driver.submitted).toEqual([]);
     expect(await rig.store.read.selectFrom('tasks').selectAll().execute()).toEqual([]);
     expect(await rig.ledger()).toEqual([]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('queued, in progress, completed: charged for what was made, with the log', async () => {
+  test('queued, in progress, completed: charged for its usage and logged', async () => {
     const task = await rig.submit();
     await poll({ state: 'queued', progress: 0 });
     expect(await rig.stored(task)).toMatchObject({ state: 'queued', started_at: null, updated_at: now });
@@ -122,10 +122,10 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       ['in_progress', 40],
       ['completed', 100],
     ]);
-    await rig.expectBooks({ charged: 45 });
+    await rig.expectBalance({ charged: 45 });
   });
 
-  test('listeners hear once that it began, and no line of the log is an error', async () => {
+  test('listeners receive one event for the start, and no error is logged', async () => {
     await rig.submit();
     for (const progress of [10, 20]) await poll({ state: 'in_progress', progress });
     await poll(done(5));
@@ -137,17 +137,17 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(rig.lines).toEqual([]);
   });
 
-  test('that its reservation was closed before its end is told to the operator', async () => {
+  test('a reservation that was closed early is logged as an error', async () => {
     const task = await rig.submit();
     const { requestId } = task;
     await rig.store.run('refund', { requestId, log: { ...logEntry, units: 0 }, now });
     await poll(done(5));
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     expect(rig.lines).toEqual([expect.objectContaining({ level: 50, task: task.id })]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('neither state nor progress goes back, and progress is 100 only when it is done', async () => {
+  test('state and progress never decrease, and progress is 100 only at completion', async () => {
     const task = await rig.submit();
     const seen: [string, number][] = [];
     for (const snapshot of [
@@ -175,7 +175,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(await rig.stored(task)).toMatchObject({ state: 'completed', progress: 100 });
   });
 
-  test('a poll that is not answered takes nothing back', async () => {
+  test('a failed poll keeps state, progress and result', async () => {
     const task = await rig.submit();
     await poll({ state: 'in_progress', progress: 60, result: { note: 'half way' } });
     rig.driver.onPoll = () => {
@@ -189,14 +189,14 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(await rig.stored(task)).toMatchObject({ state: 'failed', result: '{"note":"why"}' });
   });
 
-  test('what an upstream shows when it takes a task is there at once', async () => {
+  test('the result of a submission is shown at once', async () => {
     rig.driver.onSubmit = (task) => ({ ...rig.driver.make(task), result: { queue: 3 } });
     expect(await rig.submit()).toMatchObject({ result: { queue: 3 } });
     rig.driver.onSubmit = (task) => rig.driver.make(task);
     expect(await rig.submit()).toMatchObject({ result: null });
   });
 
-  test('an upstream that starts at once, or is done at the first poll, is no exception', async () => {
+  test('an upstream may start at once, or complete before the first poll', async () => {
     rig.driver.onSubmit = (task) => ({ ...rig.driver.make(task), state: 'in_progress', progress: 5 });
     const task = await rig.submit();
     expect(task).toMatchObject({ state: 'in_progress', progress: 5, startedAt: now });
@@ -204,13 +204,13 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     const other = await rig.submit();
     await poll(done(5));
     expect(await rig.stored(other)).toMatchObject({ state: 'completed', started_at: now + 15_000 });
-    await rig.expectBooks({ charged: 100 });
+    await rig.expectBalance({ charged: 100 });
   });
 
   test.each([
     ['queued', [failure]],
     ['in progress', [{ state: 'in_progress', progress: 70 }, failure]],
-  ] as [string, Snapshot[]][])('one that fails while %s gives everything back', async (_, snapshots) => {
+  ] as [string, Snapshot[]][])('a task that fails while %s is refunded', async (_, snapshots) => {
     const task = await rig.submit();
     for (const snapshot of snapshots) await poll(snapshot);
     const final = await rig.tasks.read(rig.name(task));
@@ -220,10 +220,10 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       error: { code: 'content_moderated', message: 'Not that.' },
     });
     expect(await rig.log()).toMatchObject([{ error_code: 'content_moderated', quota: 0, units: 0 }]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('an upstream that has no such task any more fails it with its own words', async () => {
+  test('a poll that the upstream rejects fails the task with that error', async () => {
     const task = await rig.submit();
     rig.driver.onPoll = () => {
       throw driverError('rejected');
@@ -234,31 +234,31 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       error_code: 'rejected',
       error_message: 'it was rejected',
     });
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
   test.each([
-    ['nothing', undefined],
-    ['a negative figure', { units: -1 }],
-    ['no number', { units: Number.NaN }],
-    ['more than can be counted', { units: Number.MAX_SAFE_INTEGER }],
-    ['half a token', { units: 1, inputTokens: 0.5 }],
-    ['less than no token', { units: 1, outputTokens: -1 }],
-  ])('where the upstream tells %s, what was reserved is charged', async (_, usage) => {
+    ['no usage', undefined],
+    ['a negative number', { units: -1 }],
+    ['NaN', { units: Number.NaN }],
+    ['an unsafe integer', { units: Number.MAX_SAFE_INTEGER }],
+    ['a fractional token count', { units: 1, inputTokens: 0.5 }],
+    ['a negative token count', { units: 1, outputTokens: -1 }],
+  ])('a report of %s charges the reservation', async (_, usage) => {
     const task = await rig.submit();
     await poll({ state: 'completed', result: {}, ...(usage === undefined ? {} : { usage }) });
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
-    // What is no figure is the provider's fault; none may well be.
-    const told = { level: 50, msg: 'a driver reported an invalid usage; charging the reservation' };
-    expect(rig.lines).toMatchObject(usage === undefined ? [] : [told]);
-    await rig.expectBooks({ charged: 50 });
+    // An invalid figure is a fault of the provider. An absent one is allowed.
+    const warning = { level: 50, msg: 'a driver reported an invalid usage; charging the reservation' };
+    expect(rig.lines).toMatchObject(usage === undefined ? [] : [warning]);
+    await rig.expectBalance({ charged: 50 });
   });
 
-  test('where the upstream tells that nothing was used, nothing is charged', async () => {
+  test('a report of zero usage is not charged', async () => {
     await rig.submit();
     await poll({ state: 'completed', result: {}, usage: { units: 0 } });
     expect(rig.lines).toEqual([]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
   test.each([
@@ -267,7 +267,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     { state: 'in_progress', progress: 12.7, pollAfterMs: Number.NaN, result: { text: 'a\0b' } },
     { state: 'in_progress', progress: -3, pollAfterMs: 0.5 },
   ] as Snapshot[])(
-    'odd words and figures of an upstream keep no task from its state: %o',
+    'unusual messages and figures of an upstream do not block a state change: %o',
     async (snapshot) => {
       const task = await rig.submit();
       await poll(snapshot);
@@ -278,21 +278,21 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     },
   );
 
-  test('the price is that of the day it was made', async () => {
+  test('the price of the creation applies', async () => {
     await rig.submit();
-    const dearer = rig.engine({
+    const raised = rig.engine({
       priceTerms: () => ({ unitPrice: 1_000, groupRatio: 1, group: 'default', configRevision: 'abc' }),
     });
     rig.driver.onPoll = () => done(3);
-    await rig.step(1_000, dearer);
-    await rig.expectBooks({ charged: 30 });
+    await rig.step(1_000, raised);
+    await rig.expectBalance({ charged: 30 });
   });
 
-  test('what the provider reports is charged, up to four times the reservation', async () => {
+  test('reported usage is charged up to four times the reservation', async () => {
     await rig.submit();
     await poll(done(20));
     expect(rig.lines).toEqual([]);
-    await rig.expectBooks({ charged: 200 });
+    await rig.expectBalance({ charged: 200 });
   });
 
   test('a report above four times the reservation is charged as the reservation, with a warning', async () => {
@@ -302,17 +302,17 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(rig.lines).toMatchObject([
       { level: 40, task: task.id, request_id, channel, reported: 21, bound: 5 },
     ]);
-    await rig.expectBooks({ charged: 50 });
+    await rig.expectBalance({ charged: 50 });
   });
 
   test.each([
     ['completed', done(5), 50],
     ['failed', failure, 0],
-  ] as const)('what is %s never changes', async (_, end, charged) => {
+  ] as const)('a task that is %s never changes', async (_, end, charged) => {
     const task = await rig.submit();
     await poll(end);
     const before = await rig.stored(task);
-    const books = await rig.books();
+    const reservations = await rig.reservations();
     const { id, attempt } = before;
     const now = rig.clock.now() + 1;
     const other = { id, result: null, expiresAt: now, now, dueNow: now };
@@ -344,11 +344,11 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(await rig.step(86_400_000)).toBe(0);
     expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
     expect(await rig.stored(task)).toEqual(before);
-    expect(await rig.books()).toEqual(books);
-    await rig.expectBooks({ charged });
+    expect(await rig.reservations()).toEqual(reservations);
+    await rig.expectBalance({ charged });
   });
 
-  test('the database itself lets nothing end a task but what closes its books', async () => {
+  test('a database constraint allows only a settlement to end a task', async () => {
     const { id, attempt } = await rig.submit();
     const state = 'completed' as 'queued';
     const ended = rig.store.run('recordPolls', [{ ...pollOf(id, attempt), state }]);

@@ -16,16 +16,16 @@ describe.each(engines)('submitting on %s', (engine) => {
 
   const both = () => [rig.channel('one'), rig.channel('two')];
   const rows = () => rig.store.read.selectFrom('tasks').selectAll().execute();
-  const asked = () => rig.driver.submitted.map(({ channel }) => channel);
+  const channelsUsed = () => rig.driver.submitted.map(({ channel }) => channel);
 
-  test('a rejection is told as it came, gives all back and leaves no task', async () => {
+  test('a rejection is returned to the client, refunds the reservation and leaves no task', async () => {
     const rejected = driverError('rejected');
     rig.driver.onSubmit = () => {
       rig.clock.jump(80);
       throw rejected;
     };
     await expect(rig.submit({ channels: both() })).rejects.toBe(rejected.failure);
-    expect(asked()).toEqual(['one']);
+    expect(channelsUsed()).toEqual(['one']);
     expect(await rows()).toEqual([]);
     expect(await rig.log()).toMatchObject([
       {
@@ -38,16 +38,16 @@ describe.each(engines)('submitting on %s', (engine) => {
       },
     ]);
     expect(rig.changes).toEqual([]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('a channel that certainly did nothing is followed by the next', async () => {
+  test('a retryable error is followed by the next channel', async () => {
     rig.driver.onSubmit = async (task, { channel }) => {
       if (channel.name === 'one') {
         rig.clock.jump(80);
         throw driverError('retryable');
       }
-      // When it was asked first counts: from then on it may have been taken.
+      // The first request counts: from then on a provider may have the task.
       expect(await rig.stored(task)).toMatchObject({
         channel: 'two',
         asked_at: now,
@@ -56,45 +56,45 @@ describe.each(engines)('submitting on %s', (engine) => {
       return rig.driver.make(task);
     };
     const task = await rig.submit({ channels: both() });
-    expect(asked()).toEqual(['one', 'two']);
+    expect(channelsUsed()).toEqual(['one', 'two']);
     expect(await rig.stored(task)).toMatchObject({ channel: 'two', upstream_id: 'up-1' });
-    await rig.expectBooks({ held: 50 });
+    await rig.expectBalance({ reserved: 50 });
   });
 
-  test('a task that is ended while a channel refuses it is offered to no other', async () => {
+  test('a task that ends while a channel refuses it is not sent to another', async () => {
     rig.driver.onSubmit = async ({ id }) => {
       expect(await rig.tasks.cancel(rig.name({ id }))).toMatchObject({ canceled: true });
       throw driverError('retryable');
     };
     expect(await rig.submit({ channels: both() })).toMatchObject({ error: { code: 'task_canceled' } });
-    expect(asked()).toEqual(['one']);
-    await rig.expectBooks({});
+    expect(channelsUsed()).toEqual(['one']);
+    await rig.expectBalance({});
   });
 
-  test('a task that costs nothing, or whose key has no limit, waits for no lease', async () => {
-    const fromLease = vi.fn(async () => undefined);
+  test('a task without cost or of an unlimited key uses no lease', async () => {
+    const withLease = vi.fn(async () => undefined);
     const tasks = rig.engine({
-      quota: { withLease: fromLease, withReclaim: (_key, _amount, attempt) => attempt() },
+      quota: { withLease, withReclaim: (_key, _amount, attempt) => attempt() },
     });
     const { caller } = rig.order();
     await tasks.submit(rig.order({ expectedUnits: 0 }));
     await tasks.submit(rig.order({ caller: { ...caller, unlimited: true } }));
-    expect(fromLease).not.toHaveBeenCalled();
+    expect(withLease).not.toHaveBeenCalled();
     await tasks.submit(rig.order());
-    expect(fromLease).toHaveBeenCalledOnce();
+    expect(withLease).toHaveBeenCalledOnce();
   });
 
-  test('no more than three channels are asked for one task', async () => {
+  test('at most three channels get a request for one task', async () => {
     rig.driver.onSubmit = () => {
       throw driverError('retryable');
     };
     const channels = ['one', 'two', 'one', 'two'].map((name) => rig.channel(name));
     await expect(rig.submit({ channels })).rejects.toMatchObject({ code: 'retryable' });
     expect(rig.driver.submitted.map(({ channel }) => channel)).toEqual(['one', 'two', 'one']);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('when no channel takes it the last word is told', async () => {
+  test('if no channel accepts the task, the last error is returned', async () => {
     rig.driver.onSubmit = (_task, { channel }) => {
       throw driverErrorForStatus(429, new ProviderFailure(429, channel.name, 'Busy.', { retryAfter: 1 }));
     };
@@ -105,40 +105,40 @@ describe.each(engines)('submitting on %s', (engine) => {
       retryAfter: 1,
     });
     expect(await rows()).toEqual([]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('an unknown outcome is never tried again', async () => {
+  test('an unknown outcome is never repeated', async () => {
     rig.driver.onSubmit = (task) => {
       rig.driver.make(task);
       throw new Error('the connection broke');
     };
     await expect(rig.submit({ channels: both() })).rejects.toMatchObject({ status: 502 });
-    expect(asked()).toEqual(['one']);
+    expect(channelsUsed()).toEqual(['one']);
     expect(await rows()).toEqual([]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('a submission cut off by the end of its process is found again, and not repeated', async () => {
+  test('a submission interrupted by a crash is dropByPoller and not repeated', async () => {
     const begun = Promise.withResolvers<TaskRecord>();
     rig.driver.onSubmit = (task) => {
       rig.driver.make(task);
       begun.resolve(task);
       return new Promise<Submission>(() => {});
     };
-    // The lease of a process that is gone: nothing else of it is left.
+    // Only the claim of the killed process is left.
     void rig.engine({ owner: 'gone' }).submit(rig.order());
     const cutOff = await begun.promise;
-    // However late it is: as long as the other may live, the task is its own.
+    // An expired claim stays with its owner while that gateway may be alive.
     expect(await rig.step(3_600_000)).toBe(0);
     await rig.releaseOrphans();
     await rig.step(0);
     expect(await rig.stored(cutOff)).toMatchObject({ state: 'failed', error_code: 'submission_interrupted' });
-    expect(asked()).toHaveLength(1);
-    await rig.expectBooks({});
+    expect(channelsUsed()).toHaveLength(1);
+    await rig.expectBalance({});
   });
 
-  test('a submission answered after its task was given up is taken back upstream', async () => {
+  test('a submission accepted after its task has ended is canceled upstream', async () => {
     let answer: () => void = () => {};
     rig.driver.onSubmit = (task) =>
       new Promise((resolve) => {
@@ -152,10 +152,10 @@ describe.each(engines)('submitting on %s', (engine) => {
     const { task } = await submitted;
     expect(task).toMatchObject({ state: 'failed', error: { code: 'submission_interrupted' } });
     expect(rig.driver.canceled).toEqual(['up-1']);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('a store that is away for long when the upstream has answered loses no task', async () => {
+  test('no task is lost if the store is unavailable for long after the upstream response', async () => {
     let away = true;
     const tasks = rig.engine({
       store: {
@@ -168,7 +168,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     });
     const submitted = tasks.submit(rig.order());
     await rig.settled();
-    // When its lease is over to the moment, and long after it.
+    // Exactly at the end of the claim, and long after it.
     for (const ms of [135_000, 600_000]) expect(await rig.step(ms, tasks)).toBe(0);
     const other = await tasks.submit({ ...rig.order(), channels: [] }).catch(({ code }) => code);
     expect(other).toBe('get_channel_failed');
@@ -176,10 +176,10 @@ describe.each(engines)('submitting on %s', (engine) => {
     expect((await submitted).task).toMatchObject({ state: 'queued', upstreamId: 'up-1' });
     expect(rig.driver.canceled).toEqual([]);
     expect(await rig.step(1_000, tasks)).toBe(1);
-    await rig.expectBooks({ held: 50 });
+    await rig.expectBalance({ reserved: 50 });
   });
 
-  test('a queued task can be canceled while its submission is on the way', async () => {
+  test('a queued task can be canceled during its submission', async () => {
     let answer: () => void = () => {};
     rig.driver.onSubmit = (task) =>
       new Promise((resolve) => {
@@ -193,10 +193,10 @@ describe.each(engines)('submitting on %s', (engine) => {
     answer();
     expect(await submitted).toMatchObject({ state: 'failed', error: { code: 'task_canceled' } });
     expect(rig.driver.canceled).toEqual(['up-1']);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('a cancellation that comes when the upstream has just taken the task is too late', async () => {
+  test('a cancellation is too late if the upstream accepts the task first', async () => {
     let answer: () => void = () => {};
     rig.driver.onSubmit = (task) =>
       new Promise((resolve) => {
@@ -217,36 +217,36 @@ describe.each(engines)('submitting on %s', (engine) => {
     const [row] = await rows();
     const canceled = await overtaken.cancel(rig.name({ id: row?.id ?? '' }));
     expect(canceled).toMatchObject({ canceled: false, task: { state: 'queued', upstreamId: 'up-1' } });
-    await rig.expectBooks({ held: 50 });
+    await rig.expectBalance({ reserved: 50 });
   });
 
-  test('a provider that never answers is given up, with the quota', async () => {
+  test('a provider that never responds times out, and the quota is refunded', async () => {
     rig.driver.onSubmit = () => new Promise(() => {});
     const submitted = rig.submit();
-    const told = submitted.catch((error: unknown) => error);
+    const outcome = submitted.catch((error: unknown) => error);
     await rig.advance(120_000);
-    expect(await told).toMatchObject({ status: 504 });
+    expect(await outcome).toMatchObject({ status: 504 });
     expect(await rows()).toEqual([]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('all channels together have two minutes', async () => {
+  test('all channels share a limit of two minutes', async () => {
     rig.driver.onSubmit = (_task, { channel }) => {
       if (channel.name === 'two') return new Promise(() => {});
       rig.clock.jump(100_000);
       throw driverError('retryable');
     };
-    const told = rig.submit({ channels: both() }).catch((error: unknown) => error);
+    const outcome = rig.submit({ channels: both() }).catch((error: unknown) => error);
     await rig.settled();
     await rig.advance(19_999);
     expect(await rows()).toHaveLength(1);
     await rig.advance(1);
-    expect(await told).toMatchObject({ status: 504 });
-    expect(asked()).toEqual(['one', 'two']);
-    await rig.expectBooks({});
+    expect(await outcome).toMatchObject({ status: 504 });
+    expect(channelsUsed()).toEqual(['one', 'two']);
+    await rig.expectBalance({});
   });
 
-  test('a channel that asked its user to wait is not asked by that user for that model until then', async () => {
+  test('a throttling channel gets no request of that user for that model until its pause ends', async () => {
     rig.driver.onSubmit = () => {
       throw driverErrorForStatus(
         429,
@@ -262,7 +262,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       code: 'rate_limit_exceeded',
       retryAfter: 20,
     });
-    expect(asked()).toEqual(['one']);
+    expect(channelsUsed()).toEqual(['one']);
     expect(await rows()).toEqual([]);
     expect(await rig.log()).toMatchObject([{ status: 429 }, { status: 429, channel: 'one', quota: 0 }]);
     const { caller } = rig.order();
@@ -271,35 +271,36 @@ describe.each(engines)('submitting on %s', (engine) => {
     await rig.submit({ channels: both() });
     rig.clock.jump(20_000);
     await rig.submit();
-    expect(asked()).toEqual(['one', 'one', 'one', 'two', 'one']);
-    await rig.expectBooks({ held: 200 });
+    expect(channelsUsed()).toEqual(['one', 'one', 'one', 'two', 'one']);
+    await rig.expectBalance({ reserved: 200 });
   });
 
-  test('a channel whose submissions fail rests, and is back when one succeeds', async () => {
+  test('a channel whose submissions fail cools down, and recovers with a success', async () => {
     const { health } = rig.channel('one');
     const fails = () => {
       throw driverErrorForStatus(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
     };
-    const takes = (task: TaskRecord) => rig.driver.make(task);
-    const submit = async (how: typeof rig.driver.onSubmit) => {
-      rig.driver.onSubmit = how;
+    const succeeds = (task: TaskRecord) => rig.driver.make(task);
+    const submit = async (behavior: typeof rig.driver.onSubmit) => {
+      rig.driver.onSubmit = behavior;
       rig.clock.jump(2_000);
       await rig.submit().catch(() => {});
       return health.state;
     };
-    // Those that succeed in between begin the count anew.
-    for (const how of [fails, fails, takes, fails, fails]) expect(await submit(how)).toBe('healthy');
-    // What the provider says of the request says nothing of the channel.
+    // A success in between resets the streak.
+    for (const behavior of [fails, fails, succeeds, fails, fails])
+      expect(await submit(behavior)).toBe('healthy');
+    // A rejection of the request does not count against the channel.
     const refuses = () => {
       throw driverError('rejected');
     };
     expect(await submit(refuses)).toBe('healthy');
     expect(await submit(fails)).toBe('resting');
     rig.clock.jump(5_000);
-    expect(await submit(takes)).toBe('healthy');
+    expect(await submit(succeeds)).toBe('healthy');
   });
 
-  test('a channel that was to be tried out by a task that was given up first is tried out by the next', async () => {
+  test('a probe that ends before its request leaves the channel open to the next probe', async () => {
     const { health } = rig.channel('one');
     for (const _ of [1, 2, 3]) {
       rig.clock.jump(2_000);
@@ -317,11 +318,11 @@ describe.each(engines)('submitting on %s', (engine) => {
       },
     });
     await expect(broken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toThrow('the disk is full');
-    expect(asked()).toEqual([]);
+    expect(channelsUsed()).toEqual([]);
     expect(health.isHealthy).toBe(true);
   });
 
-  test('which channel is about to be asked is written down only where that was not known', async () => {
+  test('the channel of a request is recorded only if it was not known before', async () => {
     const marked = () => rig.commands.filter((name) => name === 'markSubmitted').length;
     await rig.submit();
     expect(marked()).toBe(0);
@@ -335,7 +336,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     expect(marked()).toBe(3);
   });
 
-  test('a provider that fails is told to the operator, a refused request is the client’s affair', async () => {
+  test('a failure of a provider is logged, a rejected request is not', async () => {
     rig.driver.onSubmit = (_task, { channel }) => {
       if (channel.name === 'two') throw driverError('rejected');
       throw Object.assign(new Error('no route'), { code: 'ECONNREFUSED' });
@@ -348,21 +349,21 @@ describe.each(engines)('submitting on %s', (engine) => {
     expect(rig.lines[0]).toMatchObject({ code: 'do_request_failed', err: { message: 'no route' } });
   });
 
-  test('a key that was revoked a moment ago makes none', async () => {
+  test('a key that was just revoked creates no task', async () => {
     const { id, userId } = rig.token;
     const change = { userId, tokenId: id, action: 'revokeToken', details: {}, now };
     await rig.store.run('revokeToken', { id, change });
     await expect(rig.submit()).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
-    expect(asked()).toEqual([]);
+    expect(channelsUsed()).toEqual([]);
     expect(await rows()).toEqual([]);
   });
 
-  test('a request id makes one task', async () => {
+  test('a request id creates one task', async () => {
     const { requestId } = await rig.submit();
     rig.commands.length = 0;
     await expect(rig.submit({ requestId })).rejects.toThrow(`request id ${requestId} was used before`);
     expect(rig.commands).toEqual(['createTask']);
-    await rig.expectBooks({ held: 50 });
+    await rig.expectBalance({ reserved: 50 });
   });
 
   describe('with an idempotency key', () => {
@@ -371,7 +372,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       ['another model', { model: { id: 'gamma3.0-video-prime', unit: 'seconds' } }],
       ['another operation', { operation: 'createTask' }],
       ['another callback', { callbackUrl: 'https://client.example/hook' }],
-    ] as const)('a request with %s is another one', async (_, change) => {
+    ] as const)('a request with %s is a different request', async (_, change) => {
       await rig.submit({ idempotencyKey: 'k' });
       await expect(rig.submit({ idempotencyKey: 'k', ...change })).rejects.toMatchObject({
         status: 400,
@@ -380,8 +381,8 @@ describe.each(engines)('submitting on %s', (engine) => {
       });
     });
 
-    test('one that is known by what the client asked for is found by it, whatever it was made of', async () => {
-      const clientRequest = { song: 'one' };
+    test("a request identified by the client's body is dropByPoller whatever its driver request is", async () => {
+      const clientRequest = { prompt: 'one' };
       const order = rig.order({ idempotencyKey: 'k', clientRequest });
       const { task } = await rig.tasks.submit(order);
       const again = { ...order, request: {}, facts: {}, callbackUrl: 'https://client.example/hook' };
@@ -393,7 +394,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect(await rig.tasks.findRepeated(name)).toEqual(task);
       for (const change of [
         { idempotencyKey: 'l' },
-        { clientRequest: { song: 'two' } },
+        { clientRequest: { prompt: 'two' } },
         { operation: 'other' },
         { format: 'generic' as const },
         { model: { id: 'other', unit: 'seconds' as const } },
@@ -402,21 +403,21 @@ describe.each(engines)('submitting on %s', (engine) => {
         expect(await rig.tasks.findRepeated({ ...name, ...change })).toBeUndefined();
     });
 
-    test('one that another was in the way of for a moment is made all the same', async () => {
-      let inTheWay = true;
+    test('a creation that conflicts with a dropped task is repeated', async () => {
+      let conflicts = true;
       const run: Store['run'] = (name, args) => {
-        if (!inTheWay || name !== 'createTask') return rig.store.run(name, args);
-        inTheWay = false;
+        if (!conflicts || name !== 'createTask') return rig.store.run(name, args);
+        conflicts = false;
         return Promise.resolve({ outcome: 'duplicate' }) as never;
       };
       const tasks = rig.engine({ store: { ...rig.store, run } });
       expect(await tasks.submit(rig.order({ idempotencyKey: 'k' }))).toMatchObject({ replayed: false });
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('one that was found dead before its provider was asked is told as given up', async () => {
+    test('a task dropped before the request to its provider is reported as dropped', async () => {
       const nothing = Promise.resolve();
-      const found = async () => {
+      const dropByPoller = async () => {
         await rig.releaseOrphans();
         expect(await rig.step(0)).toBe(1);
       };
@@ -425,7 +426,7 @@ describe.each(engines)('submitting on %s', (engine) => {
         store: {
           ...rig.store,
           run: (name, args) =>
-            (name === 'markSubmitted' ? found() : nothing).then(() => rig.store.run(name, args)),
+            (name === 'markSubmitted' ? dropByPoller() : nothing).then(() => rig.store.run(name, args)),
         },
       });
       await expect(overtaken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toMatchObject({
@@ -433,12 +434,12 @@ describe.each(engines)('submitting on %s', (engine) => {
         code: 'do_request_failed',
         message: 'The task was dropped before the provider had confirmed it.',
       });
-      expect(asked()).toEqual([]);
+      expect(channelsUsed()).toEqual([]);
       expect(await rows()).toEqual([]);
-      await rig.expectBooks({});
+      await rig.expectBalance({});
     });
 
-    test('the same request gives the same task, another one is refused, another user or format is free', async () => {
+    test('the same request returns the same task, a different one is refused, other users and formats are independent', async () => {
       const first = await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
       const again = await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
       expect(again).toEqual({ task: first.task, replayed: true });
@@ -451,10 +452,10 @@ describe.each(engines)('submitting on %s', (engine) => {
       const { caller } = rig.order();
       await rig.submit({ idempotencyKey: 'k', caller: { ...caller, userId: caller.userId + 1 } });
       expect(rig.driver.upstream.size).toBe(3);
-      expect(await rig.books()).toHaveLength(3);
+      expect(await rig.reservations()).toHaveLength(3);
     });
 
-    test('a repeat waits for the one that is still on its way', async () => {
+    test('a repeated request waits for the first one', async () => {
       let answer: () => void = () => {};
       rig.driver.onSubmit = (task) =>
         new Promise((resolve) => {
@@ -467,10 +468,10 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect(new Set(made.map(({ task }) => task.id)).size).toBe(1);
       expect(made.map(({ task }) => task.upstreamId)).toEqual(['up-1', 'up-1', 'up-1']);
       expect(made.filter(({ replayed }) => replayed)).toHaveLength(2);
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('two processes make one task of it', async () => {
+    test('two processes create one task', async () => {
       const [left, right] = [rig.engine(), rig.engine()];
       const orders = Array.from({ length: 10 }, (_, index) =>
         (index % 2 === 0 ? left : right).submit(rig.order({ idempotencyKey: 'k' })),
@@ -478,11 +479,11 @@ describe.each(engines)('submitting on %s', (engine) => {
       await rig.advance(1_000);
       const made = await Promise.all(orders);
       expect(new Set(made.map(({ task }) => task.id)).size).toBe(1);
-      expect(asked()).toHaveLength(1);
-      await rig.expectBooks({ held: 50 });
+      expect(channelsUsed()).toHaveLength(1);
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    /** Begins it in another process, which gets to the store or to the upstream and no further. */
+    /** Starts a submission in another process, which reaches the store or the upstream and then hangs. */
     const begin = async (reach: 'store' | 'upstream') => {
       if (reach === 'upstream') rig.driver.onSubmit = () => new Promise(() => {});
       const run: Store['run'] = (name, args) =>
@@ -497,12 +498,12 @@ describe.each(engines)('submitting on %s', (engine) => {
     };
     const repeat = () => rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
 
-    test('a repeat makes a new one where the first certainly never reached the upstream', async () => {
+    test('a repeated request creates a new task if the first one never reached the upstream', async () => {
       const lost = await begin('store');
       const repeated = Promise.all([repeat(), repeat()]);
       await rig.advance(5_000);
-      // The other process may still be at it.
-      expect(asked()).toEqual([]);
+      // The other process may still be submitting.
+      expect(channelsUsed()).toEqual([]);
       await rig.releaseOrphans();
       await rig.advance(1_000);
       const made = await repeated;
@@ -512,20 +513,20 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect((await rows()).map(({ id }) => id)).toEqual([task?.id]);
       expect(task?.id).not.toBe(lost);
       expect(await rig.log()).toMatchObject([{ error_code: 'submission_interrupted', quota: 0 }]);
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('a poller finds it first, and a repeat makes a new one all the same', async () => {
+    test('a repeated request creates a new task after a poller has dropped the first one', async () => {
       await begin('store');
       await rig.releaseOrphans();
       expect(await rig.step(0)).toBe(1);
       expect(await rows()).toEqual([]);
       expect(await repeat()).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
     test.each(['a repeat', 'a poller'])(
-      'one that may have reached the upstream is told as failed again and again: %s finds it first',
+      'a task that may have reached the upstream stays failed for every repeated request: %s finds it first',
       async (finder) => {
         const lost = await begin('upstream');
         await rig.releaseOrphans();
@@ -543,12 +544,12 @@ describe.each(engines)('submitting on %s', (engine) => {
             },
           });
         }
-        expect(asked()).toHaveLength(1);
-        await rig.expectBooks({});
+        expect(channelsUsed()).toHaveLength(1);
+        await rig.expectBalance({});
       },
     );
 
-    test('one that may have reached the upstream, whose channel is gone and whose time is over, is not made again', async () => {
+    test('a task that may have reached the upstream is not created again after its channel is gone and it expired', async () => {
       const lost = await begin('upstream');
       await rig.releaseOrphans();
       rig.clock.jump(86_400_000);
@@ -558,11 +559,11 @@ describe.each(engines)('submitting on %s', (engine) => {
         replayed: true,
         task: { id: lost, error: { code: 'task_expired' } },
       });
-      expect(asked()).toHaveLength(1);
-      await rig.expectBooks({});
+      expect(channelsUsed()).toHaveLength(1);
+      await rig.expectBalance({});
     });
 
-    test('one that its owner cancels on its way leaves its key for another try', async () => {
+    test('a task canceled during its submission releases its key', async () => {
       const answer = Promise.withResolvers<Submission>();
       rig.driver.onSubmit = () => answer.promise;
       const first = repeat();
@@ -574,10 +575,10 @@ describe.each(engines)('submitting on %s', (engine) => {
       answer.resolve({ upstreamId: 'up-0' });
       expect(await first).toMatchObject({ task: { error: { code: 'task_canceled' } } });
       expect(rig.driver.canceled).toEqual(['up-0']);
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('a repeat waits for another process that is submitting', async () => {
+    test('a repeated request waits for a submission in another process', async () => {
       const answered = Promise.withResolvers<Submission>();
       rig.driver.onSubmit = () => answered.promise;
       const first = rig.engine().submit(rig.order({ idempotencyKey: 'k' }));
@@ -587,27 +588,27 @@ describe.each(engines)('submitting on %s', (engine) => {
       answered.resolve({ upstreamId: 'up' });
       await rig.advance(1_000);
       expect(await repeated).toEqual({ task: (await first).task, replayed: true });
-      expect(asked()).toHaveLength(1);
-      await rig.expectBooks({ held: 50 });
+      expect(channelsUsed()).toHaveLength(1);
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('a repeat waits no longer for another process than a submission may take', async () => {
+    test('a repeated request waits for another process at most as long as a submission may take', async () => {
       const lost = await begin('store');
-      const patient = rig.engine({ timing: { repeatPollMs: 45_000 } });
-      let told = false;
-      const repeated = patient.submit(rig.order({ idempotencyKey: 'k' })).finally(() => {
-        told = true;
+      const slow = rig.engine({ timing: { repeatPollMs: 45_000 } });
+      let isReturned = false;
+      const repeated = slow.submit(rig.order({ idempotencyKey: 'k' })).finally(() => {
+        isReturned = true;
       });
       await rig.settled();
       await rig.advance(134_999);
-      expect(told).toBe(false);
+      expect(isReturned).toBe(false);
       await rig.advance(1);
-      expect(told).toBe(true);
+      expect(isReturned).toBe(true);
       expect(await repeated).toMatchObject({ task: { id: lost, upstreamId: null }, replayed: true });
-      expect(asked()).toEqual([]);
+      expect(channelsUsed()).toEqual([]);
     });
 
-    test('a gateway that stops waits for a repeat that waits, which looks but once when its time is over', async () => {
+    test('a gateway that stops waits for a repeated request, which polls once after the grace period', async () => {
       const lost = await begin('store');
       const tasks = rig.engine();
       const over: string[] = [];
@@ -622,55 +623,55 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect(await repeated).toMatchObject({ task: { id: lost, state: 'queued' }, replayed: true });
     });
 
-    test('a repeat is made itself when another process is refused', async () => {
+    test('a repeated request is submitted if the one of another process is refused', async () => {
       const answered = Promise.withResolvers<Submission>();
       rig.driver.onSubmit = () => answered.promise;
       const first = rig.engine().submit(rig.order({ idempotencyKey: 'k' }));
-      const told = first.catch((error: unknown) => error);
+      const outcome = first.catch((error: unknown) => error);
       await rig.settled();
       const repeated = repeat();
       await rig.settled();
       rig.driver.onSubmit = (task) => rig.driver.make(task);
       answered.reject(driverError('rejected'));
       await rig.advance(1_000);
-      expect(await told).toMatchObject({ code: 'rejected' });
+      expect(await outcome).toMatchObject({ code: 'rejected' });
       expect(await repeated).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('one whose store answer was lost is found out by a repeat to the same process', async () => {
+    test('a task whose creation response was lost is dropByPoller by a repeated request to the same process', async () => {
       const lost = rig.engine({
         store: {
           ...rig.store,
           run: (name, args) => {
             const result = rig.store.run(name, args);
-            if (name !== 'createTask' || !asking) return result;
+            if (name !== 'createTask' || !isLost) return result;
             return result.then(() => Promise.reject(new Error('the connection broke')));
           },
         },
       });
-      let asking = true;
+      let isLost = true;
       await expect(lost.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toThrow('the connection broke');
-      asking = false;
+      isLost = false;
       const repeated = lost.submit(rig.order({ idempotencyKey: 'k' }));
       await rig.advance(1_000);
       expect(await repeated).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
 
-    test('a refused request leaves its key for another try', async () => {
+    test('a refused request releases its key', async () => {
       rig.driver.onSubmit = () => {
         throw driverError('retryable');
       };
       await expect(rig.submit({ idempotencyKey: 'k' })).rejects.toMatchObject({ code: 'retryable' });
       rig.driver.onSubmit = (task) => rig.driver.make(task);
       expect((await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }))).replayed).toBe(false);
-      await rig.expectBooks({ held: 50 });
+      await rig.expectBalance({ reserved: 50 });
     });
   });
 });
 
-describe('the kinds of error', () => {
+describe('the kinds of driver errors', () => {
   const failure = new Failure(502, 'bad_response', 'Bad.');
   test.each([
     [400, 'rejected', undefined],
@@ -694,7 +695,7 @@ describe('the kinds of error', () => {
     [529, 30],
     [403, undefined],
     [500, undefined],
-  ])('of status %i the time to wait is %o', (status, pause) => {
+  ])('status %i has the pause %o', (status, pause) => {
     expect(driverErrorForStatus(status, failure, 30).pauseSeconds).toBe(pause);
   });
 
@@ -707,7 +708,7 @@ describe('the kinds of error', () => {
     [Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'unknown', 504, 'timeout'],
     [new TypeError('a bug'), 'unknown', 502, 'broken_off'],
     [failure, 'unknown', 502, 'bad_answer'],
-  ])('%o on the way is %s', (error, kind, status, failureKind) => {
+  ])('the error %o is %s', (error, kind, status, failureKind) => {
     expect(asDriverError(error)).toMatchObject({ kind, failureKind, failure: { status } });
   });
 });

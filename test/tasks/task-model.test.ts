@@ -25,7 +25,7 @@ const channels = new Channels([listed('native', 'own-*'), listed('sigma', 'own-s
 const find = (id: string, ...protocols: TaskProtocol[]) =>
   findTaskModel({ access, channels }, caller, id, protocols);
 
-test('a model of the catalogue is found with its unit, and the first protocol of the route that it has', () => {
+test('a model of the catalog is found with its unit and the first matching protocol of the route', () => {
   const unit = models.find(({ id }) => id === video)?.unit;
   expect(find(video, 'native_3d', 'official', 'native_video')).toEqual({
     id: video,
@@ -34,7 +34,7 @@ test('a model of the catalogue is found with its unit, and the first protocol of
   });
 });
 
-test('one that is beyond it is found where a channel lists it, with the unit of that protocol', () => {
+test('a model outside the catalog is found if a channel lists it, with the unit of the protocol', () => {
   expect(find('own-video', 'official', 'native_video')).toEqual({
     id: 'own-video',
     unit: 'seconds',
@@ -45,8 +45,8 @@ test('one that is beyond it is found where a channel lists it, with the unit of 
 });
 
 test.each([
-  ['nobody has', 'other', ['native_video'], 404, 'model_not_found', 'model: "other" does not exist.'],
-  ['no channel of the route has', 'own-video', ['official'], 404, 'model_not_found', 'model: "own-video"'],
+  ['does not exist', 'other', ['native_video'], 404, 'model_not_found', 'model: "other" does not exist.'],
+  ['no channel of the route lists', 'own-video', ['official'], 404, 'model_not_found', 'model: "own-video"'],
   [
     'another route serves',
     video,
@@ -55,13 +55,13 @@ test.each([
     'invalid_request',
     `model: ${video} is not served on this route`,
   ],
-] as const)('one that %s is refused', (_, id, protocols, status, code, words) => {
+] as const)('a model that %s is refused', (_, id, protocols, status, code, text) => {
   expect(() => find(id, ...protocols)).toThrow(
-    expect.objectContaining({ status, code, message: expect.stringContaining(words) }),
+    expect.objectContaining({ status, code, message: expect.stringContaining(text) }),
   );
 });
 
-test('one that the key may not use is refused, in the catalogue and beyond it', () => {
+test('a model that the key may not use is refused, in the catalog and outside it', () => {
   const limited = { ...caller, modelLimits: ['gamma3.0-other'] };
   for (const id of [video, 'own-video'])
     expect(() => findTaskModel({ access, channels }, limited, id, ['native_video'])).toThrow(

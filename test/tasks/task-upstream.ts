@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
 interface UpstreamTask {
-  /** The id of the gateway's task. */
+  /** Id of the gateway's task. */
   key: string;
   prompt: string;
   canceled: boolean;
-  /** The nodes that polled it, in order. */
+  /** Names of the nodes that polled it, in order. */
   polledBy: string[];
 }
 
-/** Seconds that a finished task took. */
+/** Usage of a finished task in seconds. */
 export const taskSeconds = 4;
 
 /**
- * An upstream that outlives the gateways it serves. By its prompt a task is finished (`ok`) or has failed (`fail`)
- * at its third poll, is finished once `release` was called (`late`), or waits to be canceled (`hold`).
+ * An upstream that outlives its gateways. The prompt determines the end of a task: `ok` completes and `fail` fails at
+ * the third poll, `late` completes after `release`, and `hold` waits for a cancellation.
  */
 export class TaskUpstream {
   readonly tasks = new Map<string, UpstreamTask>();
@@ -37,7 +37,7 @@ export class TaskUpstream {
     return this.#server?.url ?? '';
   }
 
-  /** Lets the late ones come to their end. */
+  /** Completes the tasks with the prompt `late`. */
   release(): void {
     this.#released = true;
   }

@@ -5,7 +5,7 @@ interface Pending {
   ring: () => void;
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stops until the test advances it. */
 export class TestClock implements Timers {
   #now: number;
   #skew = 0;
@@ -17,15 +17,15 @@ export class TestClock implements Timers {
 
   readonly monotonic = (): number => this.#now;
 
-  /** What the system's clock shows. */
+  /** Time of the system clock. */
   readonly now = (): number => this.#now + this.#skew;
 
-  /** How many alarms have not rung. */
+  /** Number of pending alarms. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Sets the system's clock, by so much: no time passes. */
+  /** Adjusts the system clock. The monotonic clock does not change. */
   step(ms: number): void {
     this.#skew += ms;
   }
@@ -42,12 +42,12 @@ export class TestClock implements Timers {
     };
   }
 
-  /** Only sets the time: nothing rings. */
+  /** Advances the time without running alarms. */
   jump(ms: number): void {
     this.#now += ms;
   }
 
-  /** Lets alarms ring in their order, and waits after each until `settled`. */
+  /** Runs due alarms in order, and waits for `settled` after each. */
   async advance(ms: number, settled: () => Promise<void>): Promise<void> {
     const end = this.#now + ms;
     await settled();

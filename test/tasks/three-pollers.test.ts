@@ -7,17 +7,17 @@ import { TaskHarness } from './harness.ts';
 const perChannel = 60;
 const running: Snapshot = { state: 'in_progress', progress: 1 };
 
-// On SQLite there are never three gateways, but the store does not know that.
+// SQLite never has three gateways, but the store does not depend on that.
 describe.each(engines)('three pollers on %s', (engine) => {
   let rig: TaskHarness;
   TaskHarness.eachTest(engine, (made) => {
     rig = made;
   });
 
-  test('poll each task once a round, and those of one that is gone go on with the others at once', async () => {
+  test('poll each task once a round, and the others take over the tasks of a lost one', async () => {
     const polledBy = new Map<string, string[]>();
-    const stuck: ((snapshot: Snapshot) => void)[] = [];
-    let gone = '';
+    const pending: ((snapshot: Snapshot) => void)[] = [];
+    let lostPoller = '';
     const pollerOf = (owner: string): Tasks =>
       rig.engine({
         owner,
@@ -28,15 +28,15 @@ describe.each(engines)('three pollers on %s', (engine) => {
               submit: (task) => Promise.resolve(rig.driver.make(task)),
               poll: ({ id }) => {
                 polledBy.set(id, [...(polledBy.get(id) ?? []), owner]);
-                // From one that is gone nothing more is heard.
-                return owner === gone
-                  ? new Promise<Snapshot>((resolve) => void stuck.push(resolve))
+                // A lost poller never responds.
+                return owner === lostPoller
+                  ? new Promise<Snapshot>((resolve) => void pending.push(resolve))
                   : Promise.resolve(running);
               },
             },
           ],
         ]),
-        // So few that no poller can take all.
+        // Few enough that no poller can claim all.
         pollsPerChannel: perChannel,
       });
     const names = ['left', 'middle', 'right'];
@@ -51,30 +51,30 @@ describe.each(engines)('three pollers on %s', (engine) => {
     const times = () => ids.map((id) => (polledBy.get(id) ?? []).length);
 
     rig.clock.jump(1_000);
-    const taken = await Promise.all([left, middle, right].map((poller) => poller.runDue()));
-    expect(taken.reduce((sum, count) => sum + count, 0)).toBe(2 * perChannel);
+    const claimed = await Promise.all([left, middle, right].map((poller) => poller.runDue()));
+    expect(claimed.reduce((sum, count) => sum + count, 0)).toBe(2 * perChannel);
     expect(times()).toEqual(ids.map(() => 1));
 
-    gone = 'left';
+    lostPoller = 'left';
     rig.clock.jump(2_000);
     const lost = left.runDue();
     await rig.settled();
-    const itsOwn = [...polledBy].flatMap(([id, by]) => (by.length === 2 ? id : []));
-    expect(itsOwn.length).toBeGreaterThan(0);
+    const claimedByLost = [...polledBy].flatMap(([id, by]) => (by.length === 2 ? id : []));
+    expect(claimedByLost.length).toBeGreaterThan(0);
     await Promise.all([middle.runDue(), right.runDue()]);
     expect(times()).toEqual(ids.map(() => 2));
 
-    // Those of the others are not late, and its own are due as soon as it is found gone.
+    // The claims of the others have not expired, and those of the lost one are due after its removal.
     await rig.store.run('removeGateway', { id: 'left', heartbeat: 0 });
-    expect(await rig.releaseOrphans()).toBe(itsOwn.length);
+    expect(await rig.releaseOrphans()).toBe(claimedByLost.length);
     await Promise.all([middle.runDue(), right.runDue()]);
     expect([...polledBy].flatMap(([id, by]) => (by.length === 3 ? id : [])).toSorted()).toEqual(
-      itsOwn.toSorted(),
+      claimedByLost.toSorted(),
     );
-    for (const id of itsOwn) expect(polledBy.get(id)?.at(-1)).not.toBe('left');
+    for (const id of claimedByLost) expect(polledBy.get(id)?.at(-1)).not.toBe('left');
 
-    // What it finds out late is not written any more.
-    for (const end of stuck) end({ state: 'completed', result: {} });
+    // Its late results are not recorded.
+    for (const end of pending) end({ state: 'completed', result: {} });
     await lost;
     const rows = await rig.store.read.selectFrom('tasks').select('state').distinct().execute();
     expect(rows).toEqual([{ state: 'in_progress' }]);

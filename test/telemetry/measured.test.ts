@@ -113,7 +113,7 @@ describe.each(engines)('what is measured on %s', (engine) => {
       expect(grown('unigate_delivery_closed_total', { unigate_delivery_outcome: 'delivered' })).toBe(
         receiver.seen.length,
       );
-      expect(receiver.told()[receiver.seen[0]?.body.id ?? '']?.at(-1)).toBe('succeeded');
+      expect(receiver.statesByTask()[receiver.seen[0]?.body.id ?? '']?.at(-1)).toBe('succeeded');
       expect(grown('unigate_quota_reserved_total', model)).toBe(
         grown('unigate_quota_charged_total', model) + grown('unigate_quota_refunded_total', model),
       );

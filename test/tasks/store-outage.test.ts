@@ -8,32 +8,32 @@ import { engines } from '../store/engines.ts';
 import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
-/** A store that is away the first time it is asked for each of these commands. */
-function awayAtFirst(store: Store, ...names: CommandName[]): Store {
-  const away = new Set(names);
+/** Makes the first call of each command fail with StoreUnavailable. */
+function failFirst(store: Store, ...names: CommandName[]): Store {
+  const failing = new Set(names);
   return {
     ...store,
     run: (name, args) =>
-      away.delete(name) ? Promise.reject(new StoreUnavailable(new Error(name))) : store.run(name, args),
+      failing.delete(name) ? Promise.reject(new StoreUnavailable(new Error(name))) : store.run(name, args),
   };
 }
 
-describe.each(engines)('tasks on %s, while the store is away', (engine) => {
+describe.each(engines)('tasks on %s, while the store is unavailable', (engine) => {
   let rig: TaskHarness;
   TaskHarness.eachTest(engine, (made) => {
     rig = made;
   });
 
-  test('are refused before anything is asked for them', async () => {
-    const tasks = rig.engine({ store: awayAtFirst(rig.store, 'createTask') });
+  test('are refused before any request to a provider', async () => {
+    const tasks = rig.engine({ store: failFirst(rig.store, 'createTask') });
     await expect(tasks.submit(rig.order())).rejects.toMatchObject({ status: 503, code: 'store_unavailable' });
     expect(rig.driver.submitted).toEqual([]);
-    await rig.expectBooks({});
+    await rig.expectBalance({});
   });
 
-  test('are made once, watched on and paid once', async () => {
+  test('are created, polled and charged once', async () => {
     const tasks = rig.engine({
-      store: awayAtFirst(rig.store, 'markSubmitted', 'acceptTask', 'recordPolls', 'finishTask'),
+      store: failFirst(rig.store, 'markSubmitted', 'acceptTask', 'recordPolls', 'finishTask'),
     });
     rig.driver.onSubmit = (task, { channel }) => {
       if (channel.name === 'one') throw driverError('retryable');
@@ -49,23 +49,23 @@ describe.each(engines)('tasks on %s, while the store is away', (engine) => {
     await rig.step(60_000, tasks);
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     expect([rig.driver.submitted.length, rig.driver.polled.length]).toEqual([2, 2]);
-    await rig.expectBooks({ charged: 40 });
+    await rig.expectBalance({ charged: 40 });
   });
 
-  test('that a provider refuses leave nothing behind', async () => {
-    const tasks = rig.engine({ store: awayAtFirst(rig.store, 'dropTask') });
+  test('that a provider refuses leave no row', async () => {
+    const tasks = rig.engine({ store: failFirst(rig.store, 'dropTask') });
     rig.driver.onSubmit = () => {
       throw driverError('rejected');
     };
     await expect(tasks.submit(rig.order())).rejects.toMatchObject({ status: 415 });
-    expect(await rig.books()).toMatchObject([{ state: 'refunded' }]);
-    await rig.expectBooks({});
+    expect(await rig.reservations()).toMatchObject([{ state: 'refunded' }]);
+    await rig.expectBalance({});
   });
 
-  test('are looked for again, and told of once', async () => {
+  test('are claimed again, and reported once', async () => {
     const receiver = await Receiver.start();
-    const outbox = new Outbox(rig, { store: awayAtFirst(rig.store, 'claimDeliveries', 'recordDelivery') });
-    const tasks = rig.engine({ store: awayAtFirst(rig.store, 'claimTasks') });
+    const outbox = new Outbox(rig, { store: failFirst(rig.store, 'claimDeliveries', 'recordDelivery') });
+    const tasks = rig.engine({ store: failFirst(rig.store, 'claimTasks') });
     const task = await outbox.submit(receiver.url('/hook'));
     rig.driver.onPoll = () => done;
     await Promise.all([tasks.start(), outbox.deliveries.start()]);

@@ -11,27 +11,27 @@ import { type SocketGateway, startSocketGateway } from './start.ts';
 const realtime = '/v1/realtime?model=alpha3-tts-flash-realtime';
 const inference = '/api-ws/v1/inference?model=voxa-v1';
 const taskId = '5d2f0c3e8b7a4f169a3d2c1b0e9f8a7d';
-/** More than the systems' buffers on both ways take in. */
-const much = 48 * 1024 * 1024;
-/** What may wait in the gateway for a client: half a MiB, what one read brings beyond it, and a frame. */
+/** More than the socket buffers of both sides hold. */
+const floodBytes = 48 * 1024 * 1024;
+/** Upper bound of bytes that wait for a client: half a MiB, one read beyond it, and a frame. */
 const bound = 2 * 1024 * 1024;
 
 let upstream: SocketUpstream;
 let target: SocketGateway;
 let client: SocketClient;
-/** The most that waited in the gateway for the client. */
-let most: number;
-/** The gateway's end of the client's socket. */
-let served: WebSocket | undefined;
+/** Most bytes that waited in the gateway for the client. */
+let maxBuffered: number;
+/** Server side of the client's socket. */
+let serverSocket: WebSocket | undefined;
 
 beforeAll(async () => {
   upstream = await startSocketUpstream();
   target = await startSocketGateway({ channels: [channelTo(upstream.url)] });
   for (const name of ['send', 'pong'] as const) {
     const real = WebSocket.prototype[name];
-    vi.spyOn(WebSocket.prototype, name).mockImplementation(function (this: WebSocket, ...given: unknown[]) {
-      Reflect.apply(real, this, given);
-      look(this);
+    vi.spyOn(WebSocket.prototype, name).mockImplementation(function (this: WebSocket, ...args: unknown[]) {
+      Reflect.apply(real, this, args);
+      recordBuffered(this);
     });
   }
 });
@@ -47,36 +47,36 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const look = (socket: WebSocket) => {
-  // Only sockets that were accepted have no address, and those of the upstream are its own.
+const recordBuffered = (socket: WebSocket) => {
+  // Accepted sockets have no URL, and those of the upstream are excluded.
   if (socket.url || upstream.connections.some((connection) => connection.socket === socket)) return;
-  served = socket;
-  most = Math.max(most, socket.bufferedAmount);
+  serverSocket = socket;
+  maxBuffered = Math.max(maxBuffered, socket.bufferedAmount);
 };
 const open = async (path: string) => {
-  most = 0;
-  served = undefined;
+  maxBuffered = 0;
+  serverSocket = undefined;
   upstream.script = path === realtime ? realtimeScript() : inferenceScript();
   client = await connect(target.url + path, { key: target.key });
-  // Counted, not kept: there are very many of them.
+  // Frames are counted, not stored, because there are very many.
   client.socket.removeAllListeners('message');
 };
 const next = () => new Promise<Buffer>((resolve) => client.socket.once('message', resolve));
-/** Reads so many frames, and no more. */
-const taken = async (frames: number) => {
-  let left = frames;
+/** Reads the args number of frames. */
+const readFrames = async (frames: number) => {
+  let remaining = frames;
   await new Promise<void>((resolve) => {
     client.socket.on('message', () => {
-      left -= 1;
-      if (left === 0) resolve();
+      remaining -= 1;
+      if (remaining === 0) resolve();
     });
     client.socket.resume();
   });
   client.socket.removeAllListeners('message');
   client.socket.pause();
 };
-/** Lets the gateway's pings and their time pass, until the client would be given up. */
-const lookAway = async () => {
+/** Advances the timers until the gateway gives up a client that does not read. */
+const waitUntilGivenUp = async () => {
   for (let beat = 0; beat < 3; beat += 1) {
     target.timers.advance(30_000);
     await new Promise((resolve) => setImmediate(resolve));
@@ -84,18 +84,18 @@ const lookAway = async () => {
 };
 
 describe('a client that sends and never reads', () => {
-  /** Answered with an error that shows the long id again, so that the answers are more than the questions. */
+  /** The gateway answers with an error that repeats the long id, so that it sends more than it receives. */
   const frame = JSON.stringify({ event_id: 'x'.repeat(500), type: 'nonsense' });
-  const frames = Math.ceil(much / frame.length);
+  const frames = Math.ceil(floodBytes / frame.length);
   const flood = async () => {
     await open(realtime);
     await next();
     client.socket.pause();
     for (let index = 0; index < frames; index += 1) client.socket.send(frame);
-    await vi.waitFor(() => expect(served?.isPaused).toBe(true), 15_000);
+    await vi.waitFor(() => expect(serverSocket?.isPaused).toBe(true), 15_000);
   };
 
-  test('is not read any more while its answers wait, and loses none of them', {
+  test('is paused while its responses wait, and loses none of them', {
     timeout: 60_000,
   }, async () => {
     await flood();
@@ -109,12 +109,12 @@ describe('a client that sends and never reads', () => {
     });
     client.socket.resume();
     await all;
-    expect(most).toBeLessThan(bound);
+    expect(maxBuffered).toBeLessThan(bound);
   });
 
-  test('is told so and closed with 1008, when it takes nothing for long', { timeout: 60_000 }, async () => {
+  test('gets an error and 1008 after a long time without a read', { timeout: 60_000 }, async () => {
     await flood();
-    await lookAway();
+    await waitUntilGivenUp();
     let last = '';
     client.socket.on('message', (data: Buffer) => {
       last = data.toString();
@@ -124,24 +124,24 @@ describe('a client that sends and never reads', () => {
     const error = JSON.parse(last) as { error: { code: string } };
     recordEvent(error);
     expect(error).toMatchObject({ type: 'error', error: { code: 'client_too_slow' } });
-    expect(most).toBeLessThan(bound);
+    expect(maxBuffered).toBeLessThan(bound);
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
   });
 
-  test('may be slow: what it takes now and then keeps it', { timeout: 60_000 }, async () => {
+  test('stays connected if it reads now and then', { timeout: 60_000 }, async () => {
     await flood();
     for (let beat = 0; beat < 5; beat += 1) {
       target.timers.advance(30_000);
-      // More than the system keeps for a client, so that the gateway gets rid of something.
-      await taken(12_000);
+      // More than the system buffers, so that the gateway can send.
+      await readFrames(12_000);
     }
     expect(client.socket.readyState).toBe(client.socket.OPEN);
-    expect(most).toBeLessThan(bound);
+    expect(maxBuffered).toBeLessThan(bound);
   });
 });
 
 describe.each([realtime, inference])('on %s a client that never reads', (path) => {
-  test('and sends pings by the hundred thousand is cut off', { timeout: 60_000 }, async () => {
+  test('and floods the gateway with pings is disconnected', { timeout: 60_000 }, async () => {
     await open(path);
     if (path === realtime) await next();
     client.socket.pause();
@@ -155,10 +155,10 @@ describe.each([realtime, inference])('on %s a client that never reads', (path) =
       if (index % 10_000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     await vi.waitFor(() => expect(target.running.sockets.size).toBe(0), 15_000);
-    expect(most).toBeLessThan(bound);
+    expect(maxBuffered).toBeLessThan(bound);
   });
 
-  test('is told so and closed with 1008, however much its provider has for it', {
+  test('gets an error and 1008, however floodBytes its provider sends', {
     timeout: 60_000,
   }, async () => {
     await open(path);
@@ -177,12 +177,12 @@ describe.each([realtime, inference])('on %s a client that never reads', (path) =
       path === realtime
         ? JSON.stringify({ event_id: 's', type: 'response.audio.delta', delta: 'A'.repeat(64 * 1024) })
         : Buffer.alloc(64 * 1024);
-    for (let sent = 0; sent < much; sent += audio.length) connection?.socket.send(audio);
+    for (let sent = 0; sent < floodBytes; sent += audio.length) connection?.socket.send(audio);
     connection?.send(event(taskId, 'result-generated', {}));
-    await vi.waitFor(() => expect(most).toBeGreaterThan(256 * 1024), 15_000);
-    await lookAway();
+    await vi.waitFor(() => expect(maxBuffered).toBeGreaterThan(256 * 1024), 15_000);
+    await waitUntilGivenUp();
     await vi.waitFor(() => expect(connection?.closeCode).toBeDefined(), 15_000);
-    expect(most).toBeLessThan(bound);
+    expect(maxBuffered).toBeLessThan(bound);
     let last: Buffer = Buffer.alloc(0);
     client.socket.on('message', (data: Buffer) => {
       last = data;

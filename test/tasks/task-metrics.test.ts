@@ -6,21 +6,21 @@ import { useTracer } from '../../server/telemetry/trace.ts';
 import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
-describe('what is measured of tasks', () => {
+describe('metrics of tasks', () => {
   let rig: TaskHarness;
-  let told: (string | number)[][];
+  let recorded: (string | number)[][];
   let durations: unknown[][];
   TaskHarness.eachTest('sqlite', (made) => {
     rig = made;
   });
   beforeEach(() => {
-    told = [];
+    recorded = [];
     durations = [];
-    const kinds = { held: quotaReserved, charged: quotaCharged, refunded: quotaRefunded };
+    const kinds = { reserved: quotaReserved, charged: quotaCharged, refunded: quotaRefunded };
     for (const [kind, counter] of Object.entries(kinds))
       vi.spyOn(counter, 'add').mockImplementation((quota, labels) => {
         expect(labels).toEqual({ 'unigate.model': 'gamma3.0-video' });
-        if (quota > 0) told.push([kind, quota]);
+        if (quota > 0) recorded.push([kind, quota]);
       });
     vi.spyOn(taskDuration, 'record').mockImplementation((...value) => void durations.push(value));
   });
@@ -33,23 +33,23 @@ describe('what is measured of tasks', () => {
     { 'unigate.channel': 'one', 'unigate.task.driver': 'scripted', 'unigate.task.state': state },
   ];
 
-  test('its quota is held, then charged as far as it was used, and the time to its end', async () => {
+  test('record the reserved, charged and refunded quota, and the duration', async () => {
     await rig.submit();
-    expect(told).toEqual([['held', 50]]);
+    expect(recorded).toEqual([['reserved', 50]]);
     rig.driver.onPoll = () => ({ state: 'completed', result: {}, usage: { units: 3 } });
     await rig.step(2_500);
-    expect(told.slice(1)).toEqual([
+    expect(recorded.slice(1)).toEqual([
       ['charged', 30],
       ['refunded', 20],
     ]);
     expect(durations).toEqual([duration(2.5, 'completed')]);
   });
 
-  test('a poll is a span of its own, and what is logged meanwhile is known by the request', async () => {
+  test('a poll is its own span, and its log lines have the request id', async () => {
     const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 1 };
     const end = vi.fn();
     const span = { spanContext: () => context, isRecording: () => true, setAttributes: () => {}, end };
-    const startSpan = vi.fn((..._asked: Parameters<Tracer['startSpan']>) => span as unknown as Span);
+    const startSpan = vi.fn((..._arguments: Parameters<Tracer['startSpan']>) => span as unknown as Span);
     const stop = useTracer({ startSpan } as unknown as Tracer);
     try {
       const task = await rig.submit();
@@ -69,34 +69,34 @@ describe('what is measured of tasks', () => {
     }
   });
 
-  test('one that fails gives all back, and counts as ended', async () => {
+  test('a failed task is refunded and counts as ended', async () => {
     await rig.submit();
     rig.driver.onPoll = () => ({ state: 'failed', error: { code: 'no', message: 'No.' } });
     await rig.step(4_000);
-    expect(told.slice(1)).toEqual([['refunded', 50]]);
+    expect(recorded.slice(1)).toEqual([['refunded', 50]]);
     expect(durations).toEqual([duration(4, 'failed')]);
   });
 
-  test('one that no provider takes gives all back, and was none', async () => {
+  test('a task that no provider accepts is refunded and does not count as ended', async () => {
     rig.driver.onSubmit = () => {
       throw driverError('rejected');
     };
     await expect(rig.submit()).rejects.toThrow();
-    expect(told).toEqual([
-      ['held', 50],
+    expect(recorded).toEqual([
+      ['reserved', 50],
       ['refunded', 50],
     ]);
     expect(durations).toEqual([]);
   });
 
-  test('one that is ended while a provider refuses it is given back once', async () => {
+  test('a task that ends while a provider refuses it is refunded once', async () => {
     rig.driver.onSubmit = async ({ id }) => {
       await rig.tasks.cancel(rig.name({ id }));
       throw driverError('rejected');
     };
     await rig.submit();
-    expect(told).toEqual([
-      ['held', 50],
+    expect(recorded).toEqual([
+      ['reserved', 50],
       ['refunded', 50],
     ]);
     expect(durations).toHaveLength(1);

@@ -12,10 +12,10 @@ import { realtimeScript } from './realtime-script.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
 
 const quota = 10_000;
-/** Longer than what is held at a time, so that it needs the database. */
+/** Exceeds the reserved step, so it needs the database. */
 const longText = 'Nine char'.repeat(100);
 
-describe.runIf(engines.includes('postgres'))('sockets of a gateway whose database is away', () => {
+describe.runIf(engines.includes('postgres'))('sockets of a gateway whose database is unavailable', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let upstream: SocketUpstream;
@@ -48,9 +48,9 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     token = await makeKey(target, { quota });
     return token.key;
   };
-  const away = async () => {
+  const cutDatabase = async () => {
     proxy.down();
-    // What is in the books does not matter here, only that nobody can look.
+    // Waits until the gateway cannot reach the database.
     await expect(lastRow()).rejects.toMatchObject({ code: 'store_unavailable' });
   };
 
@@ -58,7 +58,7 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     'are refused with 503 at %s',
     async (path) => {
       const key = await makeToken();
-      await away();
+      await cutDatabase();
       const refusal = await connect(target.url + path, { key }).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(HandshakeRefused);
       expect(refusal).toMatchObject({
@@ -69,7 +69,7 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     },
   );
 
-  /** A session that has spoken nine characters. */
+  /** Opens a session that has synthesized nine characters. */
   const openSession = async () => {
     upstream.script = realtimeScript();
     client = await connect(`${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`, {
@@ -89,9 +89,9 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     return { ...open, send, ofType };
   };
 
-  test('tell a session that it cannot go on, and settle what it spoke when the database is back', async () => {
+  test('end a session with store_unavailable and settle it after the outage', async () => {
     const session = await openSession();
-    await away();
+    await cutDatabase();
     session.send('input_text_buffer.append', { text: longText });
     await vi.waitFor(() => {
       target.timers.advance(1_000);
@@ -104,9 +104,9 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     expect(await remainingQuota(target, token.id)).toBe(quota - 9);
   });
 
-  test('tell the end of a session when it is paid', async () => {
+  test('send session.finished after the settlement', async () => {
     const session = await openSession();
-    await away();
+    await cutDatabase();
     session.send('session.finish');
     await vi.waitFor(() => expect(upstream.connections.at(-1)?.closeCode).toBe(1000));
     expect(session.events.at(-1)).not.toMatchObject({ type: 'session.finished' });
@@ -116,9 +116,9 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     expect(await session.closed).toMatchObject({ code: 1000 });
   });
 
-  test('outlive a look at the key that nobody can take', async () => {
+  test('survive a check of the key that fails', async () => {
     const session = await openSession();
-    await away();
+    await cutDatabase();
     target.timers.advance(30_000);
     await expect(lastRow()).rejects.toMatchObject({ code: 'store_unavailable' });
     proxy.up();
@@ -127,7 +127,7 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     expect(await lastRow()).toMatchObject({ state: 'settled', charged: 9 });
   });
 
-  test('fail a task that cannot go on, and settle what it spoke when the database is back', async () => {
+  test('fail a task with ServiceUnavailable and settle it after the outage', async () => {
     upstream.script = inferenceScript();
     client = await connect(`${target.url}/api-ws/v1/inference?model=voxa-v3-flash`, {
       key: await makeToken(),
@@ -148,7 +148,7 @@ describe.runIf(engines.includes('postgres'))('sockets of a gateway whose databas
     await next(event('task-started'));
     act('continue-task', { input: { text: 'Nine char' } });
     await next((frame) => (frame.payload as { usage?: unknown }).usage !== undefined);
-    await away();
+    await cutDatabase();
     act('continue-task', { input: { text: longText } });
     await vi.waitFor(() => {
       target.timers.advance(1_000);

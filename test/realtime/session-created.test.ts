@@ -50,8 +50,8 @@ test('session.created comes first, whatever the client sends before it', async (
 test.each([
   ['another event', '{"event_id":"u","type":"session.updated","session":{}}'],
   ['audio', `{"event_id":"u","type":"response.audio.delta","delta":"${'A'.repeat(2000)}"}`],
-  ['something unusable', '['],
-])('a provider that begins with %s has failed', async (_name, frame) => {
+  ['invalid JSON', '['],
+])('a first frame with %s fails the session', async (_name, frame) => {
   await open({ opened: ({ socket }) => socket.send(frame) });
   expect((await client.closed).code).toBe(1011);
   expect(client.events).toMatchObject([{ type: 'error', error: { code: 'bad_response' } }]);
@@ -60,22 +60,22 @@ test.each([
 test.each([
   ['Throttling.RateQuota', 'rate_limit_exceeded', 1013],
   ['InvalidApiKey', 'bad_response', 1011],
-])('a provider that begins with %s has not refused the client: %s', async (code, told, close) => {
+])('the first frame %s fails the session with %s', async (code, sent, close) => {
   await open({
     opened: (connection) => connection.send({ type: 'error', error: { code, message: 'upstream-key' } }),
   });
   expect((await client.closed).code).toBe(close);
-  expect(client.events).toMatchObject([{ type: 'error', error: { code: told } }]);
+  expect(client.events).toMatchObject([{ type: 'error', error: { code: sent } }]);
 });
 
-test('a provider that begins with an error has refused the session: its words, then the close', async () => {
+test('an error as the first frame is forwarded before the close', async () => {
   const error = { type: 'invalid_request_error', code: 'invalid_value', message: 'No such model.' };
   await open({ opened: (connection) => connection.send({ type: 'error', error }) });
   expect((await client.closed).code).toBe(1011);
   expect(client.events).toMatchObject([{ type: 'error', error }]);
 });
 
-test('a provider that never greets has failed after 60 seconds, however busy the client is', async () => {
+test('no session.created within 60 seconds fails the session, even if the client is active', async () => {
   await open({});
   await connected();
   client.send('{}');
@@ -84,7 +84,7 @@ test('a provider that never greets has failed after 60 seconds, however busy the
   expect(client.events).toMatchObject([{ type: 'error', error: { code: 'upstream_timeout' } }]);
 });
 
-test('a client that leaves before the greeting leaves nothing behind', async () => {
+test('a client that disconnects before session.created leaves no open socket', async () => {
   await open({});
   await connected();
   client.socket.terminate();

@@ -24,7 +24,7 @@ let client: SocketClient;
 beforeAll(async () => {
   first = await startSocketUpstream();
   second = await startSocketUpstream();
-  // Neither lists its voices, so whatever nobody is known to own goes to the provider.
+  // Neither channel lists its voices, so voices without a known owner go to the provider.
   const channels = [
     channelTo(first.url, { name: 'first', priority: 2 }),
     channelTo(second.url, { name: 'second' }),
@@ -54,7 +54,7 @@ const open = async (path: string, model: string) => {
   for (const one of [first, second]) one.script = path === 'realtime' ? realtimeScript() : inferenceScript();
   client = await connect(`${target.url}/api-ws/v1/${path}?model=${model}`, { key: target.key });
 };
-/** What went upstream. */
+/** Frames that the upstreams received. */
 const sent = () =>
   [first, second].flatMap(({ connections }) => connections.flatMap(({ received }) => received));
 const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
@@ -84,15 +84,15 @@ describe('the duplex socket', () => {
   ];
   const named = (name: string) => (frame: Frame) => (frame.header as Frame).event === name;
   const failure = async () => {
-    const { header: told } = await client.next(named('task-failed'));
+    const { header: failed } = await client.next(named('task-failed'));
     const { code } = await client.closed;
-    return [(told as Frame).error_code, (told as Frame).error_message, code];
+    return [(failed as Frame).error_code, (failed as Frame).error_message, code];
   };
 
-  // The input of `run-task` must be empty, which the contract says.
+  // The contract requires an empty input of `run-task`.
   const places = [...voiceFields.inference, ...odd];
 
-  test.each(places)("run-task takes another user's voice nowhere: %s", async (place) => {
+  test.each(places)("run-task refuses another user's voice at %s", async (place) => {
     for (const voice of [voxa.theirs, voxa.gone]) {
       await open('inference', 'voxa-v2');
       client.send(withFieldAt(run, place, voice));
@@ -102,7 +102,7 @@ describe('the duplex socket', () => {
     }
   });
 
-  test('run-task takes the own voice, which decides on the channel', async () => {
+  test("run-task accepts the user's own voice, which determines the channel", async () => {
     for (const place of ['payload.parameters.voice', 'payload.parameters.voice_id']) {
       await open('inference', 'voxa-v2');
       client.send(withFieldAt(run, place, voxa.mine));
@@ -118,7 +118,7 @@ describe('the duplex socket', () => {
     ['continue-task', 'payload.style'],
     ['finish-task', 'payload.parameters.voice_id'],
     ['finish-task', 'payload.voice'],
-  ] as const)("%s takes no other user's voice at %s", async (action, place) => {
+  ] as const)("%s refuses another user's voice at %s", async (action, place) => {
     await open('inference', 'voxa-v2');
     client.send(run);
     await client.next();
@@ -128,7 +128,7 @@ describe('the duplex socket', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  test('a later frame takes no voice of another channel, and does take one of its own', async () => {
+  test('a later frame refuses a voice of another channel and accepts one of its own', async () => {
     await open('inference', 'voxa-v2');
     client.send(run);
     await client.next();
@@ -152,7 +152,7 @@ describe('the duplex socket', () => {
     ]);
   });
 
-  test('a frame that nests without end is refused', async () => {
+  test('a deeply nested frame is refused', async () => {
     await open('inference', 'voxa-v2');
     client.send(withFieldAt(run, 'payload.parameters.deep', deep(1_000)));
     expect(await failure()).toEqual([
@@ -176,7 +176,7 @@ describe('the realtime socket', () => {
   };
   const odd = ['session.deep[].Voice-ID', 'session.style', 'extra.anything'];
 
-  test("session.update takes another user's voice nowhere", async () => {
+  test("session.update refuses another user's voice in any field", async () => {
     await start();
     for (const place of [...voiceFields.realtime, ...odd]) {
       for (const voice of [alpha.theirs, alpha.gone]) {
@@ -197,13 +197,13 @@ describe('the realtime socket', () => {
     ['input_text_buffer.append', { text: '' }, 'session.voice'],
     ['response.cancel', {}, 'response.voice'],
     ['session.finish', {}, 'extra.anything'],
-  ])("%s takes no other user's voice", async (type, fields, place) => {
+  ])("%s refuses another user's voice", async (type, fields, place) => {
     await start();
     client.send(event('session.update', { session: { voice: 'v1' } }));
-    await client.next(({ type: told }) => told === 'session.updated');
+    await client.next(({ type: name }) => name === 'session.updated');
     client.send(withFieldAt(event(type, fields), place, alpha.theirs));
     expect(await refusal()).toMatchObject({ code: 'invalid_value', param: place });
-    // One of another channel is none for this session either.
+    // A voice of another channel is refused, too.
     if (place !== 'extra.anything') {
       client.send(withFieldAt(event(type, fields), place, alpha.mine));
       expect(await refusal()).toMatchObject({
@@ -213,21 +213,21 @@ describe('the realtime socket', () => {
     expect(sent()).toHaveLength(1);
     client.send(withFieldAt(event('input_text_buffer.append', { text: 'Hi' }), 'extra.note', 'a note'));
     client.send(event('session.finish'));
-    await client.next(({ type: told }) => told === 'session.finished');
+    await client.next(({ type: name }) => name === 'session.finished');
     expect(sent()[1]).toMatchObject({ extra: { note: 'a note' } });
   });
 
-  test('session.update takes the own voice, which decides on the channel', async () => {
+  test("session.update accepts the user's own voice, which determines the channel", async () => {
     await start();
     client.send(event('session.update', { session: { voice: alpha.mine, voice_id: alpha.mine } }));
     await client.next(({ type }) => type === 'session.updated');
     expect(second.connections[0]?.received).toHaveLength(1);
   });
 
-  test('an event that nests without end is refused, and the session goes on', async () => {
+  test('a deeply nested event is refused, and the session continues', async () => {
     await start();
-    const endless = event('session.update', { session: { voice: 'v1', deep: deep(1_000) } });
-    client.send(endless);
+    const nested = event('session.update', { session: { voice: 'v1', deep: deep(1_000) } });
+    client.send(nested);
     expect(await refusal()).toMatchObject({
       message: expect.stringContaining('is nested deeper than 100 levels.'),
     });

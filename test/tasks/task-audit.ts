@@ -9,8 +9,8 @@ export function taskRows(store: Store) {
   return store.read.selectFrom('tasks').selectAll().orderBy('request_id').execute();
 }
 
-/** All tasks are final, none was doubled upstream, and every unit of quota is accounted for, once. */
-export async function expectAllRight(
+/** Checks that all tasks are final, none was submitted twice, and all quota is accounted for. */
+export async function expectConsistent(
   store: Store,
   upstream: TaskUpstream,
   token: { id: number; userId: number },
@@ -19,11 +19,11 @@ export async function expectAllRight(
   const keys = [...upstream.tasks.values()].map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
   const tasks = await taskRows(store);
-  const books = tasks.map(({ request_id, state }) =>
+  const expected = tasks.map(({ request_id, state }) =>
     state === 'completed' ? [request_id, 'settled', taskSeconds * rate] : [request_id, 'refunded', null],
   );
   const closed = await bookRows(store);
-  expect(closed.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(books);
+  expect(closed.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(expected);
   const logged = (await logRows(store)).map((row) => row.request_id).toSorted();
   expect(logged).toEqual(tasks.map((task) => task.request_id));
   await expectBalanced(store, { ...token, unlimitedQuota: false, remainQuota: quota } as TokenRecord);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { engines, TestStore } from '../store/engines.ts';
-import { expectAllRight, taskRows } from './accounts-of-tasks.ts';
 import { Child } from './child.ts';
-import { byHand, changeOf, openNode } from './node.ts';
+import { changeOf, manualEnd, openNode } from './node.ts';
+import { expectConsistent, taskRows } from './task-audit.ts';
 import { TaskUpstream } from './task-upstream.ts';
 
 const startQuota = 10_000;
@@ -20,12 +20,12 @@ describe.each(engines)('a gateway killed while an operator ends tasks on %s', (e
   });
 
   test.each(['settle:before', 'settle:between', 'settle:after', 'cancel:answered'])(
-    'at %s: each ends once, and who ended it is on record',
+    'at %s: each task ends once, and the change is recorded',
     { timeout: 60_000 },
     async (point) => {
       const options = { name: 'first', upstreamUrl: upstream.url };
       const prompts = point === 'cancel:answered' ? ['hold', 'hold'] : ['late', 'late', 'late'];
-      const first = { ...options, store: testStore.options, quota: startQuota, prompts, operated: true };
+      const first = { ...options, store: testStore.options, quota: startQuota, prompts, manual: true };
       const child = new Child(first, point);
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
       const { token } = child;
@@ -37,15 +37,15 @@ describe.each(engines)('a gateway killed while an operator ends tasks on %s', (e
       const rows = await taskRows(store);
       const ended = rows.filter(({ completed_at }) => completed_at !== null).map(({ id }) => id);
       const recorded = (await changes()).filter(([, details]) => details === '{}').map(([id]) => id);
-      // Both or neither.
+      // The end and its record are one transaction.
       expect(recorded).toHaveLength(ended.length);
       expect(recorded).toEqual(expect.arrayContaining(ended));
-      expect(ended).toEqual(expect.arrayContaining(child.named('operated')));
+      expect(ended).toEqual(expect.arrayContaining(child.idsOf('manual')));
       const node = openNode(store, { ...options, name: 'second', token, heartbeat: { intervalMs: 20 } });
       await node.start();
       for (const { id, facts } of rows) {
         if (ended.includes(id) || facts.includes('hold')) continue;
-        await node.tasks.endManually(id, () => ({ end: byHand, change: changeOf(id) }));
+        await node.tasks.endManually(id, () => ({ end: manualEnd, change: changeOf(id) }));
       }
       const finish = async () => {
         const open = (await taskRows(store)).filter(({ completed_at }) => completed_at === null);
@@ -55,13 +55,13 @@ describe.each(engines)('a gateway killed while an operator ends tasks on %s', (e
       };
       await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
       await node.close();
-      await expectAllRight(store, upstream, token, startQuota);
+      await expectConsistent(store, upstream, token, startQuota);
       for (const { id, error_code, facts } of await taskRows(store)) {
-        const told = (await changes()).filter(([subject]) => subject === id).map(([, details]) => details);
-        if (error_code === 'submission_interrupted') expect(told).toEqual([]);
-        // What a killed gateway had canceled at the provider, the next one hears from there.
-        else if (facts.includes('hold')) expect(told).toContain('{"asked":"one"}');
-        else expect(told).toEqual(['{}']);
+        const details = (await changes()).filter(([subject]) => subject === id).map(([, text]) => text);
+        if (error_code === 'submission_interrupted') expect(details).toEqual([]);
+        // The cancellation at the provider was recorded before the gateway was killed.
+        else if (facts.includes('hold')) expect(details).toContain('{"asked":"one"}');
+        else expect(details).toEqual(['{}']);
       }
     },
   );

@@ -13,7 +13,7 @@ import { channelTo } from '../support/upstream.ts';
 import { event, inferenceScript } from './inference-script.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
 
-describe('the books of a task', () => {
+describe('the billing of a task', () => {
   let upstream: SocketUpstream;
   let target: SocketGateway;
   let client: SocketClient;
@@ -59,7 +59,7 @@ describe('the books of a task', () => {
     await named('task-started');
     return id;
   };
-  const say = (id: string, text: string) =>
+  const sendText = (id: string, text: string) =>
     client.send({
       header: { action: 'continue-task', task_id: id, streaming: 'duplex' },
       payload: { input: { text } },
@@ -71,7 +71,7 @@ describe('the books of a task', () => {
     });
     await named('task-finished');
   };
-  /** Ledger rows of the socket's tasks, by the number of the task. */
+  /** Ledger rows of the tasks of the socket, with the number of the task. */
   const rows = async () => {
     const prefix = `${String(client.headers['x-request-id'])}.`;
     const all = (await ledgerRowsWithIds(target)).filter(({ id }) => id.startsWith(prefix));
@@ -89,17 +89,17 @@ describe('the books of a task', () => {
       id.startsWith(String(client.headers['x-request-id'])),
     );
 
-  test('each task has its own entry, closed before its end is told', async () => {
+  test('each task has its own reservation, settled before task-finished is sent', async () => {
     await open();
     const first = await start();
-    say(first, 'Good ');
-    say(first, 'morning.');
+    sendText(first, 'Good ');
+    sendText(first, 'morning.');
     await finish(first);
     expect(await rows()).toEqual([
       { task: '1', state: 'settled', reserved: 1500, charged: 39, unit: 'characters' },
     ]);
     const second = await start();
-    say(second, 'Bye.');
+    sendText(second, 'Bye.');
     await finish(second);
     expect((await rows()).map(({ task, charged }) => [task, charged])).toEqual([
       ['1', 39],
@@ -115,7 +115,7 @@ describe('the books of a task', () => {
   test('a token model is settled in tokens', async () => {
     await open(inferenceScript({ unit: 'tokens' }), 10_000, 'alpha-audio-3.1-tts-flash');
     const id = await start();
-    say(id, 'Hello.');
+    sendText(id, 'Hello.');
     await finish(id);
     expect(await rows()).toMatchObject([{ charged: 56, unit: 'tokens' }]);
     expect(await logs()).toMatchObject([{ prompt_tokens: 6, completion_tokens: 50 }]);
@@ -132,36 +132,36 @@ describe('the books of a task', () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('tags of SSML are not held', async () => {
+  test('SSML tags are not reserved', async () => {
     await open(inferenceScript(), 6);
     const id = await start({ enable_ssml: true });
-    say(id, '<speak><break time="1s"/>hi</speak>');
+    sendText(id, '<speak><break time="1s"/>hi</speak>');
     await named('result-generated');
     expect(await rows()).toMatchObject([{ reserved: 6 }]);
   });
 
-  test('a key that gets a limit is held to it in the next task of an open socket', async () => {
+  test('a key that becomes limited is limited in the next task of an open socket', async () => {
     await open(inferenceScript(), 30, 'voxa-v1', true);
     const first = await start();
-    say(first, 'Good morning.');
+    sendText(first, 'Good morning.');
     await finish(first);
     await setKeyLimited(target, token);
     target.timers.advance(1_000);
     const second = await start();
-    say(second, 'ten chars.');
+    sendText(second, 'ten chars.');
     await finish(second);
     expect(await remainingQuota(target, token.id)).toBe(0);
-    say(await start(), 'x');
+    sendText(await start(), 'x');
     expect((await named('task-failed')).header).toMatchObject({ error_code: 'AccessDenied' });
     expect((await logs()).map(({ quota }) => quota)).toEqual([39, 30]);
   });
 
-  test('without enough quota the text does not go upstream: AccessDenied and 1008', async () => {
+  test('without enough quota the text is not forwarded: AccessDenied and 1008', async () => {
     await open(inferenceScript(), 30);
     const id = await start();
-    say(id, 'ten chars.');
+    sendText(id, 'ten chars.');
     await client.next(({ payload }) => (payload as Frame).usage !== undefined);
-    say(id, 'x');
+    sendText(id, 'x');
     const { header } = (await named('task-failed')) as { header: Frame };
     expect(header).toMatchObject({
       task_id: id,
@@ -173,7 +173,7 @@ describe('the books of a task', () => {
     expect(await rows()).toMatchObject([{ state: 'settled', charged: 30 }]);
   });
 
-  /** A provider that bills the first text and never finishes the second. */
+  /** A provider that reports the first text and never finishes the second. */
   const halfway: Script = {
     frame(connection, frame) {
       const { action, task_id: id } = frame.header as { action: string; task_id: string };
@@ -192,8 +192,8 @@ describe('the books of a task', () => {
   const midAudio = async () => {
     await open(halfway);
     const id = await start();
-    say(id, 'Nine char');
-    say(id, 'This is never finished.');
+    sendText(id, 'Nine char');
+    sendText(id, 'This is never finished.');
     await client.next(
       ({ payload }) =>
         ((payload as Frame).output as Frame | undefined)?.sentence !== undefined &&
@@ -202,7 +202,7 @@ describe('the books of a task', () => {
     return id;
   };
 
-  test('a client that vanishes in the middle pays what was reported, and what was heard beyond it', async () => {
+  test('a client that disconnects mid-sentence is charged the report and the whole sentence', async () => {
     await midAudio();
     client.socket.terminate();
     expect(await settled()).toMatchObject([{ state: 'settled', charged: (9 + 23) * 3 }]);
@@ -210,7 +210,7 @@ describe('the books of a task', () => {
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
   });
 
-  test('a provider that vanishes in the middle is paid what it reported', async () => {
+  test('a provider that disconnects is charged only as far as it reported', async () => {
     await midAudio();
     upstream.connections[0]?.socket.terminate();
     await named('task-failed');
@@ -235,13 +235,13 @@ describe('the books of a task', () => {
           });
       },
     });
-    say(await start(), 'Hello.');
+    sendText(await start(), 'Hello.');
     await named('task-failed');
     expect(await rows()).toMatchObject([{ state: 'refunded', charged: null }]);
     expect(await remainingQuota(target, token.id)).toBe(10_000);
   });
 
-  test('a finished task that spoke and told nothing costs its text', async () => {
+  test('a finished task that sent audio without a report costs its text', async () => {
     await open({
       frame(connection, frame) {
         const { action, task_id: id } = frame.header as { action: string; task_id: string };
@@ -251,14 +251,14 @@ describe('the books of a task', () => {
       },
     });
     const id = await start();
-    say(id, 'ten chars.');
+    sendText(id, 'ten chars.');
     await finish(id);
     expect(await rows()).toMatchObject([{ state: 'settled', charged: 30 }]);
   });
 
-  /** A provider that sends frames as told, on a text. */
+  /** A provider that sends the given frames for each text. */
   const sending = (
-    send: (id: string, tell: (payload: object) => void, speak: (bytes: number) => void) => void,
+    send: (id: string, sendResult: (payload: object) => void, sendAudio: (bytes: number) => void) => void,
   ): Script => ({
     frame(connection, frame) {
       const { action, task_id: id } = frame.header as { action: string; task_id: string };
@@ -285,60 +285,55 @@ describe('the books of a task', () => {
   test.each([
     ['audio of a named sentence costs that sentence', {}, ['First one here. ', 99_999], 16],
     ['audio of two named sentences costs both', {}, ['First one here. ', 9, 'Then the second. ', 9], 33],
-    [
-      'a sentence that is named and not heard costs nothing',
-      {},
-      ['First one here. ', 9, 'Then the second. '],
-      16,
-    ],
-    ['nameless audio that has begun costs its sentence', {}, [undefined, 3], 16],
-    ['a second and a half of MP3 costs two sentences', {}, [undefined, 12_000], 33],
-    ['and of PCM', { format: 'pcm', sample_rate: 48_000 }, [undefined, 144_000], 33],
-    ['and of Opus', { format: 'opus', bit_rate: 64 }, [undefined, 12_000], 33],
-    ['a minute costs all the text', {}, [480_000], 59],
+    ['a named sentence without audio costs nothing', {}, ['First one here. ', 9, 'Then the second. '], 16],
+    ['unnamed audio costs the started sentence', {}, [undefined, 3], 16],
+    ['1.5 s of MP3 cost two sentences', {}, [undefined, 12_000], 33],
+    ['1.5 s of PCM cost two sentences', { format: 'pcm', sample_rate: 48_000 }, [undefined, 144_000], 33],
+    ['1.5 s of Opus cost two sentences', { format: 'opus', bit_rate: 64 }, [undefined, 12_000], 33],
+    ['a minute of audio costs all text', {}, [480_000], 59],
   ] as const)('%s', async (_name, parameters, steps, units) => {
     await open(
-      sending((_id, tell, speak) => {
+      sending((_id, sendResult, sendAudio) => {
         for (const step of steps) {
-          if (typeof step === 'number') speak(step);
-          else tell(begin(step));
+          if (typeof step === 'number') sendAudio(step);
+          else sendResult(begin(step));
         }
       }),
     );
-    say(await start(parameters), sentences);
+    sendText(await start(parameters), sentences);
     await ended();
     client.socket.terminate();
     expect(await settled()).toMatchObject([{ charged: units * 3 }]);
   });
 
-  test('new text is held on top of what was reported, even where that is more than was expected', async () => {
-    await open(sending((_id, tell) => tell({ usage: { characters: 400 } })));
+  test('new text is reserved in addition to a report above the estimate', async () => {
+    await open(sending((_id, sendResult) => sendResult({ usage: { characters: 400 } })));
     const id = await start();
-    say(id, 'ten chars.');
+    sendText(id, 'ten chars.');
     await ended();
     expect(await rows()).toMatchObject([{ reserved: 1500 }]);
-    say(id, 'x'.repeat(300));
+    sendText(id, 'x'.repeat(300));
     await ended();
     expect(await rows()).toMatchObject([{ reserved: 3000 }]);
   });
 
-  test('text that is being covered when the provider ends the task goes nowhere, and the next task can begin', async () => {
+  test('text whose reservation is pending when the task ends is not forwarded, and the next task can start', async () => {
     await open();
     const id = await start();
     const { store } = target.gateway;
     const run = store.run.bind(store);
-    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [requested, blocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     vi.spyOn(store, 'run').mockImplementationOnce(async (name, args) => {
-      asked.resolve();
-      await held.promise;
+      requested.resolve();
+      await blocked.promise;
       return run(name, args);
     });
-    say(id, 'Too late.');
-    await asked.promise;
+    sendText(id, 'Too late.');
+    await requested.promise;
     const [connection] = upstream.connections;
     connection?.send(event(id, 'task-finished', { usage: {} }));
     await flushFrames(upstream.connections.map(({ socket }) => socket));
-    held.resolve();
+    blocked.resolve();
     await named('task-finished');
     await start();
     const actions = connection?.received.map(({ header }) => (header as Frame).action);
@@ -349,17 +344,17 @@ describe('the books of a task', () => {
 
   test('a figure above four times the upper bound is charged as the upper bound', async () => {
     await open(
-      sending((_id, tell) => tell({ usage: { characters: 999_999_999 } })),
+      sending((_id, sendResult) => sendResult({ usage: { characters: 999_999_999 } })),
       1500,
     );
-    say(await start(), 'ten chars.');
+    sendText(await start(), 'ten chars.');
     await ended();
     client.socket.terminate();
     expect(await settled()).toMatchObject([{ reserved: 1500, charged: 30 }]);
     expect(await remainingQuota(target, token.id)).toBe(1470);
   });
 
-  test('a broken rule in the middle is settled too', async () => {
+  test('a task that ends with a protocol error is settled, too', async () => {
     await midAudio();
     client.send('garbage');
     await client.closed;

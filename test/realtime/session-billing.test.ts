@@ -18,7 +18,7 @@ import { type SocketGateway, startSocketGateway } from './start.ts';
 const flash = 'alpha3-tts-flash-realtime';
 const legacy = 'alpha-tts-realtime';
 
-describe.each(engines)('the books of a session on %s', (engine) => {
+describe.each(engines)('the billing of a session on %s', (engine) => {
   let database: TestDatabase;
   let upstream: SocketUpstream;
   let target: SocketGateway;
@@ -68,7 +68,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     send('session.update', { session: { voice: 'Aria', mode, ...form } });
     await ofType('session.updated');
   };
-  const say = async (text: string) => {
+  const synthesize = async (text: string) => {
     send('input_text_buffer.append', { text });
     send('input_text_buffer.commit');
     return ofType('response.done');
@@ -86,14 +86,14 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       return found;
     });
 
-  test('alpha3: the last cumulative figure is the bill, times price and ratio', async () => {
+  test('alpha3: the last cumulative figure is charged, times price and ratio', async () => {
     await open(flash, realtimeScript(), 1000, 'trial');
     await configure();
-    await say('Nine char');
-    await say('Nine more');
+    await synthesize('Nine char');
+    await synthesize('Nine more');
     send('session.finish');
     await ofType('session.finished');
-    // The books are closed before the end is told.
+    // The session is settled before session.finished is sent.
     expect(await row()).toMatchObject({ state: 'settled', charged: 18 * 2 * 2.5, unit: 'characters' });
     expect(await remainingQuota(target, token.id)).toBe(1000 - 90);
     await client.closed;
@@ -110,11 +110,11 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     ]);
   });
 
-  test('legacy: each response once, and their sum', async () => {
+  test('legacy: the sum of all responses is charged, each once', async () => {
     await open(legacy, realtimeScript({ unit: 'tokens' }));
     await configure();
-    await say('12345');
-    await say('1234567');
+    await synthesize('12345');
+    await synthesize('1234567');
     send('session.finish');
     await client.closed;
     // The script reports every response twice.
@@ -122,7 +122,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await log()).toMatchObject([{ units: 112, prompt_tokens: 12, completion_tokens: 100 }]);
   });
 
-  test('nothing is held before there is text, and a session without text leaves no trace', async () => {
+  test('a session without text reserves nothing and leaves no trace', async () => {
     await open();
     await configure();
     send('session.finish');
@@ -131,15 +131,15 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await remainingQuota(target, token.id)).toBe(100_000);
   });
 
-  test('the hold is there before the text goes upstream, and grows with it', async () => {
-    const held: (number | undefined)[] = [];
+  test('quota is reserved before the text is forwarded, and grows with the text', async () => {
+    const reservations: (number | undefined)[] = [];
     const script = realtimeScript();
     await open(flash, {
       ...script,
       frame(connection, frame) {
         if (frame.type === 'input_text_buffer.append')
           void row().then((found) => {
-            held.push(found?.reserved);
+            reservations.push(found?.reserved);
             script.frame?.(connection, frame);
           });
         else script.frame?.(connection, frame);
@@ -151,7 +151,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       await ofType('response.done');
     }
     // Steps of 500 characters at 2 each: 10, 410, 610 and 1210 characters in all.
-    expect(held).toEqual([1000, 1000, 2000, 3000]);
+    expect(reservations).toEqual([1000, 1000, 2000, 3000]);
     expect(await remainingQuota(target, token.id)).toBe(100_000 - 3000);
     send('session.finish');
     await client.closed;
@@ -171,11 +171,11 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     [1_218, 0],
     [1_217, 1_217],
   ])(
-    'a key that gets a limit of %i pays for all of its session, or has no more of it',
-    async (quota, left) => {
+    'a key that gets a limit of %i is charged for the whole session or refused',
+    async (quota, remaining) => {
       await open(flash, realtimeScript(), quota, 'default', true);
       await configure();
-      await say('Nine char');
+      await synthesize('Nine char');
       await setKeyLimited(target, token);
       const checks = vi.spyOn(target.gateway.keys, 'authenticate');
       target.timers.advance(500);
@@ -183,7 +183,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       await checks.mock.results[0]?.value;
       checks.mockRestore();
       send('input_text_buffer.append', { text: 'x'.repeat(600) });
-      if (left > 0) {
+      if (remaining > 0) {
         expect((await ofType('error')).error).toMatchObject({ code: 'insufficient_user_quota' });
         expect((await client.closed).code).toBe(1008);
         expect(await log()).toMatchObject([{ quota: 18, unlimited: 1 }]);
@@ -194,14 +194,14 @@ describe.each(engines)('the books of a session on %s', (engine) => {
         await client.closed;
         expect(await row()).toMatchObject({ state: 'settled', reserved: 1_218, charged: 1_218 });
       }
-      expect(await remainingQuota(target, token.id)).toBe(left);
+      expect(await remainingQuota(target, token.id)).toBe(remaining);
     },
   );
 
-  test('without enough quota the text does not go upstream, and the session ends with 1008', async () => {
+  test('without enough quota the text is not forwarded, and the session ends with 1008', async () => {
     await open(flash, realtimeScript(), 30);
     await configure();
-    await say('ten chars.');
+    await synthesize('ten chars.');
     send('input_text_buffer.append', { text: 'six ch' });
     const error = (await ofType('error')).error;
     expect(error).toEqual({
@@ -213,13 +213,13 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     });
     expect((await client.closed).code).toBe(1008);
     expect(JSON.stringify(upstream.connections[0]?.received)).not.toContain('six ch');
-    // What was spoken is paid.
+    // The synthesized text is charged.
     expect(await row()).toMatchObject({ state: 'settled', charged: 20 });
     expect(await remainingQuota(target, token.id)).toBe(10);
     expect(await log()).toMatchObject([{ status: 403, error_code: 'insufficient_user_quota' }]);
   });
 
-  test('a key without any quota gets no word through', async () => {
+  test('a key without quota cannot send text', async () => {
     await open(flash, realtimeScript(), 0);
     await configure();
     send('input_text_buffer.append', { text: '' });
@@ -228,7 +228,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await row()).toBeUndefined();
   });
 
-  test('an error that nobody thought of ends the session with 1011, and its text does not go upstream', async () => {
+  test('an unexpected error ends the session with 1011, and the text is not forwarded', async () => {
     await open();
     await configure();
     const sent = upstream.connections[0]?.received.length;
@@ -244,7 +244,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     vi.restoreAllMocks();
   });
 
-  test('near the end of the quota exactly what is needed is held', async () => {
+  test('near the end of the quota exactly the needed amount is reserved', async () => {
     await open(flash, realtimeScript(), 30);
     await configure();
     send('input_text_buffer.append', { text: 'ten chars.' });
@@ -252,7 +252,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await remainingQuota(target, token.id)).toBe(10);
   });
 
-  /** A provider that speaks one response with a bill, and another that it never finishes. */
+  /** A provider that reports one response and never finishes another. */
   const halfway: Script = (() => {
     const script = realtimeScript();
     let appends = 0;
@@ -272,13 +272,13 @@ describe.each(engines)('the books of a session on %s', (engine) => {
   const midAudio = async () => {
     await open(flash, halfway);
     await configure();
-    await say('Nine char');
+    await synthesize('Nine char');
     send('input_text_buffer.append', { text: 'This is never finished.' });
     send('input_text_buffer.commit');
     await client.next((event) => event.event_id === 'late');
   };
 
-  test('a client that vanishes in the middle pays what was reported, and what was heard beyond it', async () => {
+  test('a client that disconnects mid-sentence is charged the report and the whole sentence', async () => {
     await midAudio();
     client.socket.terminate();
     expect(await settled()).toMatchObject({ state: 'settled', charged: (9 + 23) * 2 });
@@ -288,16 +288,16 @@ describe.each(engines)('the books of a session on %s', (engine) => {
   });
 
   test.each([
-    ['says goodbye', () => client.socket.close(1000), 200, null],
+    ['closes normally', () => client.socket.close(1000), 200, null],
     ['sends a binary frame', () => client.socket.send(Buffer.from([1])), 400, 'binary_frame'],
-  ])('a client that %s in the middle pays the same', async (_, leave, status, error_code) => {
+  ])('a client that %s mid-sentence is charged the same', async (_, disconnect, status, error_code) => {
     await midAudio();
-    leave();
+    disconnect();
     expect(await settled()).toMatchObject({ state: 'settled', charged: 64 });
     expect(await log()).toMatchObject([{ status, error_code }]);
   });
 
-  test('a provider that vanishes in the middle is paid what it reported', async () => {
+  test('a provider that disconnects is charged only as far as it reported', async () => {
     await midAudio();
     upstream.connections[0]?.socket.terminate();
     expect((await ofType('error')).error).toMatchObject({ code: 'bad_response' });
@@ -306,7 +306,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await log()).toMatchObject([{ status: 502, error_code: 'bad_response', units: 9 }]);
   });
 
-  test('a provider that says why it hangs up is paid what it reported, and logged as failed', async () => {
+  test('a provider that sends an error and closes is charged as far as it reported, and logged as failed', async () => {
     await midAudio();
     const [connection] = upstream.connections;
     connection?.send({ event_id: 'x', type: 'error', error: { code: 'InternalError', message: 'x' } });
@@ -316,7 +316,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await log()).toMatchObject([{ status: 502, error_code: 'bad_response', units: 9 }]);
   });
 
-  test('a provider that fails before any report is paid nothing', async () => {
+  test('a provider that fails before any report costs nothing', async () => {
     await open(flash, {
       ...halfway,
       frame: (connection, frame) =>
@@ -337,7 +337,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       session: { id: 's', object: 'realtime.session', model: flash, ...(session as object) },
     });
 
-  /** A provider whose responses report as told. */
+  /** A provider whose responses have the given reports. */
   const reporting = (...reports: { status?: string; usage?: unknown; id?: string }[]): Script => ({
     ...realtimeScript(),
     frame(connection, frame) {
@@ -357,23 +357,28 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     return row();
   };
 
-  /** A provider that speaks as told, on an append. */
-  const speaking = (speak: (emit: (type: string, fields?: object) => void) => void): Script => ({
+  /** A provider that sends the given events for each append. */
+  const speaking = (sendEvents: (emit: (type: string, fields?: object) => void) => void): Script => ({
     ...realtimeScript(),
     frame(connection, frame) {
       if (frame.type === 'session.update') realtimeUpdate(connection, frame);
       if (frame.type !== 'input_text_buffer.append') return;
       let events = 0;
-      speak((type, fields = {}) => {
+      sendEvents((type, fields = {}) => {
         events += 1;
         connection.send({ event_id: `s${events}`, type, ...fields });
       });
       connection.send({ event_id: 'end', type: 'input_text_buffer.cleared' });
     },
   });
-  /** What is charged to a client that leaves after a text and what the provider made of it. */
-  const leftAfter = async (text: string, speak: Parameters<typeof speaking>[0], model = flash, form = {}) => {
-    await open(model, speaking(speak));
+  /** Returns the charge of a client that disconnects after a text and the events of the provider. */
+  const chargeAfter = async (
+    text: string,
+    sendEvents: Parameters<typeof speaking>[0],
+    model = flash,
+    form = {},
+  ) => {
+    await open(model, speaking(sendEvents));
     await configure('server_commit', form);
     send('input_text_buffer.append', { text });
     await client.next((event) => event.event_id === 'end');
@@ -381,40 +386,40 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     return (await settled())?.charged;
   };
   const sentences = 'First one here. Then the second. And at last the third one.';
-  /** A delta with so many seconds of PCM at 24 kHz. */
+  /** A delta with that many seconds of PCM at 24 kHz. */
   const seconds = (length: number) => ({ delta: Buffer.alloc(48_000 * length).toString('base64') });
   const done = (status: string, usage?: object) => ({ response: { id: 'r', status, usage } });
 
   test.each<[string, number, number, object?]>([
-    ['audio that has just begun costs its sentence', 0.01, 16],
-    ['audio of a second and a half costs two sentences', 1.5, 33],
-    ['audio of a minute costs all the text', 60, 59],
-    ['and so do as many bytes as three seconds, at twice the rate', 3, 33, { sample_rate: 48_000 }],
+    ['the first audio costs its whole sentence', 0.01, 16],
+    ['1.5 s of audio cost two sentences', 1.5, 33],
+    ['a minute of audio costs all text', 60, 59],
+    ['the bytes of 3 s at twice the sample rate cost two sentences', 3, 33, { sample_rate: 48_000 }],
   ])('%s', async (_name, length, units, form = {}) => {
-    const speak = (emit: (type: string, fields: object) => void) =>
+    const sendEvents = (emit: (type: string, fields: object) => void) =>
       emit('response.audio.delta', seconds(length));
-    const charged = await leftAfter(sentences, speak, flash, form);
+    const charged = await chargeAfter(sentences, sendEvents, flash, form);
     expect(charged).toBe(units * 2);
   });
 
   test('audio whose text the provider has named costs that text', async () => {
-    const charged = await leftAfter(sentences, (emit) => {
+    const charged = await chargeAfter(sentences, (emit) => {
       emit('response.audio.delta', seconds(60));
       emit('response.content_part.done', { part: { type: 'audio', text: 'First one here. ' } });
     });
     expect(charged).toBe(16 * 2);
   });
 
-  test('a response that was cut short and not reported costs what was heard of it', async () => {
-    const charged = await leftAfter(sentences, (emit) => {
+  test('an incomplete response without a report costs the audio sent', async () => {
+    const charged = await chargeAfter(sentences, (emit) => {
       emit('response.audio.delta', seconds(0.1));
       emit('response.done', done('incomplete'));
     });
     expect(charged).toBe(16 * 2);
   });
 
-  test('cut short and not reported, each costs its tokens, whatever comes after', async () => {
-    const charged = await leftAfter(
+  test('an incomplete response without a report costs its tokens, in addition to later reports', async () => {
+    const charged = await chargeAfter(
       sentences,
       (emit) => {
         emit('response.audio.delta', seconds(2));
@@ -425,19 +430,19 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       },
       legacy,
     );
-    // Two sentences of 33 bytes and two seconds, and what was reported.
+    // Two sentences of 33 bytes and two seconds, and the reported usage.
     expect(charged).toBe(9 + 100 + 51);
   });
 
-  test('a response that the provider failed over and did not report costs nothing', async () => {
-    const charged = await leftAfter(sentences, (emit) => {
+  test('a response that failed without a report costs nothing', async () => {
+    const charged = await chargeAfter(sentences, (emit) => {
       emit('response.audio.delta', seconds(2));
       emit('response.done', done('failed'));
     });
     expect(charged).toBeNull();
   });
 
-  test('text that was cleared before it was spoken costs nothing', async () => {
+  test('text that was cleared before its synthesis costs nothing', async () => {
     const script = realtimeScript();
     await open(flash, {
       ...script,
@@ -456,7 +461,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await settled()).toMatchObject({ charged: 20 });
   });
 
-  test('text that the provider has begun on is paid, also when it is cleared after that', async () => {
+  test('text whose synthesis has begun is charged, even if it is cleared later', async () => {
     await open(flash, {
       ...realtimeScript(),
       frame(connection, frame) {
@@ -477,7 +482,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await settled()).toMatchObject({ charged: 20 });
   });
 
-  test('new text is held on top of what was reported, even where that is more than was expected', async () => {
+  test('new text is reserved in addition to a report above the estimate', async () => {
     await open(
       flash,
       speaking((emit) => emit('response.done', done('completed', { characters: 400 }))),
@@ -506,13 +511,13 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await log()).toMatchObject([{ units: 10, quota: 20 }]);
   });
 
-  test('a figure that shrinks is passed over', async () => {
+  test('a decreasing figure is ignored', async () => {
     expect(await reported(flash, { usage: { characters: 18 } }, { usage: { characters: 9 } })).toMatchObject({
       charged: 36,
     });
   });
 
-  test('the same response reported anew counts with its larger figure', async () => {
+  test('a repeated report of a response counts with its larger figure', async () => {
     const usage = (tokens: number) => ({ usage: { input_tokens: 1, output_tokens: tokens }, id: 'same' });
     expect(await reported(legacy, usage(50), usage(70), usage(60))).toMatchObject({ charged: 71 });
   });
@@ -531,14 +536,14 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await reported(flash, { status: 'failed' })).toMatchObject({ state: 'refunded' });
   });
 
-  test('zero used is given back', async () => {
+  test('a report of zero is refunded', async () => {
     expect(await reported(flash, { usage: { characters: 0 } })).toMatchObject({ state: 'refunded' });
   });
 
-  test('a hold stays as long as its session, however long that is', async () => {
+  test('a reservation lasts as long as its session', async () => {
     await open();
     await configure();
-    await say('hello');
+    await synthesize('hello');
     target.timers.now += 6 * 60 * 60 * 1000;
     const { now } = target.timers;
     await target.gateway.store.run('releaseOrphans', { now, dueNow: now });
@@ -548,7 +553,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await row()).toMatchObject({ state: 'settled', charged: 10 });
   });
 
-  test('many sessions of one key at once never hold more than it has', async () => {
+  test('concurrent sessions of one key never reserve more than its quota', async () => {
     upstream.script = realtimeScript();
     token = await makeKey(target, { quota: 100 });
     const clients = await Promise.all(
@@ -565,14 +570,14 @@ describe.each(engines)('the books of a session on %s', (engine) => {
       one.send({ event_id: 'c', type: 'session.finish' });
     }
     const codes = await Promise.all(clients.map(async ({ closed }) => (await closed).code));
-    const paid = codes.filter((code) => code === 1000).length;
-    expect(codes.filter((code) => code === 1008)).toHaveLength(12 - paid);
-    expect(paid).toBeGreaterThan(0);
-    expect(await remainingQuota(target, token.id)).toBe(100 - paid * 20);
+    const charged = codes.filter((code) => code === 1000).length;
+    expect(codes.filter((code) => code === 1008)).toHaveLength(12 - charged);
+    expect(charged).toBeGreaterThan(0);
+    expect(await remainingQuota(target, token.id)).toBe(100 - charged * 20);
     client = clients[0] as SocketClient;
   });
 
-  test('nothing stays open', async () => {
+  test('no reservation stays open', async () => {
     client = await connect(`${target.url}/v1/realtime?model=${flash}`, { key: target.key });
     await vi.waitFor(async () => {
       expect((await ledgerRows(target)).filter(({ state }) => state === 'open')).toEqual([]);
