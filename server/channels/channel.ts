@@ -3,6 +3,7 @@ import type { FileRelay } from '../media/file-relay.ts';
 import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
 import { type HttpResponse, sendRequest } from '../outbound/send-request.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
+import { matcher } from '../settings/model-patterns.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import { UpstreamCalls } from '../telemetry/upstream-calls.ts';
 import { Health } from './health.ts';
@@ -47,6 +48,10 @@ export class Channel {
   readonly hosts: readonly string[];
   /** Telemetry of its requests. */
   readonly calls: UpstreamCalls;
+  /** Whether it serves a model, by full id or by a pattern. */
+  readonly serves: (modelId: string) => boolean;
+  /** Like `serves`, but ignores the pattern `*`. */
+  readonly lists: (modelId: string) => boolean;
   #pool: Pool | undefined;
   #retired = false;
   readonly #calls: Slots;
@@ -69,6 +74,9 @@ export class Channel {
     const base = new URL(settings.baseUrl);
     this.hosts = [settings.baseUrl, settings.wsUrl].map((url) => new URL(url).hostname);
     this.calls = new UpstreamCalls(settings.name, base, settings.traceContext);
+    const ids = settings.models.map(({ id }) => id);
+    this.serves = matcher(ids);
+    this.lists = matcher(ids.filter((id) => id !== '*'));
     this.#basePath = base.pathname.replace(/\/$/, '');
     this.#calls = new Slots(calls);
     this.#polls = new Slots(polls);

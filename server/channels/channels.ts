@@ -1,21 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileRelay } from '../media/file-relay.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
-import { matcher } from '../settings/model-patterns.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import type { ChannelState } from '../store/queries/channel-states.ts';
 import { Channel } from './channel.ts';
 
-interface Entry {
-  channel: Channel;
-  serves: (modelId: string) => boolean;
-  /** Ignores the pattern `*`. */
-  lists: (modelId: string) => boolean;
-}
-
 /** All upstream accounts. Selects those that may serve a request. */
 export class Channels {
-  #entries: readonly Entry[] = [];
+  #all: readonly Channel[] = [];
   /** Replaced or removed channels that may still have requests in flight. */
   #retired: readonly Channel[] = [];
   readonly #clock: () => number;
@@ -41,30 +33,19 @@ export class Channels {
    * flight on a removed channel complete.
    */
   apply(settings: readonly ChannelSettings[]): void {
-    const before = new Set(this.#entries);
-    const unchanged = (one: ChannelSettings) => {
-      const same = [...before].find(({ channel }) => isDeepStrictEqual(channel.settings, one));
-      if (same !== undefined) before.delete(same);
-      return same;
-    };
-    this.#entries = settings.map((one) => unchanged(one) ?? this.#entryOf(one));
-    const removed = [...before].map(({ channel }) => channel);
+    const removed = new Set(this.#all);
+    this.#all = settings.map((one) => {
+      const unchanged = [...removed].find((channel) => isDeepStrictEqual(channel.settings, one));
+      if (unchanged !== undefined) removed.delete(unchanged);
+      return unchanged ?? new Channel(one, this.#clock, undefined, this.#files);
+    });
     for (const channel of removed) channel.retire();
     this.#retired = [...this.#retired, ...removed].filter(({ isIdle }) => !isIdle);
   }
 
-  #entryOf(settings: ChannelSettings): Entry {
-    const ids = settings.models.map(({ id }) => id);
-    return {
-      channel: new Channel(settings, this.#clock, undefined, this.#files),
-      serves: matcher(ids),
-      lists: matcher(ids.filter((id) => id !== '*')),
-    };
-  }
-
   /** In the order of the configuration. */
   get all(): readonly Channel[] {
-    return this.#entries.map(({ channel }) => channel);
+    return this.#all;
   }
 
   /** Stops new requests to these channels. Requests in flight continue. */
@@ -78,51 +59,48 @@ export class Channels {
   }
 
   get names(): readonly string[] {
-    return this.#entries.map(({ channel }) => channel.name);
+    return this.#all.map(({ name }) => name);
   }
 
   /** Enabled channels that serve a model to a group, in no order. */
   serving(protocol: ChannelProtocol, modelId: string, group: string): Channel[] {
-    return this.#entries
-      .filter(
-        (entry) => entry.channel.settings.protocol === protocol && this.#mayServe(entry, modelId, group),
-      )
-      .map(({ channel }) => channel);
+    return this.#all.filter(
+      (channel) => channel.settings.protocol === protocol && this.#mayServe(channel, modelId, group),
+    );
   }
 
-  /** Whether a channel of the protocol lists a model that the catalogue may not have. The pattern `*` lists none. */
+  /** Whether a channel of the protocol lists a model that may be missing in the catalog. The pattern `*` lists none. */
   lists(protocol: ChannelProtocol, modelId: string): boolean {
-    return this.#entries.some(
-      ({ channel, lists }) => channel.settings.protocol === protocol && lists(modelId),
-    );
+    return this.#all.some((channel) => channel.settings.protocol === protocol && channel.lists(modelId));
   }
 
   /** Models that channels of a protocol list by full id. */
   namedModels(protocol: ChannelProtocol): string[] {
-    const ids = this.#entries
-      .filter(({ channel }) => channel.settings.protocol === protocol)
-      .flatMap(({ channel }) => channel.settings.models.map(({ id }) => id));
+    const ids = this.#all
+      .filter(({ settings }) => settings.protocol === protocol)
+      .flatMap(({ settings }) => settings.models.map(({ id }) => id));
     return [...new Set(ids)].filter((id) => !id.includes('*'));
   }
 
   /** Whether a channel of any protocol serves the model to the group. */
   serves(modelId: string, group: string): boolean {
-    return this.#entries.some((entry) => this.#mayServe(entry, modelId, group));
+    return this.#all.some((channel) => this.#mayServe(channel, modelId, group));
   }
 
-  #mayServe({ channel: { settings }, serves }: Entry, modelId: string, group: string): boolean {
-    const open = settings.groups === undefined || settings.groups.includes(group);
-    return open && serves(modelId) && !this.#disabled.has(settings.name);
+  #mayServe(channel: Channel, modelId: string, group: string): boolean {
+    const { groups, name } = channel.settings;
+    const isOpen = groups === undefined || groups.includes(group);
+    return isOpen && channel.serves(modelId) && !this.#disabled.has(name);
   }
 
   /** The providers' names of a model. */
   upstreamNames(modelId: string): string[] {
-    return [...new Set(this.#entries.map(({ channel }) => channel.upstreamModel(modelId)))];
+    return [...new Set(this.#all.map((channel) => channel.upstreamModel(modelId)))];
   }
 
   /** The channel with that name. Undefined if the configuration no longer has it. */
   named(name: string): Channel | undefined {
-    return this.#entries.find(({ channel }) => channel.name === name)?.channel;
+    return this.#all.find((channel) => channel.name === name);
   }
 
   /** Sorts channels: healthy ones first, then by priority, then by a random draw by weight. */
@@ -145,7 +123,6 @@ export class Channels {
   }
 
   async close(): Promise<void> {
-    const all = [...this.#entries.map(({ channel }) => channel), ...this.#retired];
-    await Promise.all(all.map((channel) => channel.close()));
+    await Promise.all([...this.#all, ...this.#retired].map((channel) => channel.close()));
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '../lib/failure.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
 import { BusyError } from '../outbound/slots.ts';
@@ -146,15 +147,21 @@ async function attemptRequest(
     throw new NoResponseError(error);
   }
   const { status, headers, body } = response;
-  const kind = failureKindOfStatus(status);
-  if (kind === undefined) attempt.succeed();
-  else attempt.fail(kind, allowsRetryAfter(status) ? readRetryAfter(headers) : undefined);
+  if (!failWithStatus(attempt, status, headers)) attempt.succeed();
   // A disconnected client is not the channel's failure.
   body.onClose((error) => {
     const { code } = (error ?? {}) as NodeJS.ErrnoException;
     if (!request.signal.aborted && connectionLossCodes.has(code ?? '')) attempt.fail(failureKindOf(error));
   });
   return { channel, attempt, response, sent: request.body };
+}
+
+/** Reports a response with an error status to the attempt. Returns false if the channel did not fail. */
+export function failWithStatus(attempt: Attempt, status: number, headers: IncomingHttpHeaders): boolean {
+  const kind = failureKindOfStatus(status);
+  if (kind === undefined) return false;
+  attempt.fail(kind, allowsRetryAfter(status) ? readRetryAfter(headers) : undefined);
+  return true;
 }
 
 /** Error codes of a response body that the upstream did not finish. */

@@ -10,12 +10,14 @@ export class ChannelFigures {
     FailureKind,
     number
   >;
+  /** Requests and sockets that were started. */
+  requests = 0;
+  /** Requests whose response has not ended, and open sockets. */
+  inFlight = 0;
+  lastFailure: { kind: FailureKind; at: number } | undefined;
+  /** Milliseconds until the start of each recent response. A ring buffer, in no order. */
+  readonly latencies: number[] = [];
   readonly #clock: () => number;
-  #requests = 0;
-  #inFlight = 0;
-  #lastFailure: { kind: FailureKind; at: number } | undefined;
-  /** Ring buffer, in milliseconds. */
-  readonly #latencies: number[] = [];
   #responses = 0;
 
   constructor(clock: () => number) {
@@ -23,33 +25,19 @@ export class ChannelFigures {
     this.since = clock();
   }
 
-  /** Requests and sockets that were started. */
-  get requests(): number {
-    return this.#requests;
-  }
-
-  /** Requests whose response has not ended, and open sockets. */
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  get lastFailure(): { kind: FailureKind; at: number } | undefined {
-    return this.#lastFailure;
-  }
-
   /** Counts a request. The caller reports when its response starts and when it ends. */
   startRequest(): { recordLatency(): void; finish(): void } {
     const startedAt = this.#clock();
-    this.#requests += 1;
-    this.#inFlight += 1;
+    this.requests += 1;
+    this.inFlight += 1;
     let isFinished = false;
     return {
       recordLatency: () => {
-        this.#latencies[this.#responses % maxLatencies] = this.#clock() - startedAt;
+        this.latencies[this.#responses % maxLatencies] = this.#clock() - startedAt;
         this.#responses += 1;
       },
       finish: () => {
-        if (!isFinished) this.#inFlight -= 1;
+        if (!isFinished) this.inFlight -= 1;
         isFinished = true;
       },
     };
@@ -57,12 +45,7 @@ export class ChannelFigures {
 
   recordFailure(kind: FailureKind): void {
     this.failures[kind] += 1;
-    this.#lastFailure = { kind, at: this.#clock() };
-  }
-
-  /** Milliseconds until the start of each recent response, in no order. */
-  get latencies(): readonly number[] {
-    return this.#latencies;
+    this.lastFailure = { kind, at: this.#clock() };
   }
 }
 

@@ -119,8 +119,8 @@ export class Health {
   }
 
   /** @internal for `Attempt` */
-  recordSuccess({ scope, started }: Attempt, isFirstOutcome: boolean): void {
-    if (isFirstOutcome) this.#failureRate.record('success');
+  recordSuccess({ scope, started }: Attempt): void {
+    this.#failureRate.add('successes', 1);
     this.#sequence += 1;
     this.#lastSuccess = this.#sequence;
     this.#pauses.lift(scope, started.sequence);
@@ -131,12 +131,12 @@ export class Health {
     this.#recover();
   }
 
-  /** @internal for `Attempt`: `isFirstOutcome` is false after a success */
+  /** @internal for `Attempt` */
   recordFailure(
     { scope, started }: Attempt,
     kind: FailureKind,
     pauseSeconds: number | undefined,
-    isFirstOutcome: boolean,
+    isAfterSuccess: boolean,
   ): void {
     const now = this.#clock();
     this.figures.recordFailure(kind);
@@ -148,14 +148,16 @@ export class Health {
     if (kind === 'key_refused' || kind === 'busy') return;
     if (pauseSeconds !== undefined && !scope.poll)
       this.#pauses.unavailable(scope, pauseSeconds, this.#sequence);
-    this.#failureRate.record(isFirstOutcome ? 'failure' : 'failure after success');
+    this.#failureRate.add('failures', 1);
+    // The success may be in an earlier bucket. The sum over all buckets is the same.
+    if (isAfterSuccess) this.#failureRate.add('successes', -1);
     const { sequence, at } = started;
     const isSameEpisode = sequence <= this.#episode.sequence || at < this.#episode.at + episodeMs;
     // An attempt forced during the cool-down must not extend it.
     if (isSameEpisode || (this.#coolDown !== undefined && at < this.#coolDown.until)) return;
     this.#sequence += 1;
     this.#episode = { sequence: this.#sequence, at: now };
-    this.#failureRate.record('episode');
+    this.#failureRate.add('episodes', 1);
     const track = trackOf(scope);
     const isLongTimeout = kind === 'timeout' && now - at >= longTimeoutMs && this.#lastSuccess < sequence;
     this.#streaks[track] += isLongTimeout ? maxEpisodes : 1;
@@ -194,7 +196,7 @@ export class Attempt {
   readonly scope: RequestScope;
   readonly started: AttemptStart;
   readonly #health: Health;
-  #outcome: 'succeeded' | 'failed' | 'finished' | undefined;
+  #state: 'running' | 'succeeded' | 'ended' = 'running';
 
   /** @internal by `Health` */
   constructor(health: Health, scope: RequestScope, started: AttemptStart) {
@@ -204,31 +206,31 @@ export class Attempt {
   }
 
   succeed(): void {
-    if (this.#outcome !== undefined) return;
+    if (this.#state !== 'running') return;
     this.#end('succeeded');
-    this.#health.recordSuccess(this, true);
+    this.#health.recordSuccess(this);
   }
 
   /** `pauseSeconds`: the pause that the provider asks for, if any. */
   fail(kind: FailureKind, pauseSeconds?: number): void {
-    if (this.#outcome === 'failed' || this.#outcome === 'finished') return;
-    const isFirstOutcome = this.#outcome === undefined;
-    this.#end('failed');
-    this.#health.recordFailure(this, kind, pauseSeconds, isFirstOutcome);
+    if (this.#state === 'ended') return;
+    const isAfterSuccess = this.#state === 'succeeded';
+    this.release();
+    this.#health.recordFailure(this, kind, pauseSeconds, isAfterSuccess);
   }
 
   /** Ends the attempt without an outcome, unless it already has one. */
   finish(): void {
-    if (this.#outcome === undefined) this.#end('finished');
+    if (this.#state === 'running') this.release();
   }
 
   /** Ends the attempt. Later failures are ignored because the gateway causes them. */
   release(): void {
-    this.#end('finished');
+    this.#end('ended');
   }
 
-  #end(outcome: 'succeeded' | 'failed' | 'finished'): void {
-    this.#outcome = outcome;
+  #end(state: 'succeeded' | 'ended'): void {
+    this.#state = state;
     this.#health.recordEnd(this);
   }
 }
@@ -242,12 +244,8 @@ const bucketCount = 6;
 /** Episodes in the last minute before the failure rate counts: one outage fails all requests in flight. */
 const minEpisodes = 5;
 
-interface Bucket {
-  from: number;
-  successes: number;
-  failures: number;
-  episodes: number;
-}
+type Count = 'successes' | 'failures' | 'episodes';
+type Bucket = Record<Count | 'from', number>;
 
 /** Share of requests that failed in the last minute. */
 class FailureRate {
@@ -258,31 +256,26 @@ class FailureRate {
     this.#clock = clock;
   }
 
-  record(event: 'success' | 'failure' | 'failure after success' | 'episode'): void {
+  add(count: Count, change: number): void {
     const now = this.#clock();
     let last = this.#buckets.at(-1);
     if (last === undefined || now >= last.from + bucketMs) {
       last = { from: now, successes: 0, failures: 0, episodes: 0 };
-      this.#buckets = [...this.#buckets.filter(({ from }) => now < from + bucketCount * bucketMs), last];
+      this.#buckets = [...this.#recent, last];
     }
-    if (event === 'episode') last.episodes += 1;
-    else if (event === 'success') last.successes += 1;
-    else last.failures += 1;
-    // The success may be in an earlier bucket. The sum over all buckets is the same.
-    if (event === 'failure after success') last.successes -= 1;
+    last[count] += change;
   }
 
   /** Whether at least half of the requests failed, in several episodes. */
   get isTooHigh(): boolean {
-    const now = this.#clock();
-    const sum = { successes: 0, failures: 0, episodes: 0 };
-    for (const { from, successes, failures, episodes } of this.#buckets) {
-      if (now >= from + bucketCount * bucketMs) continue;
-      sum.successes += successes;
-      sum.failures += failures;
-      sum.episodes += episodes;
-    }
-    return sum.episodes >= minEpisodes && sum.failures >= sum.successes;
+    const recent = this.#recent;
+    const sum = (count: Count) => recent.reduce((total, bucket) => total + bucket[count], 0);
+    return sum('episodes') >= minEpisodes && sum('failures') >= sum('successes');
+  }
+
+  get #recent(): Bucket[] {
+    const start = this.#clock() - bucketCount * bucketMs;
+    return this.#buckets.filter(({ from }) => from > start);
   }
 
   clear(): void {

@@ -1,10 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { WebSocket } from 'ws';
 import { Failure } from '../lib/failure.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Channel } from './channel.ts';
-import { type Candidate, candidates, noCandidate } from './failover.ts';
-import { allowsRetryAfter, failureKindOf, failureKindOfStatus } from './failure-kinds.ts';
+import { candidates, connectionFailure, failWithStatus, noCandidate } from './failover.ts';
+import { failureKindOf } from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
 import type { RequestScope } from './pauses.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -43,8 +44,7 @@ export async function openSocketWithFailover(
 ): Promise<OpenedSocket> {
   const scope: RequestScope = { user: request.user, model: request.model };
   let last: unknown;
-  for (const candidate of candidates(channels, scope)) {
-    const { channel, attempt } = candidate;
+  for (const { channel, attempt } of candidates(channels, scope)) {
     const call = channel.calls.begin('GET');
     try {
       const socket = await openSocket(channel, request, call.traceparent);
@@ -52,11 +52,13 @@ export async function openSocketWithFailover(
       attempt.succeed();
       return { channel, attempt, socket };
     } catch (error) {
-      if (error instanceof HandshakeRejectedError) call.answered(error.status);
+      const isRejected = error instanceof HandshakeRejectedError;
+      if (isRejected) call.answered(error.status);
       else call.failed(error);
       request.signal.throwIfAborted();
       last = error;
-      recordFailure(candidate, error);
+      if (isRejected) failWithStatus(attempt, error.status, error.headers);
+      else attempt.fail(failureKindOf(error));
       logger.warn({ channel: channel.name, err: error }, 'upstream did not open a socket');
     } finally {
       attempt.finish();
@@ -65,28 +67,17 @@ export async function openSocketWithFailover(
   throw last === undefined ? noCandidate(channels, scope) : asFailure(last);
 }
 
-function recordFailure({ attempt }: Candidate, error: unknown): void {
-  if (!(error instanceof HandshakeRejectedError)) {
-    attempt.fail(failureKindOf(error));
-    return;
-  }
-  const { status, retryAfter } = error;
-  const kind = failureKindOfStatus(status);
-  if (kind !== undefined) attempt.fail(kind, allowsRetryAfter(status) ? retryAfter : undefined);
-}
-
 /** Reports a close code to the attempt: a connection loss or a server failure counts as a failure. */
 export function recordClose({ attempt }: Pick<OpenedSocket, 'attempt'>, code: number): void {
   if ([1006, 1011, 1012, 1013, 1014].includes(code)) attempt.fail('broken_off');
 }
 
 /** Opens a socket with the account's key. Rejects on a timeout or when the signal is aborted. */
-export function openSocket(
+function openSocket(
   channel: Channel,
-  request: SocketRequest,
-  traceparent?: string,
+  { path, model, signal, timers = systemTimers }: SocketRequest,
+  traceparent: string | undefined,
 ): Promise<WebSocket> {
-  const { path, model, signal, timers = systemTimers } = request;
   const { wsUrl, key } = channel.settings;
   const query = `model=${encodeURIComponent(channel.upstreamModel(model))}`;
   return new Promise((resolve, reject) => {
@@ -104,7 +95,7 @@ export function openSocket(
     };
     const counted = channel.health.figures.startRequest();
     const timeout = timers.alarm(handshakeTimeoutMs, () =>
-      fail(new HandshakeTimeoutError('the handshake took too long')),
+      fail(new HandshakeTimeoutError('the handshake timed out')),
     );
     const abort = () => fail(signal.reason);
     const cleanUp = () => {
@@ -123,7 +114,7 @@ export function openSocket(
       resolve(socket);
     });
     socket.on('unexpected-response', (_request, { statusCode = 0, headers }) =>
-      fail(new HandshakeRejectedError(statusCode, readRetryAfter(headers))),
+      fail(new HandshakeRejectedError(statusCode, headers)),
     );
     socket.on('error', fail);
   });
@@ -132,26 +123,23 @@ export function openSocket(
 /** The upstream responded to the handshake with an HTTP status other than 101. */
 class HandshakeRejectedError extends Error {
   readonly status: number;
-  /** Seconds. */
-  readonly retryAfter: number | undefined;
+  readonly headers: IncomingHttpHeaders;
 
-  constructor(status: number, retryAfter: number | undefined) {
+  constructor(status: number, headers: IncomingHttpHeaders) {
     super(`the upstream responded to the handshake with status ${status}`);
     this.status = status;
-    this.retryAfter = retryAfter;
+    this.headers = headers;
   }
 }
 
 class HandshakeTimeoutError extends Error {
   override readonly name = 'TimeoutError';
+  readonly code = 'UND_ERR_HEADERS_TIMEOUT';
 }
 
 function asFailure(cause: unknown): Failure {
-  if (cause instanceof HandshakeTimeoutError)
-    return new Failure(504, 'upstream_timeout', 'The provider did not answer in time.', { cause });
-  if (cause instanceof HandshakeRejectedError && cause.status === 429) {
-    const message = 'The provider takes no more connections now.';
-    return new Failure(429, 'rate_limit_exceeded', message, { retryAfter: cause.retryAfter ?? 1, cause });
-  }
-  return new Failure(502, 'do_request_failed', 'The provider could not be reached.', { cause });
+  if (!(cause instanceof HandshakeRejectedError) || cause.status !== 429) return connectionFailure(cause);
+  const message = 'The provider takes no more connections now.';
+  const retryAfter = readRetryAfter(cause.headers) ?? 1;
+  return new Failure(429, 'rate_limit_exceeded', message, { retryAfter, cause });
 }
