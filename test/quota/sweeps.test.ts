@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LogDays } from '../../server/quota/log-days.ts';
-import { Retention } from '../../server/quota/retention.ts';
-import { RollUp } from '../../server/quota/roll-up.ts';
+import { LogDays, Retention, RollUp } from '../../server/quota/maintenance.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { dayMs, dayOf } from '../../server/store/log-days.ts';
 import type { Store } from '../../server/store/store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { yieldToEventLoop } from '../../server/lib/timers.ts';
 import type { Ledger } from '../../server/quota/ledger.ts';
-import { Retention } from '../../server/quota/retention.ts';
+import { Retention } from '../../server/quota/maintenance.ts';
 import { auditLedger } from '../../server/store/queries/audit.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { readSnapshot } from '../../server/store/read-snapshot.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
-import { RollUp } from '../../server/quota/roll-up.ts';
+import { RollUp } from '../../server/quota/maintenance.ts';
 import {
   addFigures,
   atMost,

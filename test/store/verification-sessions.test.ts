@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Retention } from '../../server/quota/retention.ts';
+import { Retention } from '../../server/quota/maintenance.ts';
 import type { VerificationEnd } from '../../server/store/commands/verification-sessions.ts';
 import { findVerificationSession } from '../../server/store/queries/verification-sessions.ts';
 import type { VerificationSessionsTable } from '../../server/store/schema.ts';
