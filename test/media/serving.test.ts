@@ -137,6 +137,9 @@ describe('a link', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('access-control-expose-headers')).toContain('content-range');
     await response.arrayBuffer();
+    const withoutOrigin = await send(linkTo('/clip.mp4'));
+    expect(withoutOrigin.headers.get('access-control-allow-origin')).toBe('*');
+    await withoutOrigin.arrayBuffer();
   });
 });
 

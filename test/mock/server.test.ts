@@ -155,8 +155,10 @@ describe.each([...journeys])('a task of %s', (operation, { read }) => {
       seen.push(shown.body.toString());
     }
     expect(new Set(seen).size).toBeGreaterThan(1);
-    for (const [, url = ''] of (seen.at(-1) ?? '').matchAll(/"(http:\/\/127[^"]+mock-media[^"]+)"/g))
-      expect((await fetch(url)).status, url).toBe(200);
+    for (const [, url = ''] of (seen.at(-1) ?? '').matchAll(/"(http:\/\/127[^"]+mock-media[^"]+)"/g)) {
+      const { status, headers } = await fetch(url);
+      expect([status, headers.get('access-control-allow-origin')], url).toEqual([200, '*']);
+    }
     expect(seen.at(-1)).not.toContain('files.example');
   });
 

@@ -106,11 +106,12 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.use(startRequest({ clock: now, timers }));
   app.use(controlPath, control(behaviours, requests));
   app.use(noteRequests(requests, { now, timers }));
-  app.use(allowWishes, cors);
-  app.use(
-    mediaPath,
-    (request, response, next) => void sendFile(response, request.path.slice(1)).catch(() => next()),
-  );
+  app.use(cors);
+  app.use(mediaPath, (request, response, next) => {
+    // Also without an Origin header: a browser may reuse the response for a later request of a page's script.
+    response.setHeader('access-control-allow-origin', '*');
+    void sendFile(response, request.path.slice(1)).catch(() => next());
+  });
   app.use(route);
   app.use(behave(behaviours, timers));
   if (record !== undefined) {
@@ -179,18 +180,6 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       await madeUp.close();
     },
   };
-}
-
-/** Lets pages send the headers that only the mock knows, which `cors` does not list. */
-function allowWishes(request: Request, response: Response, next: NextFunction): void {
-  const asked = request.headers['access-control-request-headers'] ?? '';
-  const wishes = asked.split(',').filter((name) => /^\s*(?:prefer|x-mock-[a-z]+)\s*$/i.test(name));
-  if (wishes.length > 0) {
-    const setHeader = response.setHeader.bind(response);
-    response.setHeader = (name, value) =>
-      setHeader(name, name === 'access-control-allow-headers' ? [value, ...wishes].join(',') : value);
-  }
-  next();
 }
 
 const anyCaller = () => ({

@@ -19,6 +19,8 @@ export const getFile: Handler<'getFile'> = async (request, reply) => {
     text: isTextFile(url),
     typeFor: (reported) => safeMediaType(url, reported),
     headers: {
+      // Also without an Origin header: a browser may reuse the response for a later request of a page's script.
+      'access-control-allow-origin': '*',
       'content-disposition': `inline; filename="${fileNameFor(url)}"`,
       'cache-control': 'private',
       'x-content-type-options': 'nosniff',
