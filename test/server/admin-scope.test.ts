@@ -24,7 +24,7 @@ const withoutAccess: Readonly<Record<string, Partial<NewToken>>> = {
   'with a request limit': { unlimitedQuota: true, requestsPerMinute: 1_000 },
   'with a socket limit': { unlimitedQuota: true, sockets: 10 },
   'unlimited, without the scope': { unlimitedQuota: true },
-  // An operator can write these with a tool of the database.
+  // A database tool can write such rows.
   'limited, with the scope': { remainQuota: 1_000, adminScope: true },
   'expiring, with the scope': { unlimitedQuota: true, expiredTime: year2100, adminScope: true },
 };
@@ -51,7 +51,7 @@ const createFor = (key: string, userId: number, body: object) =>
 const update = (key: string, id: number, body: object) => send(key, 'PATCH', `/api/admin/tokens/${id}`, body);
 const listsUsers = async (key: string) => (await send(key, 'GET', '/api/admin/users')).status === 200;
 
-/** Creates a key past the operations. */
+/** Creates a key directly in the store. */
 async function keyWith(fields: Partial<NewToken>): Promise<{ id: number; key: string }> {
   const key = generateKey();
   const hashes = { keyHash: hashKey(key), keyHint: keyHint(key) };
@@ -61,7 +61,7 @@ async function keyWith(fields: Partial<NewToken>): Promise<{ id: number; key: st
 }
 const newUser = async (role: 'admin' | 'user') =>
   (await target.gateway.store.run('createUser', { name: 'u', group: 'default', role, now: 1 })).id;
-/** Changes a key as another gateway does: this one still has the key in its cache. */
+/** Changes a key in the store, as another gateway does. This gateway still has the key in its cache. */
 const changeElsewhere = (id: number, set: TokenFields) =>
   target.gateway.store.run('updateToken', {
     id,
@@ -130,14 +130,14 @@ describe('a new key', () => {
       expect([asked.status, asked.message]).toEqual([400, expect.stringContaining(names)]);
   });
 
-  test('of an ordinary user cannot have the scope', async () => {
+  test('of a user without the admin role cannot have the scope', async () => {
     const asked = await createFor(target.key, await newUser('user'), { unlimited_quota: true, admin: true });
     expect([asked.status, asked.message]).toEqual([400, expect.stringMatching(/^admin: .*role admin/)]);
   });
 });
 
 describe('a change of a key', () => {
-  test('gives the scope to an unlimited key of an admin, and takes it away at once', async () => {
+  test('gives the scope to an unlimited key of an admin, and revokes it at once', async () => {
     const { id, key } = await keyWith({ remainQuota: 5 });
     const refused = await update(target.key, id, { admin: true });
     expect([refused.status, refused.message]).toEqual([400, expect.stringMatching(/^admin: .*quota/)]);
@@ -169,15 +169,15 @@ describe('a change of a key', () => {
     expect([refused.status, refused.message]).toEqual([400, expect.stringMatching(/^admin: .*shares/)]);
   });
 
-  test('cannot give the scope to a key of an ordinary user', async () => {
+  test('cannot give the scope to a key of a user without the admin role', async () => {
     const { id } = await keyWith({ userId: await newUser('user'), unlimitedQuota: true });
     const refused = await update(target.key, id, { admin: true });
     expect([refused.status, refused.message]).toEqual([400, expect.stringMatching(/^admin: .*role admin/)]);
   });
 });
 
-test('a key that lost the scope on another gateway gives it to no key while it is still cached', async () => {
-  for (const lost of [
+test('a key that lost the scope on another gateway cannot pass it on while it is still cached', async () => {
+  for (const demoted of [
     { adminScope: false },
     { adminScope: false, unlimitedQuota: false },
     { status: 2 },
@@ -185,7 +185,7 @@ test('a key that lost the scope on another gateway gives it to no key while it i
     const { id, key } = await keyWith({ unlimitedQuota: true, adminScope: true });
     const other = await keyWith({ unlimitedQuota: true });
     expect(await listsUsers(key)).toBe(true);
-    await changeElsewhere(id, lost);
+    await changeElsewhere(id, demoted);
     const before = await scopedKeys();
     const asked = { unlimited_quota: true, admin: true };
     await update(key, id, asked);
@@ -213,7 +213,7 @@ describe('a key with the scope', () => {
     expect(await remove(target.key, id)).toBe(200);
   });
 
-  test('deletes itself, also when its user has lost the role', async () => {
+  test('deletes itself, even if its user has lost the role', async () => {
     const userId = await newUser('admin');
     const { id, key } = await keyWith({ userId, unlimitedQuota: true, adminScope: true });
     const change = { userId: 1, tokenId: 1, action: 'updateUser', now: 1 };
@@ -221,7 +221,7 @@ describe('a key with the scope', () => {
     expect(await remove(key, id)).toBe(200);
   });
 
-  test('ends with the key that it was created with, and gives no scope from then on', async () => {
+  test('loses the scope with the key that created it, and then cannot pass it on', async () => {
     const maker = await keyWith({ unlimitedQuota: true, adminScope: true });
     const asked = { unlimited_quota: true, admin: true };
     const { data } = await create(maker.key, asked);
@@ -234,20 +234,20 @@ describe('a key with the scope', () => {
 });
 
 describe('the right to create keys', () => {
-  test('is denied to a key, and to the keys that it created before', async () => {
+  test('can be revoked from a key, which also revokes it from the keys that it created', async () => {
     const { id, key } = await keyWith({ remainQuota: 100 });
-    const child = (await create(key, { remain_quota: 10 })).data;
-    expect(child.create_keys).toBe(true);
+    const childKey = (await create(key, { remain_quota: 10 })).data;
+    expect(childKey.create_keys).toBe(true);
     expect((await update(target.key, id, { create_keys: false })).data.create_keys).toBe(false);
-    for (const one of [key, child.key]) {
+    for (const one of [key, childKey.key]) {
       const refused = await create(one, { remain_quota: 1 });
       expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('create keys')]);
     }
-    // A right of its own does not help a key whose maker lost the right.
-    await update(target.key, child.id, { create_keys: true });
-    expect((await create(child.key, { remain_quota: 1 })).status).toBe(403);
+    // The key's own right has no effect once its creator lost the right.
+    await update(target.key, childKey.id, { create_keys: true });
+    expect((await create(childKey.key, { remain_quota: 1 })).status).toBe(403);
     await update(target.key, id, { create_keys: true });
-    expect((await create(child.key, { remain_quota: 1 })).status).toBe(200);
+    expect((await create(childKey.key, { remain_quota: 1 })).status).toBe(200);
   });
 
   test('can be withheld from a new key', async () => {
@@ -258,12 +258,12 @@ describe('the right to create keys', () => {
     }
   });
 
-  test('is not given back by deleting the key that lost it', async () => {
+  test('is not restored by deleting the key that lost it', async () => {
     const { id, key } = await keyWith({ remainQuota: 100 });
-    const child = (await create(key, { remain_quota: 10 })).data;
+    const childKey = (await create(key, { remain_quota: 10 })).data;
     await update(target.key, id, { create_keys: false });
     await send(target.key, 'DELETE', `/api/token/${id}`);
-    expect([401, 403]).toContain((await create(child.key, { remain_quota: 1 })).status);
+    expect([401, 403]).toContain((await create(childKey.key, { remain_quota: 1 })).status);
   });
 });
 
@@ -292,7 +292,7 @@ describe('a key that an admin key creates or deletes', () => {
     expect(JSON.stringify(changes)).not.toContain(data.key);
   });
 
-  test('is not recorded when an ordinary key does it', async () => {
+  test('is not recorded when a key without the scope does it', async () => {
     const { key } = await keyWith({ remainQuota: 100 });
     const { data } = await create(key, { remain_quota: 7 });
     await send(key, 'DELETE', `/api/token/${data.id}`);

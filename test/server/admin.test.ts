@@ -18,7 +18,7 @@ function admin(parameters: readonly string[], environment: Record<string, string
   });
 }
 
-describe.each(engines)('the audit of books on %s', (engine) => {
+describe.each(engines)('the ledger audit on %s', (engine) => {
   let testStore: TestStore;
   let store: Store;
   let environment: Record<string, string>;
@@ -32,7 +32,7 @@ describe.each(engines)('the audit of books on %s', (engine) => {
   });
   afterAll(() => testStore.remove());
 
-  test('runs beside the gateway and tells sums', async () => {
+  test('runs beside the gateway and prints the sums', async () => {
     const { code, out } = await admin(['audit', '--offline'], environment);
     expect([code, out]).toEqual([
       0,
@@ -52,7 +52,7 @@ describe.each(engines)('the audit of books on %s', (engine) => {
     ]);
   });
 
-  test('names the unit that does not add up and exits with 1, also without a gateway', async () => {
+  test('names the unit that does not balance and exits with 1, also without a gateway', async () => {
     await runStatement(testStore, 'update tokens set remain_quota = 101');
     await store.close();
     const { code, out, error } = await admin(['audit', '--offline', '--json'], environment);
@@ -65,13 +65,13 @@ describe.each(engines)('the audit of books on %s', (engine) => {
   });
 });
 
-test('an audit of nothing says so and exits with 1', async () => {
+test('an audit without a database reports that and exits with 1', async () => {
   const { code, error } = await admin(['audit', '--offline'], { DATA_DIR: '/nowhere' });
   expect([code, error]).toEqual([1, 'unigate: DATA_DIR /nowhere has no database.\n']);
 });
 
 test.each([[[]], [['repair']], [['audit', 'more']]])(
-  '%j leads to the help and exits with 2',
+  '%j points to the help and exits with 2',
   async (parameters) => {
     const { code, error } = await admin(parameters);
     expect([code, error]).toEqual([
@@ -81,6 +81,6 @@ test.each([[[]], [['repair']], [['audit', 'more']]])(
   },
 );
 
-test('help is no failure', async () => {
+test('--help exits with 0', async () => {
   expect(await admin(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('Examples:') });
 });

@@ -10,7 +10,7 @@ import { channelTo, type RecordingUpstream, startUpstream } from '../support/ups
 import { logRows, makeKey, post, remainingQuota } from './ledger.ts';
 
 const text = 'こんにちは';
-/** The figure of a provider that counts kana twice. */
+/** Characters that the provider reports. It counts each kana twice. */
 const billed = 10;
 const speech = '/v1/audio/speech';
 const multimodal = '/api/v1/services/aigc/multimodal-generation/generation';
@@ -66,35 +66,35 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
   });
 
   const named = (...ids: string[]) => ids.map((id) => ({ id, upstream: undefined }));
-  /** A provider of the sockets that counts each unit of the text twice. */
-  const doubled = (script: ReturnType<typeof inferenceScript>): typeof script => {
-    const counting = (connection: Parameters<NonNullable<typeof script.opened>>[0]) =>
+  /** Makes a socket provider count each character twice. */
+  const withDoubledCounts = (script: ReturnType<typeof inferenceScript>): typeof script => {
+    const doublingProxy = (connection: Parameters<NonNullable<typeof script.opened>>[0]) =>
       new Proxy(connection, {
-        get: (one, name, self) =>
+        get: (original, name, self) =>
           name === 'send'
             ? (frame: object) =>
-                one.send(
+                original.send(
                   JSON.parse(
                     JSON.stringify(frame).replace(
                       /"characters":(\d+)/g,
-                      (_, figure) => `"characters":${figure * 2}`,
+                      (_, count) => `"characters":${count * 2}`,
                     ),
                   ),
                 )
-            : Reflect.get(one, name, self),
+            : Reflect.get(original, name, self),
       });
-    const proxies = new WeakMap<object, ReturnType<typeof counting>>();
-    const proxyOf = (connection: Parameters<typeof counting>[0]) =>
-      proxies.getOrInsertComputed(connection, () => counting(connection));
+    const proxies = new WeakMap<object, ReturnType<typeof doublingProxy>>();
+    const proxyOf = (connection: Parameters<typeof doublingProxy>[0]) =>
+      proxies.getOrInsertComputed(connection, () => doublingProxy(connection));
     return {
       opened: (connection) => script.opened?.(proxyOf(connection)),
       frame: (connection, frame) => script.frame?.(proxyOf(connection), frame),
     };
   };
-  /** The largest figure in what the client received; undefined: none. */
-  const shownIn = (received: string): number | undefined => {
-    const figures = [...received.matchAll(/"characters":(\d+)/g)].map(([, figure]) => Number(figure));
-    return figures.length === 0 ? undefined : Math.max(...figures);
+  /** Returns the largest character count that the client received. Undefined: none. */
+  const reportedCount = (received: string): number | undefined => {
+    const counts = [...received.matchAll(/"characters":(\d+)/g)].map(([, count]) => Number(count));
+    return counts.length === 0 ? undefined : Math.max(...counts);
   };
   const standard = { input: text, voice: 'Aria' };
   const events = { stream: true, stream_format: 'sse' };
@@ -103,28 +103,28 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
   const synthesized = { model: 'voxa-v2', input: { text, voice: 'v', format: 'mp3' } };
   const bridged = { ...standard, model: 'voxa-v1', response_format: 'mp3' };
 
-  const fetched =
+  const fetchAs =
     (path: string, body: object, options = {}) =>
     async (key: string) => {
       const reply = await post(target.url, key, path, body, options);
       expect(reply.status).toBe(200);
       return new TextDecoder('latin1').decode(await reply.arrayBuffer());
     };
-  const alpha3 = { ...standard, model: spoken.model };
+  const standardBody = { ...standard, model: spoken.model };
 
-  /** Calls that return what the client received. Audio bytes show no figure. */
-  const audioRoutes: [string, (key: string) => Promise<string>][] = [
-    ['speech, as a file', fetched(speech, alpha3)],
-    ['speech, streamed', fetched(speech, { ...alpha3, stream: true })],
-    ['speech over a bridge', fetched(speech, bridged)],
+  /** Calls that return what the client received. Audio bytes contain no character count. */
+  const routesWithoutCount: [string, (key: string) => Promise<string>][] = [
+    ['speech, as a file', fetchAs(speech, standardBody)],
+    ['speech, streamed', fetchAs(speech, { ...standardBody, stream: true })],
+    ['speech over a bridge', fetchAs(speech, bridged)],
   ];
-  const shownRoutes: [string, (key: string) => Promise<string>][] = [
-    ['speech, as events', fetched(speech, { ...alpha3, ...events })],
-    ['speech over a bridge, as events', fetched(speech, { ...bridged, ...events })],
-    ['the multimodal route', fetched(multimodal, spoken)],
-    ['the multimodal route, as events', fetched(multimodal, spoken, sse)],
-    ['the synthesizer route', fetched(synthesizer, synthesized)],
-    ['the synthesizer route, as events', fetched(synthesizer, synthesized, sse)],
+  const routesWithCount: [string, (key: string) => Promise<string>][] = [
+    ['speech, as events', fetchAs(speech, { ...standardBody, ...events })],
+    ['speech over a bridge, as events', fetchAs(speech, { ...bridged, ...events })],
+    ['the multimodal route', fetchAs(multimodal, spoken)],
+    ['the multimodal route, as events', fetchAs(multimodal, spoken, sse)],
+    ['the synthesizer route', fetchAs(synthesizer, synthesized)],
+    ['the synthesizer route, as events', fetchAs(synthesizer, synthesized, sse)],
   ];
 
   const duplex = async (key: string) => {
@@ -133,7 +133,7 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
     const task = { task_group: 'audio', task: 'tts', function: 'SpeechSynthesizer', input: {} };
     const parameters = { text_type: 'PlainText', voice: 'v' };
     const named = (name: string) =>
-      client.next(({ header: one }) => (one as { event?: string }).event === name);
+      client.next(({ header: original }) => (original as { event?: string }).event === name);
     client.send({ header: { ...header, action: 'run-task' }, payload: { ...task, parameters } });
     await named('task-started');
     client.send({ header: { ...header, action: 'continue-task' }, payload: { input: { text } } });
@@ -157,13 +157,13 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
     return JSON.stringify(client.events);
   };
 
-  const expectOneFigure = async (
+  const expectSameCount = async (
     call: (key: string) => Promise<string>,
     reserved: number,
-    shown?: number,
+    reported?: number,
   ) => {
     const { key, id } = await makeKey(target, { quota: 100_000 });
-    expect(shownIn(await call(key))).toBe(shown);
+    expect(reportedCount(await call(key))).toBe(reported);
     await vi.waitFor(async () => {
       const entries = (await logRows(target)).filter(({ token_id: owner }) => owner === id);
       expect(entries).toMatchObject([{ units: billed, quota: 3 * billed, debt: 0, reserved }]);
@@ -171,28 +171,31 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
     expect(await remainingQuota(target, id)).toBe(100_000 - 3 * billed);
   };
 
-  test.each(shownRoutes)('%s: the client, the log and the charge show one figure', async (_route, call) => {
-    sockets.script = doubled(inferenceScript());
-    await expectOneFigure(call, 3 * billed, billed);
-  });
+  test.each(routesWithCount)(
+    '%s: client, log and charge have the same character count',
+    async (_route, call) => {
+      sockets.script = withDoubledCounts(inferenceScript());
+      await expectSameCount(call, 3 * billed, billed);
+    },
+  );
 
-  test.each(audioRoutes)('%s: the log and the charge show one figure', async (_route, call) => {
-    sockets.script = doubled(inferenceScript());
-    await expectOneFigure(call, 3 * billed);
+  test.each(routesWithoutCount)('%s: log and charge have the same character count', async (_route, call) => {
+    sockets.script = withDoubledCounts(inferenceScript());
+    await expectSameCount(call, 3 * billed);
   });
 
   // Sockets reserve in steps.
-  test('the duplex socket: the client, the log and the charge show one figure', async () => {
-    sockets.script = doubled(inferenceScript());
-    await expectOneFigure(duplex, 1_500, billed);
+  test('the duplex socket: client, log and charge have the same character count', async () => {
+    sockets.script = withDoubledCounts(inferenceScript());
+    await expectSameCount(duplex, 1_500, billed);
   });
 
-  test('the realtime socket: the client, the log and the charge show one figure', async () => {
-    sockets.script = doubled(realtimeScript());
-    await expectOneFigure(realtime, 1_500, billed);
+  test('the realtime socket: client, log and charge have the same character count', async () => {
+    sockets.script = withDoubledCounts(realtimeScript());
+    await expectSameCount(realtime, 1_500, billed);
   });
 
-  test('a key whose quota covers the upper bound exactly is served, and one unit less is refused', async () => {
+  test('a key whose quota equals the upper bound is served, and with one unit less it is refused', async () => {
     for (const [quota, status] of [
       [3 * billed, 200],
       [3 * billed - 1, 403],

@@ -11,7 +11,7 @@ const never = new AbortController().signal;
 const timers = new ManualTimers();
 const budgetOf = (maxMb: number) => new BodyBudget({ maxMb: () => maxMb, timers, waitMs: 1_000 });
 
-/** The reservation of a body that must not have to wait. */
+/** Returns the reservation of a body that does not have to wait. */
 function acquireNow(budget: BodyBudget, keyId: number, bytes: number): BodyReservation {
   const reservation = budget.acquire(keyId, bytes, never);
   if (reservation instanceof Promise) throw new Error('the body has to wait');
@@ -64,7 +64,7 @@ describe('the budget of a key', () => {
     await expect(budget.acquire(1, 1, AbortSignal.abort('gone'))).rejects.toBe('gone');
   });
 
-  test('a client that disconnects while it waits leaves nothing behind', async () => {
+  test('a client that disconnects while it waits releases its reservation', async () => {
     const budget = budgetOf(10);
     const first = acquireNow(budget, 1, 10 * megabyte);
     const client = new AbortController();
@@ -96,7 +96,7 @@ describe('on the gateway', () => {
     'content-type': 'application/json',
     ...more,
   });
-  /** Begins a request whose body stays open. */
+  /** Starts a request whose body stays open. */
   const begin = (more: Record<string, string>) => {
     const sending = open(target.url + path, { method: 'POST', headers: headersOf(more), agent: false });
     sending.on('error', () => {});
@@ -114,7 +114,7 @@ describe('on the gateway', () => {
   test.each([
     ['a declared length', { 'content-length': String(30 * megabyte) }],
     ['no declared length', { 'transfer-encoding': 'chunked' }],
-  ])('429 beside an open body of %s, and none after it', async (_, length) => {
+  ])('429 while a body of %s is open, and none after it', async (_, length) => {
     const first = begin(length);
     first.sending.write(' ');
     const second = begin({ 'content-length': String(20 * megabyte) });
@@ -128,7 +128,7 @@ describe('on the gateway', () => {
     expect((await third.answer).status).toBe(400);
   });
 
-  test('a body without a declared length counts with its size once it has been read', async () => {
+  test('a body without a declared length counts with its actual size once it has been read', async () => {
     const first = begin({ 'transfer-encoding': 'chunked' });
     first.sending.end('{}');
     expect((await first.answer).status).toBe(400);

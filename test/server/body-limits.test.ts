@@ -11,7 +11,7 @@ import { channelTo, type RecordingUpstream, startUpstream } from '../support/ups
 
 const megabyte = 1024 * 1024;
 const base64 = (length: number) => 'QUJDRA+/'.repeat(length / 8);
-const picture = (length: number) => `data:image/png;base64,${base64(length)}`;
+const imageUrl = (length: number) => `data:image/png;base64,${base64(length)}`;
 
 let upstream: RecordingUpstream;
 let target: TestGateway;
@@ -29,12 +29,16 @@ afterAll(async () => {
   await upstream.close();
 });
 
-interface Told {
+interface JsonResponse {
   status: number;
   body: { error?: { code: string; message: string }; message?: string; output?: { task_id: string } };
 }
 
-async function send(id: OperationId, body: string, headers: Record<string, string> = {}): Promise<Told> {
+async function send(
+  id: OperationId,
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<JsonResponse> {
   const { method, path } = operations[id];
   const response = await fetch(target.url + path, {
     method: method.toUpperCase(),
@@ -46,18 +50,18 @@ async function send(id: OperationId, body: string, headers: Record<string, strin
     },
     body,
   });
-  return { status: response.status, body: (await response.json()) as Told['body'] };
+  return { status: response.status, body: (await response.json()) as JsonResponse['body'] };
 }
 
 const submitted = () => upstream.seen.filter(({ method }) => method === 'POST');
 const gamma = (url: string, more: object = {}) =>
   JSON.stringify({ model: 'gamma3.0-video', input: { media: [{ type: 'first_frame', url }] }, ...more });
 
-describe('the size of a body', () => {
-  const takesBody = operationIds.filter((id) => operations[id].mediaTypes.request.length > 0);
+describe('the maximum size of a body', () => {
+  const operationsWithBody = operationIds.filter((id) => operations[id].mediaTypes.request.length > 0);
 
-  test('routes that take no inline media take 1 MB', () => {
-    const larger = takesBody.filter((id) => limitsOf(id)[0] !== 1);
+  test('is 1 MB on routes without inline media', () => {
+    const larger = operationsWithBody.filter((id) => limitsOf(id)[0] !== 1);
     expect(Object.fromEntries(larger.map((id) => [id, limitsOf(id)]))).toEqual({
       customizeVoice: [16, 1],
       createVideo: [64, 1],
@@ -71,30 +75,36 @@ describe('the size of a body', () => {
     });
   });
 
-  // The larger limits are held by the tests of each operation, before a byte is sent.
-  test.each(takesBody.filter((id) => limitsOf(id)[0] === 1))('%s refuses the byte beyond', async (id) => {
-    const body = (size: number) => `{${' '.repeat(size - 2)}}`;
-    const reply = await send(id, body(megabyte + 1));
-    expect([reply.status, messageOf(reply)]).toEqual([
-      413,
-      'body: is larger than 1 MB, the limit of this route.',
-    ]);
-    expect((await send(id, body(megabyte))).status).not.toBe(413);
-  });
+  // Larger limits are checked by the tests of each operation, before the body is read.
+  test.each(operationsWithBody.filter((id) => limitsOf(id)[0] === 1))(
+    '%s refuses one byte more',
+    async (id) => {
+      const body = (size: number) => `{${' '.repeat(size - 2)}}`;
+      const reply = await send(id, body(megabyte + 1));
+      expect([reply.status, messageOf(reply)]).toEqual([
+        413,
+        'body: is larger than 1 MB, the limit of this route.',
+      ]);
+      expect((await send(id, body(megabyte))).status).not.toBe(413);
+    },
+  );
 
-  test.each(takesBody.filter((id) => limitsOf(id)[1] !== undefined))('%s counts media apart', async (id) => {
-    const [, most = 0] = limitsOf(id);
-    const body = (size: number) => `{"a":"${picture(256 * 1024)}"${' '.repeat(size)}}`;
-    const reply = await send(id, body(most * megabyte));
-    expect([reply.status, messageOf(reply)]).toEqual([
-      413,
-      `body: is larger than ${most} MB beside inline media, the limit of this route.`,
-    ]);
-    // What is kept of a medium, and the names around it.
-    expect((await send(id, body(most * megabyte - 1024))).status).toBe(400);
-  });
+  test.each(operationsWithBody.filter((id) => limitsOf(id)[1] !== undefined))(
+    '%s does not count inline media',
+    async (id) => {
+      const [, maxMb = 0] = limitsOf(id);
+      const body = (size: number) => `{"a":"${imageUrl(256 * 1024)}"${' '.repeat(size)}}`;
+      const reply = await send(id, body(maxMb * megabyte));
+      expect([reply.status, messageOf(reply)]).toEqual([
+        413,
+        `body: is larger than ${maxMb} MB beside inline media, the limit of this route.`,
+      ]);
+      // The placeholder of the medium and the field names around it count.
+      expect((await send(id, body(maxMb * megabyte - 1024))).status).toBe(400);
+    },
+  );
 
-  test('the operator’s limit is kept where it is lower', async () => {
+  test('the limit of the operator applies where it is lower', async () => {
     const small = await startTestGateway({
       sandbox: false,
       channels: [],
@@ -105,7 +115,7 @@ describe('the size of a body', () => {
         const response = await fetch(small.url + path, {
           method: 'POST',
           headers: { authorization: `Bearer ${small.key}`, 'content-type': 'application/json' },
-          body: gamma(picture(megabyte / 2)),
+          body: gamma(imageUrl(megabyte / 2)),
         });
         expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('0.5 MB')]);
       }
@@ -115,22 +125,22 @@ describe('the size of a body', () => {
   });
 });
 
-describe('many small things', () => {
+describe('many small values', () => {
   test.each<[string, OperationId, string]>([
     ['items of content', 'createOfficialVideo', '{"content":[PART]}'],
     ['empty lists', 'createVideo', '[PART]'],
     ['fields', 'createSpeech', '{"a":[{PART}]}'],
-  ])('%s are refused before they are made', async (_, id, around) => {
+  ])('%s are refused before they are parsed', async (_, id, template) => {
     const parts: Readonly<Record<string, string>> = { createVideo: '[]', createSpeech: '"a":0' };
     const part = parts[id] ?? '{"type":"text","text":"a"}';
-    const reply = await send(id, around.replace('PART', Array(50_000).fill(part).join()));
+    const reply = await send(id, template.replace('PART', Array(50_000).fill(part).join()));
     expect([reply.status, messageOf(reply)]).toEqual([
       400,
       'body: has more than 50000 values and names of fields.',
     ]);
   });
 
-  test('fewer are held to the contract', async () => {
+  test('below the maximum are validated against the contract', async () => {
     const content = Array(9000).fill({ type: 'text', text: 'a' });
     const reply = await send(
       'createOfficialVideo',
@@ -141,9 +151,9 @@ describe('many small things', () => {
 });
 
 describe('a large body', () => {
-  const large = picture(4 * megabyte);
+  const large = imageUrl(4 * megabyte);
 
-  test('reaches the provider as it was sent', async () => {
+  test('is forwarded unchanged to the provider', async () => {
     const escaped = gamma(large, { parameters: { extra: '한😀' } }).replaceAll('/', '\\/');
     expect((await send('createNativeVideo', escaped)).status).toBe(200);
     const [seen] = submitted();
@@ -151,7 +161,7 @@ describe('a large body', () => {
     expect(Number(seen?.headers['content-length'])).toBe(Buffer.byteLength(JSON.stringify(seen?.body)));
   });
 
-  test('is told from another one by its idempotency key', async () => {
+  test('is part of the comparison of repeated idempotency keys', async () => {
     const key = { 'idempotency-key': 'large' };
     const first = await send('createNativeVideo', gamma(large), key);
     const again = await send('createNativeVideo', gamma(large).replaceAll('/', '\\/'), key);
@@ -161,9 +171,9 @@ describe('a large body', () => {
     expect(submitted()).toHaveLength(1);
   });
 
-  test('has its longest texts counted without looking at each character', async () => {
+  test('has its longest texts counted without visiting each character', async () => {
     const speech = (input: string) => JSON.stringify({ model: 'voxa-v3-flash', voice: 'x', input });
-    // Two units of a text are one character here.
+    // Each emoji has two UTF-16 code units and counts as one character.
     expect(messageOf(await send('createSpeech', speech('😀'.repeat(20_001))))).toMatch(/^input: .*20000/);
     expect(messageOf(await send('createSpeech', speech('x'.repeat(40_001))))).toMatch(/^input: .*20000/);
     expect(messageOf(await send('createSpeech', speech('😀'.repeat(20_000))))).not.toMatch(
@@ -173,7 +183,7 @@ describe('a large body', () => {
   });
 });
 
-test('a client that is refused in the middle of a long body can send it to its end and read the answer', async () => {
+test('a client that is refused in the middle of a long body can send the rest and read the response', async () => {
   const rest = Buffer.alloc(20 * megabyte, ' ');
   const { hostname, port } = new URL(target.url);
   const socket = connect(Number(port), hostname);
@@ -181,18 +191,18 @@ test('a client that is refused in the middle of a long body can send it to its e
     `POST ${operations.createSpeech.path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${target.key}\r\n` +
       `content-type: application/json\r\ncontent-length: ${rest.length}\r\n\r\n`,
   );
-  // A connection that is closed under what is sent fails here.
-  const answer = await new Promise<string>((resolve, reject) => {
+  // This fails if the server closes the connection while the client is still sending.
+  const rawResponse = await new Promise<string>((resolve, reject) => {
     let text = '';
-    socket.on('data', (piece) => {
+    socket.on('data', (chunk) => {
       if (text === '') socket.write(rest);
-      text += piece.toString('utf8');
+      text += chunk.toString('utf8');
     });
     socket.once('error', reject);
     socket.once('end', () => resolve(text));
   });
   socket.destroy();
-  expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n[^]*request_too_large/i);
+  expect(rawResponse).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n[^]*request_too_large/i);
   expect(socket.bytesWritten).toBeGreaterThan(rest.length);
 });
 
@@ -201,6 +211,6 @@ function limitsOf(id: OperationId): readonly (number | undefined)[] {
   return [bodyLimitMb, textLimitMb];
 }
 
-function messageOf({ body }: Told): string {
+function messageOf({ body }: JsonResponse): string {
   return body.error?.message ?? body.message ?? '';
 }

@@ -15,7 +15,7 @@ class FakeRequest implements PacedRequest {
   }
 }
 
-/** A pacer whose turns of the event loop a test runs one by one. */
+/** A pacer whose event loop turns the test runs one by one. */
 function manualPacer() {
   const deferred: (() => void)[] = [];
   const pacer = new BodyPacer((resume) => void deferred.push(resume));
@@ -31,7 +31,7 @@ test('each turn resumes two requests, the longest paused first', () => {
   expect(deferred).toHaveLength(1);
   runTurn();
   expect(paused()).toEqual([false, false, true, true, true]);
-  // A request that delivers its next piece goes behind the others.
+  // A request that delivers its next chunk moves to the end of the queue.
   pacer.pause(requests[0] as FakeRequest);
   runTurn();
   expect(paused()).toEqual([true, false, false, false, true]);
@@ -40,7 +40,7 @@ test('each turn resumes two requests, the longest paused first', () => {
   expect(deferred).toEqual([]);
 });
 
-test('a request that was destroyed takes the turn of nobody', () => {
+test('a destroyed request does not take a turn', () => {
   const { pacer, runTurn } = manualPacer();
   const requests = Array.from({ length: 4 }, () => new FakeRequest());
   for (const request of requests) pacer.pause(request);
@@ -52,13 +52,14 @@ test('a request that was destroyed takes the turn of nobody', () => {
 test('a paced stream delivers all of its bytes', async () => {
   const pacer = new BodyPacer();
   const stream = new PassThrough();
-  const pieces: Buffer[] = [];
-  stream.on('data', (piece: Buffer) => {
-    pieces.push(piece);
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
     pacer.pause(stream);
   });
   const bytes = Buffer.alloc(1_000_000, 'abc');
-  for (let at = 0; at < bytes.length; at += 50_000) stream.write(bytes.subarray(at, at + 50_000));
+  for (let offset = 0; offset < bytes.length; offset += 50_000)
+    stream.write(bytes.subarray(offset, offset + 50_000));
   await new Promise((resolve) => stream.end(resolve).once('end', resolve));
-  await expect.poll(() => Buffer.concat(pieces).equals(bytes)).toBe(true);
+  await expect.poll(() => Buffer.concat(chunks).equals(bytes)).toBe(true);
 });

@@ -14,9 +14,9 @@ const json = (body: string | Buffer): BodyJob & { kind: 'json' } => ({
   chunks: [Buffer.from(body)],
   limits,
 });
-/** A thread that runs `code`, where a parser's thread would be. */
+/** Returns a thread script that runs `code` in place of the parser. */
 const script = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(code)}`);
-const answering = `import { parentPort } from 'node:worker_threads';`;
+const importPort = `import { parentPort } from 'node:worker_threads';`;
 
 describe('the parser', () => {
   const opened: BodyParser[] = [];
@@ -29,7 +29,7 @@ describe('the parser', () => {
     await Promise.all(opened.splice(0).map((parser) => parser.close()));
   });
 
-  test('parses as on the main thread, with the last of equal names and __proto__ as a plain name', async () => {
+  test('parses like the main thread: the last of equal names wins, and __proto__ is an ordinary name', async () => {
     const parser = parserOf();
     const text = '{"a":1,"a":2,"__proto__":{"polluted":true},"b":["한😀",null,-0.5,{"c":""}]}';
     const value = await parser.parse(json(text), 1, never);
@@ -65,7 +65,7 @@ describe('the parser', () => {
     await expect(parserOf().parse(json(body), 1, never)).rejects.toMatchObject({ status, message });
   });
 
-  test('users take turns', async () => {
+  test('alternates between users', async () => {
     const parser = parserOf({ threads: 1 });
     const order: string[] = [];
     const parse = (owner: number, name: string) =>
@@ -77,7 +77,7 @@ describe('the parser', () => {
     expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
   });
 
-  test('429 for a user whose bodies fill half of the queue, while others find room', async () => {
+  test('429 for a user whose bodies fill half of the queue, while other users are accepted', async () => {
     const parser = parserOf({ threads: 1, maxWaiting: 4 });
     const parse = (owner: number) => parser.parse(json('1'), owner, never);
     const parsed = [parse(1), parse(1), parse(1)];
@@ -98,9 +98,9 @@ describe('the parser', () => {
   });
 
   test.each([
-    ['ends', `${answering} parentPort.on('message', () => process.exit(1));`],
-    ['throws', `${answering} parentPort.on('message', () => { throw new Error('broken'); });`],
-  ])('500 for the body at which a thread %s, and another thread for the next', async (_, code) => {
+    ['ends', `${importPort} parentPort.on('message', () => process.exit(1));`],
+    ['throws', `${importPort} parentPort.on('message', () => { throw new Error('broken'); });`],
+  ])('500 for a body whose thread %s, and the next body gets a new thread', async (_, code) => {
     const parser = parserOf({ threads: 1, script: script(code) });
     const bodies = [parser.parse(json('1'), 1, never), parser.parse(json('2'), 1, never)];
     const outcomes = await Promise.allSettled(bodies);
@@ -108,10 +108,10 @@ describe('the parser', () => {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { status: 500, code: 'internal_error' } });
   });
 
-  test('a parser that is closed while it parses rejects what is left', async () => {
+  test('rejects queued bodies when it is closed', async () => {
     const parser = parserOf({
       threads: 1,
-      script: script(`${answering} parentPort.on('message', () => {});`),
+      script: script(`${importPort} parentPort.on('message', () => {});`),
     });
     const bodies = [parser.parse(json('1'), 1, never), parser.parse(json('2'), 1, never)];
     const outcomes = Promise.allSettled(bodies);
@@ -120,7 +120,7 @@ describe('the parser', () => {
     await expect(parser.parse(json('3'), 1, never)).rejects.toThrow('closed');
   });
 
-  test('bytes that share their memory stay as they are', async () => {
+  test('does not modify bytes that share their memory', async () => {
     const shared = Buffer.from('[1]');
     const value = await parserOf().parse({ kind: 'json', chunks: [shared], limits }, 1, never);
     expect([value, shared.toString()]).toEqual([[1], '[1]']);
@@ -144,7 +144,7 @@ describe('on the gateway', () => {
     await upstream.close();
   });
 
-  const picture = (length: number) => `data:image/png;base64,${'QUJDRA+/'.repeat(length / 8)}`;
+  const imageUrl = (length: number) => `data:image/png;base64,${'QUJDRA+/'.repeat(length / 8)}`;
   const gamma = (url: string, more: object = {}) =>
     JSON.stringify({ model: 'gamma3.0-video', input: { media: [{ type: 'first_frame', url }] }, ...more });
   const send = async (
@@ -165,22 +165,22 @@ describe('on the gateway', () => {
   const streamOf = (text: string) => new Blob([text]).stream();
 
   test('a body of up to 1 MB is parsed on the main thread, a larger one in a thread', async () => {
-    expect((await send(gamma(picture(megabyte / 2)), asJson)).status).toBe(200);
-    expect((await send(streamOf(gamma(picture(megabyte / 2))), asJson)).status).toBe(200);
+    expect((await send(gamma(imageUrl(megabyte / 2)), asJson)).status).toBe(200);
+    expect((await send(streamOf(gamma(imageUrl(megabyte / 2))), asJson)).status).toBe(200);
     expect(parse).not.toHaveBeenCalled();
-    expect((await send(gamma(picture(2 * megabyte)), asJson)).status).toBe(200);
-    expect((await send(streamOf(gamma(picture(2 * megabyte))), asJson)).status).toBe(200);
+    expect((await send(gamma(imageUrl(2 * megabyte)), asJson)).status).toBe(200);
+    expect((await send(streamOf(gamma(imageUrl(2 * megabyte))), asJson)).status).toBe(200);
     expect(parse).toHaveBeenCalledTimes(2);
     const [small, , large] = upstream.changes().map(({ body }) => JSON.stringify(body));
-    expect([small, large]).toEqual([gamma(picture(megabyte / 2)), gamma(picture(2 * megabyte))]);
+    expect([small, large]).toEqual([gamma(imageUrl(megabyte / 2)), gamma(imageUrl(2 * megabyte))]);
   });
 
-  test('so is a form', async () => {
+  test('a form of up to 1 MB is parsed on the main thread, a larger one in a thread', async () => {
     const form = (length: number) => {
       const data = new FormData();
       data.append('model', 'gamma3.0-video');
       data.append('prompt', 'A boat.');
-      data.append('image', picture(length));
+      data.append('image', imageUrl(length));
       return data;
     };
     const { path } = operations.createVideo;
@@ -192,22 +192,22 @@ describe('on the gateway', () => {
 
   test.each([
     [
-      'the prototype as a name',
-      gamma(picture(2 * megabyte)).replace('{', '{"__proto__":{"polluted":1},'),
+      'a field named __proto__',
+      gamma(imageUrl(2 * megabyte)).replace('{', '{"__proto__":{"polluted":1},'),
       200,
     ],
     [
       'deep nesting',
-      gamma(picture(2 * megabyte)).replace('{', `{"x":${'['.repeat(200)}${']'.repeat(200)},`),
+      gamma(imageUrl(2 * megabyte)).replace('{', `{"x":${'['.repeat(200)}${']'.repeat(200)},`),
       400,
     ],
-    ['a broken end', gamma(picture(2 * megabyte)).slice(0, -1), 400],
-  ])('a large body with %s is answered %#', async (_, body, status) => {
+    ['a broken end', gamma(imageUrl(2 * megabyte)).slice(0, -1), 400],
+  ])('a large body with %s gets the expected status %#', async (_, body, status) => {
     expect((await send(body, asJson)).status).toBe(status);
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('a client that disconnects in the middle of a large body leaves nothing behind', async () => {
+  test('a client that disconnects in the middle of a large body does not block the parser', async () => {
     await new Promise<void>((resolve) => {
       const headers = {
         authorization: `Bearer ${target.key}`,
@@ -222,11 +222,11 @@ describe('on the gateway', () => {
       sending.on('error', () => resolve());
       sending.write(' '.repeat(4 * megabyte), () => sending.destroy(new Error('gone')));
     });
-    expect((await send(gamma(picture(2 * megabyte)), asJson)).status).toBe(200);
+    expect((await send(gamma(imageUrl(2 * megabyte)), asJson)).status).toBe(200);
     expect(parse).toHaveBeenCalledTimes(1);
   });
 
-  test('a body on an operation that has none is dropped up to 1 MB, and refused beyond', async () => {
+  test('a body on an operation without one is discarded up to 1 MB, and refused beyond', async () => {
     const get = (size: number) =>
       new Promise<number | undefined>((resolve, reject) => {
         const headers = { authorization: `Bearer ${target.key}`, 'content-length': String(size) };

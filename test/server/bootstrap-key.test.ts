@@ -16,7 +16,7 @@ async function start(bootstrapKey?: string) {
   return { generated, warnings: lines };
 }
 
-test('each start warns of earlier bootstrap keys, with their ids and the command that ends them', async () => {
+test('each start warns of earlier bootstrap keys, with their ids and the command that deletes them', async () => {
   expect(await start('first-key-1')).toEqual({ generated: undefined, warnings: [] });
   for (const key of ['second-key', 'second-key', undefined]) {
     const { warnings } = await start(key);

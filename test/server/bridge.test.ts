@@ -17,7 +17,7 @@ const speak = (body: object) =>
   });
 const characters = 'Good morning. And good night.'.length;
 
-test('voxa-v1 speaks over the duplex socket, as bytes', async () => {
+test('voxa-v1 speaks over the duplex socket, and the response is audio bytes', async () => {
   const reply = await speak({ response_format: 'wav', extra_body: { input: { sample_rate: 16000 } } });
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'audio/wav']);
   const bytes = Buffer.from(await reply.arrayBuffer());
@@ -29,7 +29,7 @@ test('voxa-v1 speaks over the duplex socket, as bytes', async () => {
   expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: characters });
 });
 
-test('native parameters reach the task, and cannot replace its voice or text', async () => {
+test('native parameters are part of the task, and cannot replace its voice or text', async () => {
   const parameters = { sample_rate: 8000, voice: 'nobody', text: 'other' };
   const reply = await speak({ response_format: 'wav', extra_body: { parameters } });
   expect(reply.status).toBe(200);
@@ -37,7 +37,7 @@ test('native parameters reach the task, and cannot replace its voice or text', a
   expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: characters });
 });
 
-test('streamed, and as the native events of its siblings', async () => {
+test('a streamed response contains audio bytes, or the native events of related models', async () => {
   const pcm = await speak({ response_format: 'pcm', stream: true });
   expect((await pcm.arrayBuffer()).byteLength).toBeGreaterThan(20_000);
   const events = await speak({ stream: true, stream_format: 'sse' });
@@ -51,19 +51,19 @@ test('streamed, and as the native events of its siblings', async () => {
     expect.arrayContaining(['sentence-begin', 'sentence-synthesis', 'sentence-end']),
   );
   expect(data.some(({ output }) => output.audio.data.length > 100)).toBe(true);
-  // No address stands in them, so none ends.
+  // The events contain no URL, so none expires.
   expect(text).not.toContain('expires_at');
   expect(data.at(-1)).toMatchObject({ output: { finish_reason: 'stop' }, usage: { characters } });
   expect((await ledgerRows(target)).map(({ state }) => state)).not.toContain('open');
 });
 
-test('a client that leaves in the middle pays for what it was sent', async () => {
+test('a client that disconnects pays for the audio that it received', async () => {
   const input = 'And so on and on. '.repeat(200);
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const body = { model: 'voxa-v1', input, voice: 'voxanna', response_format: 'pcm', stream: true };
-  const reply = await post(target.url, target.key, '/v1/audio/speech', body, { signal: leaving.signal });
+  const reply = await post(target.url, target.key, '/v1/audio/speech', body, { signal: controller.signal });
   await reply.body?.getReader().read();
-  leaving.abort();
+  controller.abort();
   await vi.waitFor(async () =>
     expect((await ledgerRows(target)).at(-1)).toMatchObject({
       state: 'settled',
@@ -73,23 +73,23 @@ test('a client that leaves in the middle pays for what it was sent', async () =>
   expect((await ledgerRows(target)).at(-1)?.charged).toBeGreaterThan(0);
 });
 
-test('a client that leaves in the second sentence pays for it, too, though only the first was reported', async () => {
+test('a client that disconnects in the second sentence pays for both, although only the first was reported', async () => {
   const sentences = [
     'The first sentence is spoken.',
     ' The second one has only begun.',
     ' And on.'.repeat(200),
   ];
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const body = { model: 'voxa-v1', input: sentences.join(''), voice: 'voxanna', response_format: 'pcm' };
   const events = { ...body, stream: true, stream_format: 'sse' };
-  const reply = await post(target.url, target.key, '/v1/audio/speech', events, { signal: leaving.signal });
+  const reply = await post(target.url, target.key, '/v1/audio/speech', events, { signal: controller.signal });
   let text = '';
   const seen = () => [...text.matchAll(/^data:(.*)\n\n/gm)].map(([, json]) => JSON.parse(json ?? ''));
-  const inSecond = () =>
+  const hasSecondSentence = () =>
     seen().some(({ output, usage }) => usage.characters > 0 && output.audio.data.length > 100);
   const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
-  while (!inSecond()) text += (await reader?.read())?.value ?? expect.fail('the answer ended');
-  leaving.abort();
+  while (!hasSecondSentence()) text += (await reader?.read())?.value ?? expect.fail('the answer ended');
+  controller.abort();
   const [first = '', second = ''] = sentences;
   await vi.waitFor(async () =>
     expect((await ledgerRows(target)).at(-1)).toMatchObject({
@@ -100,7 +100,7 @@ test('a client that leaves in the second sentence pays for it, too, though only 
   expect((await ledgerRows(target)).at(-1)?.charged).toBeGreaterThanOrEqual((first + second).length);
 });
 
-test('a refusal of the provider is a 4xx, a broken socket a 502; neither is charged', async () => {
+test('a rejection by the provider is a 4xx and a broken socket a 502, and neither is charged', async () => {
   const refused = await speak({ input: 'Hello [[reject]]' });
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({ error: { code: 'DataInspectionFailed' } });

@@ -60,7 +60,7 @@ describe('a gateway with two accounts', () => {
     opened.push(target);
   });
 
-  const ask = async (key = target.key, model = 'theta-embedding-1') => {
+  const send = async (key = target.key, model = 'theta-embedding-1') => {
     const reply = await post(target.url, key, '/v1/embeddings', { model, input: 'Hi' });
     await reply.arrayBuffer();
     return reply;
@@ -68,10 +68,10 @@ describe('a gateway with two accounts', () => {
   const health = () => target.gateway.channels.named('first')?.health;
   const asked = () => [first.seen.length, second.seen.length];
 
-  test('counts a connection loss of a hundred requests as one failure and hides it from clients', async () => {
+  test('counts the lost connections of a hundred requests as one failure and hides it from clients', async () => {
     const waiting: ServerResponse[] = [];
     first.answer = (response) => void waiting.push(response);
-    const calls = Array.from({ length: 100 }, () => ask());
+    const calls = Array.from({ length: 100 }, () => send());
     await vi.waitFor(() => expect(waiting).toHaveLength(100), 10_000);
     first.answer = good;
     for (const response of waiting) breaks(response);
@@ -79,7 +79,7 @@ describe('a gateway with two accounts', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(asked()).toEqual([100, 100]);
     expect([health()?.state, health()?.figures.failures.broken_off]).toEqual(['healthy', 100]);
-    await ask();
+    await send();
     expect(asked()).toEqual([101, 100]);
   });
 
@@ -87,21 +87,21 @@ describe('a gateway with two accounts', () => {
     first.answer = breaks;
     for (let episode = 0; episode < 3; episode += 1) {
       skew += 1_500;
-      expect((await ask()).status).toBe(200);
+      expect((await send()).status).toBe(200);
     }
     expect([health()?.state, first.seen.length]).toEqual(['resting', 3]);
-    await Promise.all(Array.from({ length: 10 }, () => ask()));
+    await Promise.all(Array.from({ length: 10 }, () => send()));
     expect(first.seen).toHaveLength(3);
     skew += 5_000;
     const probes: ServerResponse[] = [];
     first.answer = (response) => void probes.push(response);
-    const calls = Array.from({ length: 10 }, () => ask());
+    const calls = Array.from({ length: 10 }, () => send());
     await vi.waitFor(() => expect(second.seen).toHaveLength(22));
     expect([probes.length, health()?.state]).toEqual([1, 'probing']);
     for (const probe of probes) good(probe);
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(10).fill(200));
     first.answer = good;
-    await Promise.all(Array.from({ length: 5 }, () => ask()));
+    await Promise.all(Array.from({ length: 5 }, () => send()));
     expect([health()?.state, first.seen.length]).toEqual(['healthy', 9]);
   });
 
@@ -113,16 +113,16 @@ describe('a gateway with two accounts', () => {
     });
     const { key: hers } = await makeKey(target, { quota: 1_000, userId: berta });
     first.answer = bad(429, { 'retry-after': '60' });
-    expect((await ask()).status).toBe(200);
+    expect((await send()).status).toBe(200);
     first.answer = good;
-    await ask();
+    await send();
     expect(asked()).toEqual([1, 2]);
-    await ask(hers);
+    await send(hers);
     expect(asked()).toEqual([2, 2]);
-    await ask(target.key, 'other-embedding');
+    await send(target.key, 'other-embedding');
     expect(asked()).toEqual([3, 2]);
     skew += 60_000;
-    await ask();
+    await send();
     expect(asked()).toEqual([4, 2]);
     expect(health()?.state).toBe('healthy');
   });
@@ -131,9 +131,9 @@ describe('a gateway with two accounts', () => {
     const { key, id } = await makeKey(target, { quota: 1_000 });
     first.answer = bad(429, { 'retry-after': new Date(Date.now() + 40_000).toUTCString() });
     second.answer = bad(429, { 'retry-after': '9000' });
-    const refused = await ask(key);
+    const refused = await send(key);
     expect(refused.status).toBe(429);
-    const again = await ask(key);
+    const again = await send(key);
     expect([again.status, asked()]).toEqual([429, [1, 1]]);
     for (const { headers } of [refused, again]) {
       const seconds = Number(headers.get('retry-after'));
@@ -147,7 +147,7 @@ describe('a gateway with two accounts', () => {
     first.answer = bad(400);
     for (let times = 0; times < 10; times += 1) {
       skew += 1_500;
-      expect((await ask()).status).toBe(400);
+      expect((await send()).status).toBe(400);
     }
     expect([health()?.state, asked()]).toEqual(['healthy', [10, 0]]);
   });
@@ -156,10 +156,10 @@ describe('a gateway with two accounts', () => {
     first.answer = (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
     for (let times = 0; times < 5; times += 1) {
       skew += 1_500;
-      expect((await ask()).status).toBe(502);
+      expect((await send()).status).toBe(502);
     }
     expect([health()?.state, health()?.figures.failures.bad_answer]).toEqual(['resting', 5]);
-    expect((await ask()).status).toBe(200);
+    expect((await send()).status).toBe(200);
   });
 
   test('sends requests although both channels are in cool-down, and a success ends it', async () => {
@@ -167,11 +167,11 @@ describe('a gateway with two accounts', () => {
     second.answer = bad(500);
     for (let episode = 0; episode < 3; episode += 1) {
       skew += 1_500;
-      expect((await ask()).status).toBe(502);
+      expect((await send()).status).toBe(502);
     }
     expect(health()?.state).toBe('resting');
     first.answer = good;
-    expect((await ask()).status).toBe(200);
+    expect((await send()).status).toBe(200);
     expect(health()?.state).toBe('healthy');
   });
 });
@@ -221,11 +221,11 @@ describe('a request that must not run twice', () => {
     let count = 0;
     const seen = async (answer: ScriptedUpstream['answer']) => {
       first.answer = answer;
-      // Assets of a user go where the last one went.
+      // Later assets of a user use the channel of the first one.
       const user = { name: 'one', group: 'default', now: 1 };
       const { id: userId } = await target.gateway.store.run('createUser', user);
       const { key } = await makeKey(target, { quota: 1_000_000, userId });
-      const came = [];
+      const received = [];
       for (const [title, protocol, path, body] of kinds) {
         for (const { health } of target.gateway.channels.all) health.reset();
         first.seen.length = 0;
@@ -235,9 +235,9 @@ describe('a request that must not run twice', () => {
           response.writeHead(200, headers).end(JSON.stringify(made((count += 1))[protocol]));
         };
         const { status } = await post(target.url, key, path, body);
-        came.push([title, status === 200, first.changes().length, second.changes().length]);
+        received.push([title, status === 200, first.changes().length, second.changes().length]);
       }
-      return came;
+      return received;
     };
     const each = (...outcome: unknown[]) => kinds.map(([title]) => [title, ...outcome]);
     for (const status of [401, 402, 429, 503, 529]) expect(await seen(bad(status))).toEqual(each(true, 1, 1));

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close();
 });
 
-async function channelThat(
+async function channelWith(
   answer: (response: ServerResponse) => void,
   change: Partial<ChannelSettings>,
 ): Promise<{ channel: Channel; upstream: RecordingUpstream }> {
@@ -22,17 +22,17 @@ async function channelThat(
   return { channel, upstream };
 }
 
-const says =
+const respondWith =
   (status: number, body: unknown, contentType = 'application/json') =>
   (response: ServerResponse) => {
     response.writeHead(status, { 'content-type': contentType });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 const { signal } = new AbortController();
-const patience = { timers: systemTimers, limitMs: 15_000, signal };
+const options = { timers: systemTimers, limitMs: 15_000, signal };
 const named = (id: string) => [{ id, upstream: undefined }];
 
-describe('what is asked', () => {
+describe('the request of a channel test', () => {
   test.each<[ChannelSettings['protocol'], string[], string, string]>([
     ['native', ['*'], 'POST', '/api/v1/services/audio/tts/SpeechSynthesizer'],
     ['native', ['beta/*'], 'POST', '/api/v1/services/aigc/multimodal-generation/generation'],
@@ -51,17 +51,20 @@ describe('what is asked', () => {
       'GET',
       '/api/resource-channel/vendorx/visual-validate/sessions/unigate-channel-test',
     ],
-  ])('of a %s channel for %j is %s %s', async (protocol, ids, method, path) => {
+  ])('to a %s channel for %j is %s %s', async (protocol, ids, method, path) => {
     const models = ids.flatMap(named);
-    const { channel, upstream } = await channelThat(says(404, {}), { protocol, models });
-    await runChannelTest(channel, patience);
+    const { channel, upstream } = await channelWith(respondWith(404, {}), { protocol, models });
+    await runChannelTest(channel, options);
     expect(upstream.seen.map((one) => [one.method, one.path])).toEqual([[method, path]]);
   });
 
-  test('is for a voice that the channel has, by the names of its provider', async () => {
+  test('uses a voice of the channel and the model name of its provider', async () => {
     const models = [{ id: 'alpha3-tts-flash', upstream: 'vendor-tts' }];
-    const { channel, upstream } = await channelThat(says(200, { output: {} }), { models, voices: ['Bruno'] });
-    expect(await runChannelTest(channel, patience)).toMatchObject({ ok: true, model: 'alpha3-tts-flash' });
+    const { channel, upstream } = await channelWith(respondWith(200, { output: {} }), {
+      models,
+      voices: ['Bruno'],
+    });
+    expect(await runChannelTest(channel, options)).toMatchObject({ ok: true, model: 'alpha3-tts-flash' });
     expect(upstream.seen[0]?.body).toMatchObject({
       model: 'vendor-tts',
       input: { text: 'Hi', voice: 'Bruno' },
@@ -71,31 +74,34 @@ describe('what is asked', () => {
   test.each<[ChannelSettings['protocol'], string, string, object, string | undefined]>([
     ['embeddings', 'embeddings', 'theta-embedding-1', { input: 'a' }, undefined],
     ['messages', 'count_tokens', 'iota-chat-1', { messages: [{ role: 'user', content: 'a' }] }, '2023-06-01'],
-  ])('of %s is one letter, for a model of the catalogue where none is named', async (...asked) => {
-    const [protocol, request, model, body, version] = asked;
-    const { channel, upstream } = await channelThat(says(200, {}), { protocol });
-    expect(await runChannelTest(channel, patience)).toMatchObject({ ok: true, request, model });
-    const models = [{ id: 'own', upstream: 'theirs' }];
-    const other = await channelThat(says(200, {}), { protocol, models });
-    expect(await runChannelTest(other.channel, patience)).toMatchObject({ ok: true, model: 'own' });
-    const seen = [...upstream.seen, ...other.upstream.seen];
-    expect(seen.map((one) => [one.body, one.headers['compat-version']])).toEqual([
-      [{ model, ...body }, version],
-      [{ model: 'theirs', ...body }, version],
-    ]);
-  });
+  ])(
+    'to %s contains one letter, for a model of the catalog if the channel names none',
+    async (...testCase) => {
+      const [protocol, request, model, body, version] = testCase;
+      const { channel, upstream } = await channelWith(respondWith(200, {}), { protocol });
+      expect(await runChannelTest(channel, options)).toMatchObject({ ok: true, request, model });
+      const models = [{ id: 'own', upstream: 'theirs' }];
+      const other = await channelWith(respondWith(200, {}), { protocol, models });
+      expect(await runChannelTest(other.channel, options)).toMatchObject({ ok: true, model: 'own' });
+      const seen = [...upstream.seen, ...other.upstream.seen];
+      expect(seen.map((one) => [one.body, one.headers['compat-version']])).toEqual([
+        [{ model, ...body }, version],
+        [{ model: 'theirs', ...body }, version],
+      ]);
+    },
+  );
 });
 
-describe('what is told', () => {
+describe('the result of a channel test', () => {
   const embeddings = { protocol: 'embeddings', models: named('own') } as const;
   const query = { protocol: 'eta' } as const;
-  const good = { ok: true, failure: null, problem: '' };
+  const passed = { ok: true, failure: null, problem: '' };
 
   test.each<[number, unknown, Partial<ChannelSettings>, object]>([
-    [200, {}, embeddings, good],
-    [404, { code: 'NotFound' }, query, good],
-    [400, { code: 'InvalidParameter' }, query, good],
-    [404, 'no such page', query, good],
+    [200, {}, embeddings, passed],
+    [404, { code: 'NotFound' }, query, passed],
+    [400, { code: 'InvalidParameter' }, query, passed],
+    [404, 'no such page', query, passed],
     [200, 'welcome', query, { ok: false, failure: 'bad_answer' }],
     [302, '', embeddings, { ok: false, failure: 'bad_answer' }],
     [200, '<html>', embeddings, { ok: false, failure: 'bad_answer' }],
@@ -104,10 +110,10 @@ describe('what is told', () => {
     [429, {}, query, { ok: false, failure: 'throttled', problem: 'The provider answered with status 429.' }],
     [502, {}, embeddings, { ok: false, failure: 'server_error' }],
     [400, { error: { message: 'no model own' } }, embeddings, { ok: false, failure: null }],
-  ])('of %i %j', async (status, body, change, verdict) => {
+  ])('for the response %i %j', async (status, body, change, verdict) => {
     const type = typeof body === 'string' ? 'text/html' : undefined;
-    const { channel } = await channelThat(says(status, body, type), change);
-    expect(await runChannelTest(channel, patience)).toMatchObject({ status, ...verdict });
+    const { channel } = await channelWith(respondWith(status, body, type), change);
+    expect(await runChannelTest(channel, options)).toMatchObject({ status, ...verdict });
   });
 
   const verdict = (status_code: number) => ({
@@ -115,33 +121,33 @@ describe('what is told', () => {
   });
   const failed = 'The provider failed to handle the request.';
   test.each<[unknown, object]>([
-    [{ output: {} }, good],
+    [{ output: {} }, passed],
     [{}, { ok: false, failure: 'bad_answer', problem: 'The response is not valid.' }],
-    [verdict(0), good],
+    [verdict(0), passed],
     [verdict(2013), { ok: false, failure: null, problem: 'odd text' }],
     [verdict(1002), { ok: false, failure: null }],
     [verdict(1000), { ok: false, failure: 'server_error', problem: failed }],
-  ])('of speech that is answered with %j', async (body, told) => {
-    const { channel } = await channelThat(says(200, body), { models: named('beta/speech-02-hd') });
-    expect(await runChannelTest(channel, patience)).toMatchObject({
+  ])('of speech for the response %j', async (body, expected) => {
+    const { channel } = await channelWith(respondWith(200, body), { models: named('beta/speech-02-hd') });
+    expect(await runChannelTest(channel, options)).toMatchObject({
       request: 'speech',
       status: 200,
-      ...told,
+      ...expected,
     });
   });
 
-  test('holds none of the provider’s hosts and keys', async () => {
+  test('contains no hosts and keys of the provider', async () => {
     const message = 'upstream-key is not known at https://accounts.vendor.example/keys, ask 10.2.3.4';
-    const { channel } = await channelThat(says(400, { message }), embeddings);
-    const { problem } = await runChannelTest(channel, patience);
+    const { channel } = await channelWith(respondWith(400, { message }), embeddings);
+    const { problem } = await runChannelTest(channel, options);
     expect(problem).toMatch(/^The provider answered with status 400: .*is not known/);
     expect(problem).not.toMatch(/upstream-key|vendor|10\.2/);
   });
 
-  test('of a provider that never answers is that it was late, and the channel hears it', async () => {
+  test('without a response is a timeout, which counts as a failure of the channel', async () => {
     const timers = new ManualTimers();
-    const { channel, upstream } = await channelThat(() => timers.advance(15_000), embeddings);
-    const verdict = await runChannelTest(channel, { ...patience, timers });
+    const { channel, upstream } = await channelWith(() => timers.advance(15_000), embeddings);
+    const verdict = await runChannelTest(channel, { ...options, timers });
     expect(verdict).toMatchObject({
       ok: false,
       status: null,
@@ -151,16 +157,16 @@ describe('what is told', () => {
     expect([channel.health.figures.failures.timeout, upstream.seen.length]).toEqual([1, 1]);
   });
 
-  test('is nothing to a client that has left, and nothing of the channel', async () => {
-    const leaving = new AbortController();
-    const { channel } = await channelThat(() => leaving.abort(new Error('gone')), embeddings);
-    await expect(runChannelTest(channel, { ...patience, signal: leaving.signal })).rejects.toThrow('gone');
+  test('is discarded when the client has disconnected, and does not count for the channel', async () => {
+    const controller = new AbortController();
+    const { channel } = await channelWith(() => controller.abort(new Error('gone')), embeddings);
+    await expect(runChannelTest(channel, { ...options, signal: controller.signal })).rejects.toThrow('gone');
     expect(channel.health.figures.lastFailure).toBeUndefined();
   });
 
-  test('of a connection that breaks is its code', async () => {
-    const { channel } = await channelThat((response) => void response.socket?.destroy(), embeddings);
-    expect(await runChannelTest(channel, patience)).toMatchObject({
+  test('after a broken connection is its error code', async () => {
+    const { channel } = await channelWith((response) => void response.socket?.destroy(), embeddings);
+    expect(await runChannelTest(channel, options)).toMatchObject({
       failure: 'broken_off',
       problem: expect.stringMatching(/^The connection broke off \([A-Z_]+\)\.$/),
     });

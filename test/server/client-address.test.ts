@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { clientAddress, readAllowIps } from '../../server/keys/addresses.ts';
 import { addressTest, isRange, isWithin } from '../../server/settings/address-ranges.ts';
 
-describe('the address that a request comes from', () => {
+describe('the client address of a request', () => {
   const trusted = addressTest(['10.0.0.0/8', 'fd00::/8']);
   const from = (peer: string | undefined, forwarded?: string | string[]) => {
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded as string };

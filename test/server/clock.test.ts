@@ -28,37 +28,37 @@ const video = {
 const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello. [[slow]]' };
 
 test.each(engines)(
-  'on %s a task and its deliveries come to their end when the clock is set back an hour',
+  'on %s a task and its callbacks complete when the clock is set back by an hour',
   { timeout: 60_000 },
   async (engine) => {
     const receiver = await Receiver.start();
     target = await startTestGateway({ callbacks: { allowPrivate: true, secret: undefined } }, engine);
     const body = { ...video, callback_url: receiver.url() };
-    const made = await post(target.url, target.key, '/api/v3/contents/generations/tasks', body);
-    expect(made.status).toBe(200);
+    const created = await post(target.url, target.key, '/api/v3/contents/generations/tasks', body);
+    expect(created.status).toBe(200);
     skew = -hour;
-    const last = () => receiver.seen.at(-1)?.body.status;
-    await vi.waitFor(() => expect(last()).toBe('succeeded'), { timeout: 30_000, interval: 50 });
+    const lastStatus = () => receiver.seen.at(-1)?.body.status;
+    await vi.waitFor(() => expect(lastStatus()).toBe('succeeded'), { timeout: 30_000, interval: 50 });
     await receiver.close();
   },
 );
 
 test.each(engines)(
-  'on %s a call that runs while the clock is set forward three hours is held for, delivered and charged',
+  'on %s a call that runs while the clock is set forward by three hours keeps its reservation, is delivered and charged',
   async (engine) => {
     target = await startTestGateway({}, engine);
     const token = await makeKey(target, { quota: 100 });
     const { store } = target.gateway;
     const open = () =>
       store.read.selectFrom('ledger').select('request_id').where('state', '=', 'open').execute();
-    const called = post(target.url, token.key, '/v1/audio/speech', speech);
+    const call = post(target.url, token.key, '/v1/audio/speech', speech);
     await vi.waitFor(async () => expect(await open()).toHaveLength(1), { timeout: 10_000 });
     skew = 3 * hour;
     await store.run('releaseOrphans', { now: Date.now(), dueNow: Date.now() });
     expect(await open()).toHaveLength(1);
-    const answer = await called;
-    expect(answer.status).toBe(200);
-    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
+    const reply = await call;
+    expect(reply.status).toBe(200);
+    expect((await reply.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
     await vi.waitFor(async () => expect(await open()).toEqual([]));
     expect(await remainingQuota(target, token.id)).toBeLessThan(100);
     const { duration_ms } = await store.read.selectFrom('request_log').selectAll().executeTakeFirstOrThrow();
@@ -67,20 +67,23 @@ test.each(engines)(
   },
 );
 
-test('a revoked key ends within seconds, and a used allowance stays used, however the clock is set', async () => {
+test('a revoked key expires within seconds, and a used allowance stays used, however the clock is set', async () => {
   target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 2, socketsPerKey: 0 } });
   const [spent, revoked] = [await makeKey(target, { quota: 1 }), await makeKey(target, { quota: 1 })];
-  const ask = async (key: string) => {
-    const answer = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-    await answer.arrayBuffer();
-    return answer.status;
+  const listModels = async (key: string) => {
+    const reply = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    await reply.arrayBuffer();
+    return reply.status;
   };
-  for (let count = 0; count < 2; count += 1) expect(await ask(spent.key)).toBe(200);
-  expect(await ask(revoked.key)).toBe(200);
+  for (let count = 0; count < 2; count += 1) expect(await listModels(spent.key)).toBe(200);
+  expect(await listModels(revoked.key)).toBe(200);
   await disableToken(target.gateway.store, revoked);
   skew = 3 * hour;
-  expect(await ask(spent.key)).toBe(429);
+  expect(await listModels(spent.key)).toBe(429);
   skew = -hour;
-  expect(await ask(spent.key)).toBe(429);
-  await vi.waitFor(async () => expect(await ask(revoked.key)).toBe(401), { timeout: 5_000, interval: 300 });
+  expect(await listModels(spent.key)).toBe(429);
+  await vi.waitFor(async () => expect(await listModels(revoked.key)).toBe(401), {
+    timeout: 5_000,
+    interval: 300,
+  });
 });

@@ -85,13 +85,13 @@ describe('the requests of a channel', () => {
       const refused = channel.request({ method: 'POST', path: '/call', user: anna, signal: aborted });
       await expect(refused).rejects.toThrow('aborted');
     }
-    const nowhere = new Channel(channelTo('http://127.0.0.1:9'), Date.now, {
+    const withoutSlot = new Channel(channelTo('http://127.0.0.1:9'), Date.now, {
       calls: { count: 2, waitMs: 1, timers },
       polls: { count: 2, waitMs: 1, timers },
     });
-    opened.push(nowhere);
+    opened.push(withoutSlot);
     for (let times = 0; times < 3; times += 1) {
-      const refused = nowhere.request({ method: 'POST', path: '/', user: anna, signal });
+      const refused = withoutSlot.request({ method: 'POST', path: '/', user: anna, signal });
       await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     }
     await call(anna);
@@ -109,7 +109,7 @@ describe('the requests of a channel', () => {
   });
 
   test('fail over when no slot becomes free, without a failure of the channel', async () => {
-    const full = start();
+    const busy = start();
     await Promise.all([call(anna), call(anna)]);
     const other = await startUpstream((_request, response) => void response.end('{}'));
     const next = new Channel(channelTo(other.url, { name: 'next' }), () => timers.now);
@@ -117,14 +117,14 @@ describe('the requests of a channel', () => {
     const ask = (channels: Channel[]) =>
       requestWithFailover(channels, () => ({ method: 'POST', path: '/x', user: anna, signal }), logger);
     for (let times = 0; times < 4; times += 1) {
-      const answered = ask([full, next]);
+      const answered = ask([busy, next]);
       timers.advance(10_000);
       const { channel: by, response } = await answered;
       await response.body.dump();
       expect(by.name).toBe('next');
     }
-    expect(full.health.isHealthy).toBe(true);
-    const refused = ask([full]);
+    expect(busy.health.isHealthy).toBe(true);
+    const refused = ask([busy]);
     timers.advance(10_000);
     await expect(refused).rejects.toMatchObject({ status: 503, code: 'get_channel_failed', retryAfter: 2 });
   });
@@ -169,7 +169,7 @@ describe('the files of a provider', () => {
     await upstream.close();
   });
 
-  test('stay available to others while one user downloads eighty of them slowly', async () => {
+  test('stay available to other users while one user downloads eighty of them slowly', async () => {
     const other = await target.gateway.store.run('createUser', { name: 'other', group: 'default', now: 1 });
     const { key } = await makeKey(target, { quota: 1_000, userId: other.id });
     const disconnect = new AbortController();

@@ -10,16 +10,16 @@ describe.each(engines)('custom voices on %s', (engine) => {
   let first: RecordingUpstream;
   let second: RecordingUpstream;
   let target: TestGateway;
-  let stranger: string;
-  let made = 0;
-  let refusal: { status: number; body: string } | undefined;
+  let otherUserKey: string;
+  let createdCount = 0;
+  let rejection: { status: number; body: string } | undefined;
 
   const provider = () =>
     startUpstream(({ path, body }, response) => {
       response.setHeader('content-type', 'application/json');
-      if (refusal !== undefined) {
-        response.writeHead(refusal.status);
-        response.end(refusal.body);
+      if (rejection !== undefined) {
+        response.writeHead(rejection.status);
+        response.end(rejection.body);
         return;
       }
       const { input } = body as { input: Record<string, string> };
@@ -34,11 +34,11 @@ describe.each(engines)('custom voices on %s', (engine) => {
         );
         return;
       }
-      made += 1;
+      createdCount += 1;
       if (input.action === 'create_voice')
-        reply({ voice_id: `${input.target_model}-${input.prefix}-${made}` }, 1);
+        reply({ voice_id: `${input.target_model}-${input.prefix}-${createdCount}` }, 1);
       else if (input.action === 'create')
-        reply({ voice: `own-${made}`, target_model: input.target_model }, 1);
+        reply({ voice: `own-${createdCount}`, target_model: input.target_model }, 1);
       else if (input.action === 'query_voice')
         reply({ status: 'OK', target_model: 'x', gmt_create: '', gmt_modified: '' }, 0);
       else reply(input.action === 'delete' ? { voice: input.voice } : {}, 0);
@@ -60,12 +60,12 @@ describe.each(engines)('custom voices on %s', (engine) => {
     );
     const user = await target.gateway.store.run('createUser', { name: 'other', group: 'default', now: 1 });
     const { hashKey, keyHint, generateKey } = await import('../../server/store/keys.ts');
-    stranger = generateKey();
+    otherUserKey = generateKey();
     await target.gateway.store.run('createToken', {
       userId: user.id,
       name: 'other',
-      keyHash: hashKey(stranger),
-      keyHint: keyHint(stranger),
+      keyHash: hashKey(otherUserKey),
+      keyHint: keyHint(otherUserKey),
       unlimitedQuota: true,
       now: 1,
     });
@@ -76,7 +76,7 @@ describe.each(engines)('custom voices on %s', (engine) => {
     await second.close();
   });
 
-  const ask = async (key: string, model: string, input: object) => {
+  const customize = async (key: string, model: string, input: object) => {
     const reply = await post(target.url, key, route, { model, input });
     return { status: reply.status, body: JSON.parse(await reply.text()) };
   };
@@ -86,15 +86,15 @@ describe.each(engines)('custom voices on %s', (engine) => {
     prefix: 'anna',
     url: 'https://files.example/a.wav',
   };
-  const seenBy = (path: string) =>
+  const providersThatReceived = (path: string) =>
     [first, second].filter(({ seen }) => seen.some((one) => one.path === path)).length;
-  const clear = () => {
+  const clearRequests = () => {
     first.seen.length = 0;
     second.seen.length = 0;
   };
 
-  test('a voice is charged once, kept, and speaks only through the channel it was made on', async () => {
-    const { status, body } = await ask(target.key, 'voice-enrollment', clone);
+  test('a voice is charged once, stored, and speaks only through the channel that created it', async () => {
+    const { status, body } = await customize(target.key, 'voice-enrollment', clone);
     expect([status, body.output.voice_id]).toEqual([200, expect.stringMatching(/^voxa-v2-anna-/)]);
     expect((await ledgerRows(target)).at(-1)).toMatchObject({
       state: 'settled',
@@ -102,9 +102,9 @@ describe.each(engines)('custom voices on %s', (engine) => {
       charged: 50,
       unit: 'actions',
     });
-    const home = first.seen.length > 0 ? first : second;
-    const away = home === first ? second : first;
-    clear();
+    const owningProvider = first.seen.length > 0 ? first : second;
+    const otherProvider = owningProvider === first ? second : first;
+    clearRequests();
     const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
     for (let round = 0; round < 12; round += 1) {
       const reply = await post(target.url, target.key, native, {
@@ -113,13 +113,13 @@ describe.each(engines)('custom voices on %s', (engine) => {
       });
       expect(reply.status).toBe(200);
     }
-    expect([home.seen.length, away.seen.length]).toEqual([12, 0]);
+    expect([owningProvider.seen.length, otherProvider.seen.length]).toEqual([12, 0]);
   });
 
-  test('it works with no other model, and does not exist for anybody else', async () => {
-    const { body } = await ask(target.key, 'voice-enrollment', clone);
+  test('a voice works with no other model, and does not exist for other users', async () => {
+    const { body } = await customize(target.key, 'voice-enrollment', clone);
     const voice = body.output.voice_id;
-    clear();
+    clearRequests();
     const other = await post(target.url, target.key, '/v1/audio/speech', {
       model: 'voxa-v3-plus',
       input: 'Hi',
@@ -133,12 +133,12 @@ describe.each(engines)('custom voices on %s', (engine) => {
         }),
       },
     ]);
-    const theirs = await post(target.url, stranger, '/v1/audio/speech', {
+    const asOtherUser = await post(target.url, otherUserKey, '/v1/audio/speech', {
       model: 'voxa-v2',
       input: 'Hi',
       voice,
     });
-    expect([theirs.status, await theirs.json()]).toEqual([
+    expect([asOtherUser.status, await asOtherUser.json()]).toEqual([
       400,
       {
         error: expect.objectContaining({
@@ -151,32 +151,35 @@ describe.each(engines)('custom voices on %s', (engine) => {
       { action: 'update_voice', voice_id: voice, url: 'https://files.example/b.wav' },
       { action: 'delete_voice', voice_id: voice },
     ]) {
-      expect(await ask(stranger, 'voice-enrollment', input)).toMatchObject({
+      expect(await customize(otherUserKey, 'voice-enrollment', input)).toMatchObject({
         status: 404,
         body: { error: { code: 'voice_not_found' } },
       });
     }
-    expect(seenBy(route) + seenBy('/v1/audio/speech')).toBe(0);
+    expect(providersThatReceived(route) + providersThatReceived('/v1/audio/speech')).toBe(0);
   });
 
-  test('lists hold the own voices only, with their status brought up to date', async () => {
-    const { body } = await ask(stranger, 'voice-enrollment', { ...clone, prefix: 'zoe' });
-    const mine = await ask(target.key, 'voice-enrollment', { action: 'list_voice', page_size: 1000 });
+  test('lists contain only the own voices, with their current status', async () => {
+    const { body } = await customize(otherUserKey, 'voice-enrollment', { ...clone, prefix: 'zoe' });
+    const mine = await customize(target.key, 'voice-enrollment', { action: 'list_voice', page_size: 1000 });
     const ids = mine.body.output.voice_list.map(({ voice_id }: { voice_id: string }) => voice_id);
     expect(ids.length).toBeGreaterThan(0);
     expect(ids).not.toContain(body.output.voice_id);
-    const theirs = await ask(stranger, 'voice-enrollment', { action: 'list_voice', prefix: 'zoe' });
-    expect(theirs.body).toMatchObject({
+    const asOtherUser = await customize(otherUserKey, 'voice-enrollment', {
+      action: 'list_voice',
+      prefix: 'zoe',
+    });
+    expect(asOtherUser.body).toMatchObject({
       output: { voice_list: [{ voice_id: body.output.voice_id, status: 'OK' }] },
       usage: { count: 0 },
     });
     expect(
-      (await ask(stranger, 'voice-enrollment', { action: 'list_voice', prefix: 'none' })).body.output
-        .voice_list,
+      (await customize(otherUserKey, 'voice-enrollment', { action: 'list_voice', prefix: 'none' })).body
+        .output.voice_list,
     ).toEqual([]);
   });
 
-  test('alpha voices are listed page by page, and are gone when deleted', async () => {
+  test('alpha voices are listed in pages, and do not exist once deleted', async () => {
     const create = {
       action: 'create',
       target_model: 'alpha3-tts-vc-2026-01-22',
@@ -185,17 +188,17 @@ describe.each(engines)('custom voices on %s', (engine) => {
     };
     const voices: string[] = [];
     for (let round = 0; round < 3; round += 1)
-      voices.push((await ask(target.key, 'alpha-voice-enrollment', create)).body.output.voice);
-    const page = await ask(target.key, 'alpha-voice-enrollment', {
+      voices.push((await customize(target.key, 'alpha-voice-enrollment', create)).body.output.voice);
+    const page = await customize(target.key, 'alpha-voice-enrollment', {
       action: 'list',
       page_index: 1,
       page_size: 2,
     });
     expect(page.body.output).toMatchObject({ page_index: 1, page_size: 2, total_count: 3 });
     expect(page.body.output.voice_list).toHaveLength(1);
-    const gone = { action: 'delete', voice: voices[0] };
-    expect((await ask(target.key, 'alpha-voice-enrollment', gone)).status).toBe(200);
-    expect((await ask(target.key, 'alpha-voice-enrollment', gone)).status).toBe(404);
+    const deletion = { action: 'delete', voice: voices[0] };
+    expect((await customize(target.key, 'alpha-voice-enrollment', deletion)).status).toBe(200);
+    expect((await customize(target.key, 'alpha-voice-enrollment', deletion)).status).toBe(404);
   });
 
   test.each([
@@ -219,16 +222,16 @@ describe.each(engines)('custom voices on %s', (engine) => {
         preview_text: 'Hi',
       },
     ],
-  ])('%s refuses a target of another kind before anything is asked', async (model, input) => {
-    clear();
-    expect(await ask(target.key, model, input)).toMatchObject({
+  ])('%s refuses a target model of another kind without a request to the provider', async (model, input) => {
+    clearRequests();
+    expect(await customize(target.key, model, input)).toMatchObject({
       status: 400,
       body: { error: { message: expect.stringMatching(/^input.target_model: /) } },
     });
-    expect(seenBy(route)).toBe(0);
+    expect(providersThatReceived(route)).toBe(0);
   });
 
-  test('a beta voice cloned on the multimodal route belongs to its maker, and its id is taken', async () => {
+  test('a beta voice cloned on the multimodal route belongs to its creator, and its id is unavailable to others', async () => {
     const multimodal = '/api/v1/services/aigc/multimodal-generation/generation';
     const model = 'beta/speech-02-hd';
     const input = {
@@ -238,7 +241,7 @@ describe.each(engines)('custom voices on %s', (engine) => {
       audio_url: 'https://files.example/a.wav',
     };
     expect((await post(target.url, target.key, multimodal, { model, input })).status).toBe(200);
-    const again = await post(target.url, stranger, multimodal, { model, input });
+    const again = await post(target.url, otherUserKey, multimodal, { model, input });
     expect([again.status, await again.json()]).toEqual([
       400,
       { error: expect.objectContaining({ message: expect.stringMatching(/^input.voice_id: .* is taken/) }) },
@@ -250,14 +253,14 @@ describe.each(engines)('custom voices on %s', (engine) => {
       });
     expect((await speak(target.key)).status).toBe(200);
     expect((await speak(target.key, 'beta/speech-2.8-hd')).status).toBe(400);
-    expect((await speak(stranger)).status).toBe(400);
+    expect((await speak(otherUserKey)).status).toBe(400);
   });
 
-  test('a refusal passes unchanged and costs nothing', async () => {
-    refusal = { status: 400, body: '{"code":"InvalidURL","message":"no","request_id":"q"}' };
+  test('a rejection by the provider is forwarded unchanged and costs nothing', async () => {
+    rejection = { status: 400, body: '{"code":"InvalidURL","message":"no","request_id":"q"}' };
     const { key, id } = await makeKey(target, { quota: 50 });
-    const reply = await ask(key, 'voice-enrollment', clone);
-    refusal = undefined;
+    const reply = await customize(key, 'voice-enrollment', clone);
+    rejection = undefined;
     expect(reply).toEqual({ status: 400, body: { code: 'InvalidURL', message: 'no', request_id: 'q' } });
     const row = await target.gateway.store.read
       .selectFrom('tokens')

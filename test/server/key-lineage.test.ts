@@ -11,7 +11,7 @@ interface Key {
 }
 
 describe.each(engines)('keys created with a key on %s', (engine) => {
-  /** Receives requests and sockets. On PostgreSQL, `there` is another gateway that makes the changes. */
+  /** Receives requests and sockets. On PostgreSQL, the changes come from another gateway, `there`. */
   let here: TestGateway;
   let there: TestGateway;
   let skew = 0;

@@ -12,8 +12,8 @@ interface List<Item> {
 const names = ['owner', 'parent', 'child', 'descendant', 'sibling'] as const;
 type Name = (typeof names)[number];
 
-/** What each key of one user sees of the keys and of what they created. */
-const seen: Readonly<Record<Name, readonly Name[]>> = {
+/** Keys of one user that each key sees. It also sees what they created. */
+const visible: Readonly<Record<Name, readonly Name[]>> = {
   owner: names,
   parent: ['parent', 'child', 'descendant'],
   child: ['child', 'descendant'],
@@ -37,8 +37,8 @@ describe.each(engines)('on %s, a key', (engine) => {
     if (key === undefined) throw new Error(`there is no key ${name}`);
     return key;
   };
-  const create = async (maker: Name, name: Name, remain_quota: number) => {
-    const made = await send<{ data: Key }>('POST', '/api/token/', maker, { name, remain_quota });
+  const create = async (creator: Name, name: Name, remain_quota: number) => {
+    const made = await send<{ data: Key }>('POST', '/api/token/', creator, { name, remain_quota });
     expect(made.status, JSON.stringify(made.body)).toBe(200);
     keys.set(name, made.body.data);
   };
@@ -71,23 +71,23 @@ describe.each(engines)('on %s, a key', (engine) => {
 
   test.each(names)('%s: sees itself, its descendants and their tasks, and nothing else', async (name) => {
     const list = await send<{ data: { id: string }[] }>('GET', '/v1/videos', name);
-    expect(list.body.data).toHaveLength(seen[name].length);
+    expect(list.body.data).toHaveLength(visible[name].length);
     expect(new Set(list.body.data.map(({ id }) => names.find((one) => tasks.get(one) === id)))).toEqual(
-      new Set(seen[name]),
+      new Set(visible[name]),
     );
     for (const other of names) {
       const { status } = await send('GET', `/v1/videos/${tasks.get(other)}`, name);
-      expect(status, other).toBe(seen[name].includes(other) ? 200 : 404);
+      expect(status, other).toBe(visible[name].includes(other) ? 200 : 404);
     }
     const { data } = (await send<List<Key & { created_by: number | null }>>('GET', '/api/token/', name)).body;
-    expect(data.items).toHaveLength(seen[name].length);
-    expect(new Set(data.items.map(({ id }) => nameOf(id)))).toEqual(new Set(seen[name]));
-    expect(data.total).toBe(seen[name].length);
-    // No id of a key that it does not see.
+    expect(data.items).toHaveLength(visible[name].length);
+    expect(new Set(data.items.map(({ id }) => nameOf(id)))).toEqual(new Set(visible[name]));
+    expect(data.total).toBe(visible[name].length);
+    // The creator of a key is omitted unless the caller sees it.
     const creators = data.items.flatMap(({ created_by }) => created_by ?? []);
-    expect(creators.filter((id) => !seen[name].some((one) => keyOf(one).id === id))).toEqual([]);
+    expect(creators.filter((id) => !visible[name].some((one) => keyOf(one).id === id))).toEqual([]);
     expect(data.items.find(({ id }) => id === keyOf('descendant').id)?.created_by ?? null).toBe(
-      seen[name].includes('child') ? keyOf('child').id : null,
+      visible[name].includes('child') ? keyOf('child').id : null,
     );
   });
 
@@ -101,7 +101,7 @@ describe.each(engines)('on %s, a key', (engine) => {
       return body.data;
     };
     const named = (one: Name): string => (one === 'owner' ? 'bootstrap' : one);
-    const expected = seen[name].map(named).toSorted();
+    const expected = visible[name].map(named).toSorted();
     await vi.waitFor(async () => {
       for (const query of ['', 'keyword=tts-flash', 'start=1', 'start=1&keyword=tts-flash&end=8000000000']) {
         const { items, total } = await search(query);
@@ -114,11 +114,11 @@ describe.each(engines)('on %s, a key', (engine) => {
       .select(['request_id', 'token_id'])
       .execute();
     for (const row of all) {
-      const isSeen = seen[name].some((one) => keyOf(one).id === row.token_id);
-      expect((await search(`keyword=${row.request_id}`)).total, row.request_id).toBe(isSeen ? 1 : 0);
+      const isVisible = visible[name].some((one) => keyOf(one).id === row.token_id);
+      expect((await search(`keyword=${row.request_id}`)).total, row.request_id).toBe(isVisible ? 1 : 0);
     }
     for (const one of names)
-      expect((await search(`keyword=${named(one)}`)).total > 0, one).toBe(seen[name].includes(one));
+      expect((await search(`keyword=${named(one)}`)).total > 0, one).toBe(visible[name].includes(one));
     const page = await search('p=2', 1);
     expect(page.items.every((item) => expected.includes(item.token_name))).toBe(true);
   });
@@ -129,15 +129,15 @@ describe.each(engines)('on %s, a key', (engine) => {
       ['sibling', 'parent'],
       ['parent', 'sibling'],
     ] as const) {
-      const nobody = await send<object>('DELETE', '/api/token/999999', name);
-      expect(nobody.status).toBe(404);
-      expect(await send('DELETE', `/api/token/${keyOf(hidden).id}`, name)).toEqual(nobody);
+      const unknown = await send<object>('DELETE', '/api/token/999999', name);
+      expect(unknown.status).toBe(404);
+      expect(await send('DELETE', `/api/token/${keyOf(hidden).id}`, name)).toEqual(unknown);
       expect((await send('DELETE', `/v1/videos/${tasks.get(hidden)}`, name)).status).toBe(404);
     }
   });
 
   test('gets no task of another key for a repeated idempotency key', async () => {
-    const order = async (name: Name) => {
+    const createVideo = async (name: Name) => {
       const answer = await fetch(`${target.url}/v1/videos`, {
         method: 'POST',
         headers: {
@@ -150,8 +150,8 @@ describe.each(engines)('on %s, a key', (engine) => {
       return ((await answer.json()) as { id: string }).id;
     };
     const first = new Map<Name, string>();
-    for (const name of names) first.set(name, await order(name));
+    for (const name of names) first.set(name, await createVideo(name));
     expect(new Set(first.values()).size).toBe(names.length);
-    for (const name of names) expect(await order(name)).toBe(first.get(name));
+    for (const name of names) expect(await createVideo(name)).toBe(first.get(name));
   });
 });

@@ -30,8 +30,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** The refusal of a body: status, code and message. */
-async function refusal(
+/** Sends a body and returns the status, code and message of the error. */
+async function errorOf(
   path: string,
   body: object,
 ): Promise<{ status: number; code: string; message: string }> {
@@ -40,7 +40,7 @@ async function refusal(
   return { status: response.status, code: error.code, message: error.message };
 }
 
-/** Every place where a list of native media can stand, as path, body and name. */
+/** Fields that contain a list of native media, as route, body and field path. */
 const nativePlaces: [string, (list: object[]) => object, string][] = [
   [
     '/api/v1/services/aigc/video-generation/video-synthesis',
@@ -60,7 +60,7 @@ const nativePlaces: [string, (list: object[]) => object, string][] = [
 ];
 
 describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {
-  const words = 'first_frame and last_frame go with no other media.';
+  const rule = 'first_frame and last_frame go with no other media.';
   test.each([
     [media('first_frame', 'reference_image'), '1', 'reference_image cannot be combined with first_frame'],
     [media('reference_video', 'last_frame'), '0', 'reference_video cannot be combined with last_frame'],
@@ -71,16 +71,16 @@ describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {
     ],
     [media('first_frame', 'file'), '1', 'file cannot be combined with first_frame'],
     [media('link', 'last_frame'), '0', 'link cannot be combined with last_frame'],
-  ])('frames beside other media %#', async (list, index, says) => {
-    expect(await refusal(path, bodyWith(list))).toEqual({
+  ])('frames with other media %#', async (list, index, problem) => {
+    expect(await errorOf(path, bodyWith(list))).toEqual({
       status: 400,
       code: conflict,
-      message: `${name}.${index}.type: ${says}: ${words}`,
+      message: `${name}.${index}.type: ${problem}: ${rule}`,
     });
   });
 
-  test('a file beside a link', async () => {
-    expect(await refusal(path, bodyWith(media('reference_image', 'file', 'link')))).toEqual({
+  test('a file with a link', async () => {
+    expect(await errorOf(path, bodyWith(media('reference_image', 'file', 'link')))).toEqual({
       status: 400,
       code: conflict,
       message: `${name}: file and link cannot be combined; give at most 1 of the two.`,
@@ -95,12 +95,12 @@ describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {
     ['reference_audio', 5],
     ['file', 1],
     ['link', 1],
-  ])('too many of type %s are no conflict', async (type, most) => {
-    const list = media(...Array<string>(most + 1).fill(type));
-    expect(await refusal(path, bodyWith(list))).toEqual({
+  ])('too many of type %s are not a conflict', async (type, max) => {
+    const list = media(...Array<string>(max + 1).fill(type));
+    expect(await errorOf(path, bodyWith(list))).toEqual({
       status: 400,
       code: invalid,
-      message: `${name}: must have at most ${most} of type ${type}.`,
+      message: `${name}: must have at most ${max} of type ${type}.`,
     });
   });
 
@@ -115,10 +115,10 @@ describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {
     [[{ type: 'first_frame', url: 'a.png' }], 'or a Base64 data URL'],
     [[...media('first_frame'), { url }], `${name}.1.type: is required`],
     [[...media('first_frame'), 'file' as unknown as object], `${name}.1: must be object`],
-  ])('what is simply wrong is no conflict %#', async (list, message) => {
-    const found = await refusal(path, bodyWith(list));
-    expect([found.status, found.code]).toEqual([400, invalid]);
-    expect(found.message).toContain(message);
+  ])('an invalid item is not a conflict %#', async (list, message) => {
+    const actual = await errorOf(path, bodyWith(list));
+    expect([actual.status, actual.code]).toEqual([400, invalid]);
+    expect(actual.message).toContain(message);
   });
 });
 
@@ -139,14 +139,14 @@ describe.each(officialPlaces)('official content at %s', (path, bodyWith, name) =
   test.each([
     [[image('first_frame'), image('reference_image')]],
     [[video, image('last_frame'), image('first_frame')]],
-  ])('frames beside references %#', async (content) => {
-    const found = await refusal(path, bodyWith(content));
-    expect([found.status, found.code]).toEqual([400, conflict]);
-    expect(found.message).toContain(`${name}.`);
+  ])('frames with references %#', async (content) => {
+    const actual = await errorOf(path, bodyWith(content));
+    expect([actual.status, actual.code]).toEqual([400, conflict]);
+    expect(actual.message).toContain(`${name}.`);
   });
 
-  test('a last frame without a first one', async () => {
-    expect(await refusal(path, bodyWith([image('last_frame')]))).toEqual({
+  test('a last frame without a first frame', async () => {
+    expect(await errorOf(path, bodyWith([image('last_frame')]))).toEqual({
       status: 400,
       code: conflict,
       message: `${name}.0: a last_frame needs a first_frame.`,
@@ -159,8 +159,8 @@ describe.each(officialPlaces)('official content at %s', (path, bodyWith, name) =
       ': must have at most 12 images, videos and audios in all.',
     ],
     [[audio], '.0: the model takes audio only together with an image or a video.'],
-  ])('what 2.0 does not take %#', async (content, message) => {
-    expect(await refusal(path, { ...bodyWith(content), model: 'epsilon-delta-2-0-260128' })).toEqual({
+  ])('media that model 2.0 does not accept %#', async (content, message) => {
+    expect(await errorOf(path, { ...bodyWith(content), model: 'epsilon-delta-2-0-260128' })).toEqual({
       status: 400,
       code: invalid,
       message: `${name}${message}`,
@@ -168,9 +168,9 @@ describe.each(officialPlaces)('official content at %s', (path, bodyWith, name) =
   });
 
   test.each([[[image('first_frame'), image('first_frame')], 'must have at most 1 of role first_frame.']])(
-    'too many are no conflict %#',
+    'too many items are not a conflict %#',
     async (content, message) => {
-      expect(await refusal(path, bodyWith(content))).toEqual({
+      expect(await errorOf(path, bodyWith(content))).toEqual({
         status: 400,
         code: invalid,
         message: `${name}: ${message}`,
@@ -183,16 +183,19 @@ test.each([
   [Array(31).fill(image('reference_image')), 'must have at most 30 of type image_url.'],
   [Array(11).fill(video), 'must have at most 10 of type video_url.'],
   [[...Array(11).fill(video), ...Array(11).fill(image())], 'must have at most 10 items of one kind.'],
-])('too much official content names the kind where it is certain %#', async (content, message) => {
-  const body = { model: 'epsilon-delta-2-5-260628', content };
-  expect(await refusal('/api/v3/contents/generations/tasks', body)).toEqual({
-    status: 400,
-    code: invalid,
-    message: `content: ${message}`,
-  });
-});
+])(
+  'the message for too many official items names their type if all exceed by the same %#',
+  async (content, message) => {
+    const body = { model: 'epsilon-delta-2-5-260628', content };
+    expect(await errorOf('/api/v3/contents/generations/tasks', body)).toEqual({
+      status: 400,
+      code: invalid,
+      message: `content: ${message}`,
+    });
+  },
+);
 
-describe('media fields of the generic form', () => {
+describe('media fields of the generic format', () => {
   const gamma = { model: 'gamma3.0-video', prompt: 'A boat.' };
   const eta = { model: 'eta-imagine-video', prompt: 'A boat.' };
   const seedance = { model: 'epsilon-delta-2-0-260128', prompt: 'A boat.' };
@@ -223,7 +226,7 @@ describe('media fields of the generic form', () => {
     ],
   ])('%j', async (body, message) => {
     for (const path of ['/v1/videos', '/v1/video/generations'])
-      expect(await refusal(path, body)).toEqual({ status: 400, code: conflict, message });
+      expect(await errorOf(path, body)).toEqual({ status: 400, code: conflict, message });
   });
 });
 
@@ -250,19 +253,19 @@ describe('the input of a 3D request', () => {
     [{ prompt: '' }, invalid, 'input.prompt: must NOT have fewer than 1 characters.'],
     [{ image: 'horse.png' }, invalid, 'input.image: must be an http or https URL'],
   ])('%j', async (input, code, message) => {
-    const found = await refusal(path, { model: 'theta-3d', input });
-    expect([found.status, found.code]).toEqual([400, code]);
-    expect(found.message).toContain(message);
+    const actual = await errorOf(path, { model: 'theta-3d', input });
+    expect([actual.status, actual.code]).toEqual([400, code]);
+    expect(actual.message).toContain(message);
   });
 });
 
-describe('a pattern of the contract is told in words', () => {
+describe('a violated pattern of the contract is described in words', () => {
   test.each([
     ['gamma3.0-video', '31', 'seconds: must be -1 or 2 to 30.'],
     ['gamma3.0-video', 'five', 'seconds: must be -1 or 2 to 30.'],
     ['acme-video', '0', 'seconds: must be -1 or 1 to 9999.'],
   ])('seconds of %s: %s', async (model, seconds, message) => {
-    expect(await refusal('/v1/videos', { model, prompt: 'A boat.', seconds })).toEqual({
+    expect(await errorOf('/v1/videos', { model, prompt: 'A boat.', seconds })).toEqual({
       status: 400,
       code: invalid,
       message,

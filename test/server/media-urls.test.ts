@@ -6,43 +6,43 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;
 beforeAll(async () => {
-  // Nothing can be served, so whatever is not refused before answers 503.
+  // There are no channels, so every accepted request gets a 503.
   target = await startTestGateway({ sandbox: false, channels: [] });
 });
 afterAll(() => target.close());
 
 type Kind = 'web' | 'store' | 'asset' | 'image' | 'audio';
 
-/** A field that takes an address: its place, what else the field takes, and a body with the address in it. */
-type Place = readonly [place: string, takes: readonly Kind[], bodyWith: (url: string) => object];
+/** A field that accepts a URL: its path, the accepted kinds, and a function that builds a body with the URL in it. */
+type UrlField = readonly [fieldPath: string, accepts: readonly Kind[], bodyWith: (url: string) => object];
 
 const gamma = { model: 'gamma3.0-video', prompt: 'A boat.' };
 const seedance = { model: 'epsilon-delta-2-0-260128', prompt: 'A boat.' };
 const official = { model: 'epsilon-delta-2-0-260128' };
 const text = { type: 'text', text: 'A boat.' };
-const picture = { type: 'image_url', image_url: { url: 'https://files.example/a.png' } };
+const imageItem = { type: 'image_url', image_url: { url: 'https://files.example/a.png' } };
 
-/** `at` is the list's field: `content` or `metadata.content`. */
-const contentPlaces = (at: string, bodyWith: (list: object[]) => object): Place[] => [
+/** `listPath` is the field of the list: `content` or `metadata.content`. */
+const contentFields = (listPath: string, bodyWith: (list: object[]) => object): UrlField[] => [
   [
-    `${at}[].image_url.url`,
+    `${listPath}[].image_url.url`,
     ['web', 'asset', 'image'],
     (url) => bodyWith([{ type: 'image_url', image_url: { url } }, text]),
   ],
   [
-    `${at}[].video_url.url`,
+    `${listPath}[].video_url.url`,
     ['web', 'asset'],
     (url) => bodyWith([{ type: 'video_url', video_url: { url } }, text]),
   ],
   [
-    `${at}[].audio_url.url`,
+    `${listPath}[].audio_url.url`,
     ['web', 'asset', 'audio'],
-    (url) => bodyWith([{ type: 'audio_url', audio_url: { url } }, picture]),
+    (url) => bodyWith([{ type: 'audio_url', audio_url: { url } }, imageItem]),
   ],
 ];
 
-/** The kinds of native media take different addresses. */
-const nativePlaces = (at: string, bodyWith: (list: object[]) => object): Place[] =>
+/** Media types of the native protocol accept different kinds of URL. */
+const nativeFields = (listPath: string, bodyWith: (list: object[]) => object): UrlField[] =>
   (
     [
       ['first_frame', ['web', 'store', 'image']],
@@ -52,9 +52,9 @@ const nativePlaces = (at: string, bodyWith: (list: object[]) => object): Place[]
       ['file', ['web', 'store']],
       ['link', ['web']],
     ] as const
-  ).map(([type, takes]) => [`${at}[].url`, takes, (url) => bodyWith([{ type, url }])]);
+  ).map(([type, accepts]) => [`${listPath}[].url`, accepts, (url) => bodyWith([{ type, url }])]);
 
-const generic: Place[] = [
+const generic: UrlField[] = [
   ['image', ['web', 'store', 'asset', 'image'], (url) => ({ ...gamma, image: url })],
   ['image', ['web', 'asset', 'image'], (url) => ({ ...seedance, image: url })],
   [
@@ -86,16 +86,16 @@ const generic: Place[] = [
   [
     'metadata.audio_url',
     ['web', 'asset', 'audio'],
-    (url) => ({ ...seedance, image: picture.image_url.url, metadata: { audio_url: url } }),
+    (url) => ({ ...seedance, image: imageItem.image_url.url, metadata: { audio_url: url } }),
   ],
   [
     'metadata.audio_url[]',
     ['web', 'asset', 'audio'],
-    (url) => ({ ...seedance, image: picture.image_url.url, metadata: { audio_url: [url] } }),
+    (url) => ({ ...seedance, image: imageItem.image_url.url, metadata: { audio_url: [url] } }),
   ],
-  ...nativePlaces('metadata.input.media', (list) => ({ ...gamma, metadata: { input: { media: list } } })),
-  ...nativePlaces('metadata.input.media', (list) => ({ ...gamma, metadata: { 'input.media': list } })),
-  ...contentPlaces('metadata.content', (content) => ({ ...seedance, metadata: { content } })),
+  ...nativeFields('metadata.input.media', (list) => ({ ...gamma, metadata: { input: { media: list } } })),
+  ...nativeFields('metadata.input.media', (list) => ({ ...gamma, metadata: { 'input.media': list } })),
+  ...contentFields('metadata.content', (content) => ({ ...seedance, metadata: { content } })),
 ];
 
 const message = (content: object) => ({
@@ -103,7 +103,7 @@ const message = (content: object) => ({
   max_tokens: 9,
   messages: [{ role: 'user', content: [content] }],
 });
-const messagePlaces: Place[] = [
+const messageFields: UrlField[] = [
   [
     'messages[].content[].source.url',
     ['web'],
@@ -111,18 +111,18 @@ const messagePlaces: Place[] = [
   ],
 ];
 
-/** The one list of fields that take an address: `image`, `images[]`, `reference_images[].url` and so on. */
-const places: Readonly<Partial<Record<OperationId, readonly Place[]>>> = {
+/** All fields that accept a URL, by operation. Paths look like `image`, `images[]` or `reference_images[].url`. */
+const urlFields: Readonly<Partial<Record<OperationId, readonly UrlField[]>>> = {
   createVideo: generic,
   createGenericVideo: generic,
-  createNativeVideo: nativePlaces('input.media', (media) => ({ model: 'gamma3.0-video', input: { media } })),
+  createNativeVideo: nativeFields('input.media', (media) => ({ model: 'gamma3.0-video', input: { media } })),
   createOfficialVideo: [
     ['callback_url', ['web'], (url) => ({ ...official, content: [text], callback_url: url })],
-    ...contentPlaces('content', (content) => ({ ...official, content })),
+    ...contentFields('content', (content) => ({ ...official, content })),
   ],
   createModel3d: [
     ['input.image', ['web', 'store'], (url) => ({ model: 'theta-3d', input: { image: url } })],
-    ...[0, 1, 2, 3].map((view): Place => {
+    ...[0, 1, 2, 3].map((view): UrlField => {
       const front = { type: 'png', file_token: 'https://files.example/a.png' };
       return [
         `input.images[${view}].file_token`,
@@ -174,64 +174,64 @@ const places: Readonly<Partial<Record<OperationId, readonly Place[]>>> = {
     ],
   ],
   submitMusic: (['callback_url', 'notify_hook'] as const).map(
-    (field): Place => [field, ['web'], (url) => ({ prompt: 'A song', [field]: url })],
+    (field): UrlField => [field, ['web'], (url) => ({ prompt: 'A song', [field]: url })],
   ),
   submitLyrics: (['callback_url', 'notify_hook'] as const).map(
-    (field): Place => [field, ['web'], (url) => ({ prompt: 'A lullaby', [field]: url })],
+    (field): UrlField => [field, ['web'], (url) => ({ prompt: 'A lullaby', [field]: url })],
   ),
   createMusic: [['notify_hook', ['web'], (url) => ({ input: { prompt: 'A song' }, notify_hook: url })]],
   submitImagine: [['notifyHook', ['web'], (url) => ({ prompt: 'A harbour', notifyHook: url })]],
   submitImageModal: [['notifyHook', ['web'], (url) => ({ taskId: '1', notifyHook: url })]],
   submitImageAction: [['notifyHook', ['web'], (url) => ({ taskId: '1', customId: '2', notifyHook: url })]],
-  createMessage: messagePlaces,
-  countMessageTokens: messagePlaces,
+  createMessage: messageFields,
+  countMessageTokens: messageFields,
   settleTask: [['url', ['web'], (url) => ({ outcome: 'completed', reason: 'Made.', units: 1, url })]],
   createVerificationSession: [['callback_url', ['web'], (url) => ({ callback_url: url })]],
 };
 
-/** Every place of a schema that takes an address, in the notation of the list. */
-function* addressesIn(
+/** Yields the path of every field of a schema that accepts a URL, in the notation of `urlFields`. */
+function* urlFieldsIn(
   schema: Json | undefined,
-  place: string,
-  above: readonly string[] = [],
+  fieldPath: string,
+  seenRefs: readonly string[] = [],
 ): Generator<string> {
   if (!isObject(schema)) return;
   if (schema.format === 'uri' || (typeof schema.pattern === 'string' && schema.pattern.includes('://')))
-    yield place;
-  if (typeof schema.$ref === 'string' && !above.includes(schema.$ref)) {
+    yield fieldPath;
+  if (typeof schema.$ref === 'string' && !seenRefs.includes(schema.$ref)) {
     const name = schema.$ref.replace('#/components/schemas/', '');
     const found = objects(isObject(bundle.components) ? bundle.components.schemas : {}).find(
       ([key]) => key === name,
     );
-    yield* addressesIn(found?.[1], place, [...above, schema.$ref]);
+    yield* urlFieldsIn(found?.[1], fieldPath, [...seenRefs, schema.$ref]);
   }
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'prefixItems']) {
     const members = schema[keyword];
     for (const [index, member] of (Array.isArray(members) ? members : []).entries())
-      yield* addressesIn(member, keyword === 'prefixItems' ? `${place}[${index}]` : place, above);
+      yield* urlFieldsIn(member, keyword === 'prefixItems' ? `${fieldPath}[${index}]` : fieldPath, seenRefs);
   }
-  for (const keyword of ['then', 'else']) yield* addressesIn(schema[keyword], place, above);
-  yield* addressesIn(schema.items, `${place}[]`, above);
+  for (const keyword of ['then', 'else']) yield* urlFieldsIn(schema[keyword], fieldPath, seenRefs);
+  yield* urlFieldsIn(schema.items, `${fieldPath}[]`, seenRefs);
   for (const [name, property] of objects(schema.properties))
-    yield* addressesIn(property, place === '' ? name : `${place}.${name}`, above);
+    yield* urlFieldsIn(property, fieldPath === '' ? name : `${fieldPath}.${name}`, seenRefs);
 }
 
-test('the list names every field of the contract that takes an address', () => {
+test('the table lists every field of the contract that accepts a URL', () => {
   for (const operation of documentedOperations.values()) {
     const json = operation.requests.find(({ mediaType }) => mediaType === 'application/json');
     if (json === undefined || operation.aliasOf !== undefined) continue;
-    // Messages nest: what stands in a tool's result or a document is of the same schema.
-    const found = [...addressesIn(json.schema, '')].filter(
-      (place) => !/content\[\](\.source)?\.content\[\]/.test(place),
+    // Messages nest: the content of a tool result or a document has the same schema.
+    const found = [...urlFieldsIn(json.schema, '')].filter(
+      (fieldPath) => !/content\[\](\.source)?\.content\[\]/.test(fieldPath),
     );
-    const listed = places[operation.id as OperationId] ?? [];
+    const listed = urlFields[operation.id as OperationId] ?? [];
     expect([...new Set(found)].sort(), operation.id).toEqual(
-      [...new Set(listed.map(([place]) => place))].sort(),
+      [...new Set(listed.map(([fieldPath]) => fieldPath))].sort(),
     );
   }
 });
 
-/** Sends a body and gives the status and the message. */
+/** Sends a body and returns the status and the message. */
 async function send(id: OperationId, body: object): Promise<{ status: number; message: string }> {
   const response = await fetch(target.url + operations[id].path, {
     method: 'POST',
@@ -242,11 +242,11 @@ async function send(id: OperationId, body: object): Promise<{ status: number; me
     },
     body: JSON.stringify(body),
   });
-  const told = (await response.json()) as { error?: { message: string }; message?: string };
-  return { status: response.status, message: told.error?.message ?? told.message ?? '' };
+  const errorBody = (await response.json()) as { error?: { message: string }; message?: string };
+  return { status: response.status, message: errorBody.error?.message ?? errorBody.message ?? '' };
 }
 
-const noAddresses = [
+const invalidUrls = [
   'file:///etc/passwd',
   'ftp://files.example/a',
   'javascript:alert(1)',
@@ -272,32 +272,35 @@ const examples: Readonly<Record<Kind, string>> = {
 };
 
 describe.each(
-  Object.entries(places).flatMap(([id, listed]) =>
-    listed.map(([place, takes, bodyWith], index) => ({
+  Object.entries(urlFields).flatMap(([id, listed]) =>
+    listed.map(([fieldPath, accepts, bodyWith], index) => ({
       id: id as OperationId,
-      place,
-      takes,
+      fieldPath,
+      accepts,
       bodyWith,
       index,
     })),
   ),
-)('$id $place ($index)', ({ id, place, takes, bodyWith }) => {
-  const field = place.replaceAll('[]', '.0').replace(/\[(\d)\]/g, '.$1');
+)('$id $fieldPath ($index)', ({ id, fieldPath, accepts, bodyWith }) => {
+  const field = fieldPath.replaceAll('[]', '.0').replace(/\[(\d)\]/g, '.$1');
 
-  test('400 for what is no address, and for other schemes', async () => {
-    for (const url of noAddresses) {
+  test('400 for an invalid URL and for other schemes', async () => {
+    for (const url of invalidUrls) {
       const { status, message } = await send(id, bodyWith(url));
       expect([url, status], message).toEqual([url, 400]);
       expect(message).toContain(`${field}: `);
     }
   });
 
-  test('takes the kinds of addresses that the field takes, and no other', async () => {
+  test('accepts exactly the documented kinds of URL', async () => {
     for (const [kind, url] of Object.entries(examples)) {
       const { status, message } = await send(id, bodyWith(url));
-      // Assets and voices that nobody made are refused in other words.
-      const told = status === 400 && message.includes('must be') ? 'refused' : 'taken';
-      expect([kind, told], message).toEqual([kind, takes.includes(kind as Kind) ? 'taken' : 'refused']);
+      // Unknown assets and voices get other messages.
+      const result = status === 400 && message.includes('must be') ? 'refused' : 'accepted';
+      expect([kind, result], message).toEqual([
+        kind,
+        accepts.includes(kind as Kind) ? 'accepted' : 'refused',
+      ]);
     }
   });
 });

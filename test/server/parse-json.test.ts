@@ -18,9 +18,9 @@ function read(body: string | Buffer, sizes: readonly number[] = [65_536], { text
   return parseJsonBody(chunks, { ...limits, textBytes });
 }
 
-const refusal = (body: string | Buffer, sizes?: readonly number[], own = limits) => {
+const outcomeOf = (body: string | Buffer, sizes?: readonly number[], options = limits) => {
   try {
-    read(body, sizes, own);
+    read(body, sizes, options);
     return 'accepted';
   } catch (error) {
     return error instanceof Failure ? `${error.status} ${error.message}` : String(error);
@@ -35,14 +35,17 @@ describe('a body in chunks', () => {
     ['a data URL', JSON.stringify({ url: image, after: [1, 'x'] })],
     ['a data URL whose slashes are escaped', JSON.stringify({ url: image }).replaceAll('/', '\\/')],
     ['plain Base64', JSON.stringify([base64(8192), base64(256), base64(248)])],
-    ['several', JSON.stringify({ a: image, b: { c: [image, `${image}A`, 'data:', ''] } })],
-    ['a text that begins like one and has an escape', JSON.stringify({ a: `${image}\n"\\${image}` })],
-    ['a text that begins like one and has other characters', JSON.stringify({ a: `${image}안😀${image}` })],
-    ['a text that ends in a backslash', JSON.stringify({ a: `${image}\\`, b: `${image}\\\\` })],
-    ['a text of 255 characters and one of 256', JSON.stringify(['A'.repeat(255), 'A'.repeat(256)])],
-    ['an upper-case head', JSON.stringify([image.replace('data', 'DATA')])],
+    ['several media', JSON.stringify({ a: image, b: { c: [image, `${image}A`, 'data:', ''] } })],
+    ['a string that starts like a medium and has an escape', JSON.stringify({ a: `${image}\n"\\${image}` })],
+    [
+      'a string that starts like a medium and has other characters',
+      JSON.stringify({ a: `${image}안😀${image}` }),
+    ],
+    ['a string that ends with a backslash', JSON.stringify({ a: `${image}\\`, b: `${image}\\\\` })],
+    ['strings of 255 and 256 characters', JSON.stringify(['A'.repeat(255), 'A'.repeat(256)])],
+    ['an upper-case scheme', JSON.stringify([image.replace('data', 'DATA')])],
     ['long names', JSON.stringify({ ['a b'.repeat(500)]: image, [`${image} x\t`]: 1 })],
-    ['no medium at all', '{"a":[],"b":{},"c":[[{}]],"d":"\\u0041\\"","e":1e3,"f":null}'],
+    ['no medium', '{"a":[],"b":{},"c":[[{}]],"d":"\\u0041\\"","e":1e3,"f":null}'],
     ['a medium alone', JSON.stringify(image)],
   ])('%s equals JSON.parse', (_, body) => {
     for (const sizes of [[1], [2], [3, 1], [255], [256], [257], [1000, 7], [1e9]])
@@ -55,7 +58,7 @@ describe('a body in chunks', () => {
       .map(([head, length]) => `${head}${'+/Az'.repeat(length / 4)}`);
     const text = fc.oneof(
       medium,
-      fc.tuple(medium, fc.string({ unit: 'binary' })).map((both) => both.join('')),
+      fc.tuple(medium, fc.string({ unit: 'binary' })).map((parts) => parts.join('')),
     );
     const value = fc.oneof(
       fc.jsonValue(),
@@ -64,67 +67,69 @@ describe('a body in chunks', () => {
     );
     const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1 });
     fc.assert(
-      fc.property(value, sizes, fc.boolean(), (one, cut, escaped) => {
+      fc.property(value, sizes, fc.boolean(), (one, chunkSizes, escaped) => {
         const json = escaped ? JSON.stringify(one).replaceAll('/', '\\/') : JSON.stringify(one);
         // A lone surrogate is not valid UTF-8.
         fc.pre(json.isWellFormed());
-        expect(read(json, cut)).toEqual(JSON.parse(json));
+        expect(read(json, chunkSizes)).toEqual(JSON.parse(json));
       }),
       { seed: 8, numRuns: 200 },
     );
   });
 
-  test('a line break in a medium is no JSON, as in any text', () => {
-    expect(refusal(`{"a":"${image}\n${image}"}`)).toMatch(/^400 body: is not valid JSON/);
-    expect(refusal(`{"a":"${image}\0"}`, [100])).toMatch(/^400 body: is not valid JSON/);
+  test('a line break in a medium is invalid JSON, as in any string', () => {
+    expect(outcomeOf(`{"a":"${image}\n${image}"}`)).toMatch(/^400 body: is not valid JSON/);
+    expect(outcomeOf(`{"a":"${image}\0"}`, [100])).toMatch(/^400 body: is not valid JSON/);
   });
 
-  test('a medium that does not end is no JSON', () => {
-    expect(refusal(`{"a":"${image}`)).toMatch(/^400 body: is not valid JSON/);
-    expect(refusal(`{"a":"${image}\\`)).toMatch(/^400 body: is not valid JSON/);
+  test('a medium without an end is invalid JSON', () => {
+    expect(outcomeOf(`{"a":"${image}`)).toMatch(/^400 body: is not valid JSON/);
+    expect(outcomeOf(`{"a":"${image}\\`)).toMatch(/^400 body: is not valid JSON/);
   });
 
-  test('what is not UTF-8 is refused, inside of what begins like a medium too', () => {
+  test('invalid UTF-8 is refused, also inside a medium', () => {
     const broken = (head: string) =>
       Buffer.concat([Buffer.from(`["${head}`), Buffer.from([0xff]), Buffer.from('"]')]);
-    expect(refusal(broken(''))).toBe('400 body: is not valid UTF-8.');
-    expect(refusal(broken(image), [300])).toBe('400 body: is not valid UTF-8.');
+    expect(outcomeOf(broken(''))).toBe('400 body: is not valid UTF-8.');
+    expect(outcomeOf(broken(image), [300])).toBe('400 body: is not valid UTF-8.');
   });
 });
 
 describe('limits of a body', () => {
   const items = (count: number) => `[${Array(count).fill('0').join()}]`;
-  const own = { ...limits, textBytes: 1000 };
+  const options = { ...limits, textBytes: 1000 };
 
-  test('values and names are counted, not brackets or what stands in texts', () => {
-    const most = 50_000;
-    expect(refusal(items(most - 1))).toBe('accepted');
-    expect(refusal(items(most))).toBe(`400 body: has more than ${most} values and names of fields.`);
-    // The list, and for each field a name, a list and nothing in it.
+  test('values and names are counted, not brackets or content of strings', () => {
+    const maxValues = 50_000;
+    expect(outcomeOf(items(maxValues - 1))).toBe('accepted');
+    expect(outcomeOf(items(maxValues))).toBe(
+      `400 body: has more than ${maxValues} values and names of fields.`,
+    );
+    // One list, plus a name and an empty list per field.
     const lists = (count: number) =>
       `{${Array.from({ length: count }, (_, index) => `"${index}" : [ ]`).join()}}`;
-    expect(refusal(lists((most - 2) / 2), [999])).toBe('accepted');
-    expect(refusal(lists(most / 2), [999])).toMatch(/more than 50000 values/);
-    expect(refusal(JSON.stringify(['[{,:'.repeat(most)]))).toBe('accepted');
+    expect(outcomeOf(lists((maxValues - 2) / 2), [999])).toBe('accepted');
+    expect(outcomeOf(lists(maxValues / 2), [999])).toMatch(/more than 50000 values/);
+    expect(outcomeOf(JSON.stringify(['[{,:'.repeat(maxValues)]))).toBe('accepted');
   });
 
   test('text in strings does not count as values in a large body', () => {
     const strings = JSON.stringify(Array(1000).fill('a "quoted" [text], with \\ and {braces}: '.repeat(3)));
     expect(strings.length).toBeGreaterThan(100_000);
-    expect(refusal(strings)).toBe('accepted');
+    expect(outcomeOf(strings)).toBe('accepted');
   });
 
-  test('a body that is nothing but nesting is refused', () => {
-    expect(refusal('['.repeat(megabyte))).toBe('400 body: has more than 50000 values and names of fields.');
+  test('a body with only nested lists is refused', () => {
+    expect(outcomeOf('['.repeat(megabyte))).toBe('400 body: has more than 50000 values and names of fields.');
   });
 
-  test('media do not count as text, whatever else does', () => {
+  test('media do not count as text, everything else does', () => {
     const message = `413 body: is larger than ${1000 / megabyte} MB beside inline media, the limit of this route.`;
     const image = `data:image/png;base64,${base64(80_000)}`;
-    expect(refusal(JSON.stringify([image, base64(80_000)]), [1000], own)).toBe('accepted');
-    expect(refusal(JSON.stringify(['a b'.repeat(400)]), [50], own)).toBe(message);
-    expect(refusal(JSON.stringify([`${image}\n`]), [1000], own)).toBe(message);
-    expect(refusal(`["a"${' '.repeat(1000)}]`, [50], own)).toBe(message);
-    expect(refusal(`["a"${' '.repeat(995)}]`, [50], own)).toBe('accepted');
+    expect(outcomeOf(JSON.stringify([image, base64(80_000)]), [1000], options)).toBe('accepted');
+    expect(outcomeOf(JSON.stringify(['a b'.repeat(400)]), [50], options)).toBe(message);
+    expect(outcomeOf(JSON.stringify([`${image}\n`]), [1000], options)).toBe(message);
+    expect(outcomeOf(`["a"${' '.repeat(1000)}]`, [50], options)).toBe(message);
+    expect(outcomeOf(`["a"${' '.repeat(995)}]`, [50], options)).toBe('accepted');
   });
 });

@@ -198,7 +198,7 @@ test('keys created with a limited key share its allowance, those of an unlimited
   await target.close();
 });
 
-test('a key has limits of its own within those of its creator, and both apply', async () => {
+test('a key has its own limits within those of its creator, and both apply', async () => {
   const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 100, socketsPerKey: 10 } });
   const make = async (key: string, body: object) => {
     const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });

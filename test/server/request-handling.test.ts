@@ -8,16 +8,16 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { post } from './ledger.ts';
 
 let target: TestGateway;
-const small = { bodyMb: 1, requestsPerMinute: 0, socketsPerKey: 0 };
+const limits = { bodyMb: 1, requestsPerMinute: 0, socketsPerKey: 0 };
 beforeAll(async () => {
-  target = await startTestGateway({ limits: small });
+  target = await startTestGateway({ limits });
 });
 afterAll(() => target.close());
 
 const sentence = { model: 'voxa-v3-flash', input: 'Hi.', voice: 'voxanna' };
 
 describe('routes', () => {
-  test('every path of every operation is found, and only with its own parameters', () => {
+  test('every operation is found by each of its paths, with its own parameters', () => {
     for (const { path, operation, names } of routes) {
       const match = findRoute(path.replace(/\{[^}]+\}/g, 'x-1'));
       expect(match?.methods.get(operation.method)?.operation.id, path).toBe(operation.id);
@@ -26,7 +26,7 @@ describe('routes', () => {
     expect(new Set(routes.map(({ operation }) => operation.id)).size).toBe(operationIds.length);
   });
 
-  test('a slash at the end makes no difference, a foreign path is nothing', () => {
+  test('a trailing slash is ignored, and an unknown path is not found', () => {
     expect(findRoute('/api/token')?.methods.get('post')?.operation.id).toBe('createToken');
     expect(findRoute('/v1/audio/speech/')?.methods.get('post')?.operation.id).toBe('createSpeech');
     expect(findRoute('//')).toEqual(findRoute('/'));
@@ -50,13 +50,13 @@ describe('an id with slashes at the end of a path', () => {
   });
 
   test.each(['/v1/models//x', '/v1/models/a//b', '/v1/videos/a/b/c', '/v1/voices/a/b'])(
-    '%s is no path',
+    '%s is not found',
     (path) => {
       expect(findRoute(path)).toBeUndefined();
     },
   );
 
-  test('is served with its slash, escaped or not', async () => {
+  test('is served with its slash, percent-encoded or not', async () => {
     const headers = { authorization: `Bearer ${target.key}` };
     for (const path of ['beta/speech-2.8-hd', 'beta%2Fspeech-2.8-hd', 'beta/speech-2.8-hd/']) {
       const reply = await fetch(`${target.url}/v1/models/${path}`, { headers });
@@ -75,7 +75,7 @@ describe('an id with slashes at the end of a path', () => {
   });
 });
 
-describe('errors in front of the operations', () => {
+describe('errors before the operation runs', () => {
   test('404 for an unknown path, 405 with Allow for an unknown method', async () => {
     const unknown = await fetch(`${target.url}/v1/nothing`);
     expect([unknown.status, await unknown.json()]).toEqual([
@@ -92,7 +92,7 @@ describe('errors in front of the operations', () => {
     expect([method.status, method.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  test('401 before a byte of the body is read', async () => {
+  test('401 before the body is read', async () => {
     const reply = await fetch(`${target.url}/v1/audio/speech`, {
       method: 'POST',
       body: '{',
@@ -106,41 +106,41 @@ describe('errors in front of the operations', () => {
     ['Bearer', 401],
     ['Bearer wrong-key', 401],
     ['', 401],
-  ])('authorization %j is %i', async (authorization, status) => {
+  ])('authorization %j gets %i', async (authorization, status) => {
     const reply = await fetch(`${target.url}/v1/models`, { headers: { authorization } });
     expect(reply.status).toBe(status);
     expect(await reply.json()).toMatchObject({ error: { code: 'invalid_api_key' } });
   });
 
-  test('the scheme is read in any case', async () => {
+  test('the authorization scheme is case-insensitive', async () => {
     const reply = await fetch(`${target.url}/v1/models`, {
       headers: { authorization: `bearer ${target.key}` },
     });
     expect(reply.status).toBe(200);
   });
 
-  test('messages accept x-api-key too, and the same key in both, but not two keys', async () => {
-    const ask = (headers: Record<string, string>) =>
+  test('messages also accept x-api-key, and the same key in both headers, but not two different keys', async () => {
+    const send = (headers: Record<string, string>) =>
       fetch(`${target.url}/v1/messages`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: '{}',
       });
     const bearer = { authorization: `Bearer ${target.key}` };
-    expect((await ask({ 'x-api-key': target.key })).status).toBe(400);
-    expect((await ask({ ...bearer, 'x-api-key': target.key })).status).toBe(400);
-    const two = await ask({ ...bearer, 'x-api-key': 'other-key-123' });
+    expect((await send({ 'x-api-key': target.key })).status).toBe(400);
+    expect((await send({ ...bearer, 'x-api-key': target.key })).status).toBe(400);
+    const two = await send({ ...bearer, 'x-api-key': 'other-key-123' });
     expect(two.status).toBe(401);
     expect(two.headers.get('request-id')).toBe(two.headers.get('x-request-id'));
     expect(await two.json()).toMatchObject({
       type: 'error',
       error: { type: 'authentication_error', code: 'invalid_api_key' },
     });
-    const elsewhere = await fetch(`${target.url}/v1/videos`, { headers: { 'x-api-key': target.key } });
-    expect(elsewhere.status).toBe(401);
+    const otherOperation = await fetch(`${target.url}/v1/videos`, { headers: { 'x-api-key': target.key } });
+    expect(otherOperation.status).toBe(401);
   });
 
-  test('management errors have their own envelope', async () => {
+  test('management errors have their own format', async () => {
     const reply = await fetch(`${target.url}/api/log/search?p=0`, {
       headers: { authorization: `Bearer ${target.key}` },
     });
@@ -150,7 +150,7 @@ describe('errors in front of the operations', () => {
     ]);
   });
 
-  test('413 by the declared length and by the real one, without reading on', async () => {
+  test('413 by the declared and by the actual length, without reading the rest', async () => {
     const declared = await post(target.url, target.key, '/v1/audio/speech', {
       ...sentence,
       x: 'y'.repeat(1024 * 1024),
@@ -176,9 +176,9 @@ describe('errors in front of the operations', () => {
         },
       );
       request.on('error', reject);
-      const piece = Buffer.alloc(64 * 1024, 0x20);
+      const chunk = Buffer.alloc(64 * 1024, 0x20);
       const write = () => {
-        if (!request.destroyed) request.write(piece, () => setImmediate(write));
+        if (!request.destroyed) request.write(chunk, () => setImmediate(write));
       };
       write();
     });
@@ -192,15 +192,15 @@ describe('errors in front of the operations', () => {
     ['application/json', '{', 400, /body: is not valid JSON/],
     ['application/json', Buffer.from([0x22, 0xff, 0x22]), 400, /body: is not valid UTF-8/],
     ['application/json; charset=utf-8', '{}', 400, /model: is required/],
-  ])('content type %j with body %j is %i', async (contentType, body, status, message) => {
+  ])('content type %j with body %j gets %i', async (contentType, body, status, message) => {
     const headers: Record<string, string> = {
       authorization: `Bearer ${target.key}`,
       'content-type': contentType,
     };
     const reply = await fetch(`${target.url}/v1/audio/speech`, { method: 'POST', headers, body });
-    const told = (await reply.json()) as { error: { message: string } };
+    const errorBody = (await reply.json()) as { error: { message: string } };
     expect(reply.status).toBe(status);
-    expect(told.error.message).toMatch(message);
+    expect(errorBody.error.message).toMatch(message);
   });
 
   test.each([101, 45_000])('a body nested %i levels deep is refused', async (depth) => {
@@ -212,7 +212,7 @@ describe('errors in front of the operations', () => {
     ]);
   });
 
-  test('a compressed body is refused, a broken percent escape too', async () => {
+  test('a compressed body and a malformed percent-encoding are refused', async () => {
     const zipped = await post(target.url, target.key, '/v1/audio/speech', '{}', {
       headers: { 'content-encoding': 'gzip' },
     });
@@ -223,7 +223,7 @@ describe('errors in front of the operations', () => {
     expect(escape.status).toBe(400);
   });
 
-  test('a client that breaks off its body harms nobody', async () => {
+  test('a client that aborts its body does not affect the gateway', async () => {
     await new Promise<void>((resolve) => {
       const socket = connect(Number(new URL(target.url).port), '127.0.0.1', () => {
         socket.write(
@@ -237,8 +237,8 @@ describe('errors in front of the operations', () => {
   });
 });
 
-describe('browsers', () => {
-  // Headers of @anthropic-ai/sdk, LangChain, @ai-sdk/alibaba and openai in a page, and one that no list contains.
+describe('CORS', () => {
+  // Headers that @anthropic-ai/sdk, LangChain, @ai-sdk/alibaba and openai send from a browser, and an unlisted one.
   const sdkHeaders = [
     'authorization',
     'content-type',
@@ -263,7 +263,7 @@ describe('browsers', () => {
     expect(response.headers.get('vary')).toBe('Access-Control-Request-Headers');
   });
 
-  test('every method and every header of a request that the contract has is allowed', async () => {
+  test('every documented method and request header is allowed', async () => {
     for (const { id, method, path, parameters } of documentedOperations.values()) {
       const named = parameters.filter((parameter) => parameter.in === 'header');
       const names = ['authorization', ...named.map(({ name }) => name.toLowerCase())];
@@ -281,18 +281,18 @@ describe('browsers', () => {
     }
   });
 
-  test('every header of an answer that the contract has can be read by a page', async () => {
+  test('every documented response header is exposed', async () => {
     const reply = await fetch(`${target.url}/healthz`, { headers: { origin: 'https://app.example' } });
     const exposed = (reply.headers.get('access-control-expose-headers') ?? '').split(', ');
-    // A browser shows the first by itself and minds the others itself.
-    const itsOwn = ['cache-control', 'content-security-policy', 'x-content-type-options'];
+    // Browsers expose the first and evaluate the other two themselves.
+    const browserHeaders = ['cache-control', 'content-security-policy', 'x-content-type-options'];
     const documented = [...documentedOperations.values()].flatMap(({ responses }) =>
       responses.flatMap(({ headers }) => headers.map(({ name }) => name.toLowerCase())),
     );
-    expect([...exposed, ...itsOwn]).toEqual(expect.arrayContaining([...new Set(documented)]));
+    expect([...exposed, ...browserHeaders]).toEqual(expect.arrayContaining([...new Set(documented)]));
   });
 
-  test('answers and errors alike may be read, with their ids', async () => {
+  test('success and error responses are allowed and expose their ids', async () => {
     for (const path of ['/healthz', '/v1/models']) {
       const reply = await fetch(target.url + path, { headers: { origin: 'https://app.example' } });
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');

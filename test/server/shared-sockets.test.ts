@@ -38,7 +38,7 @@ class Node {
     return (await Promise.allSettled(acquired)).filter(({ status }) => status === 'fulfilled').length;
   }
 
-  hangUp(count: number): void {
+  disconnect(count: number): void {
     for (const release of this.open.splice(0, count)) release();
   }
 
@@ -82,9 +82,9 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
       await Promise.all(nodes.map((node) => node.live(Math.min(250, left))));
   };
   const connect = async (tokenId: number, counts: readonly number[]) => {
-    const tried = Promise.all(nodes.map((node, index) => node.connect(tokenId, counts[index] ?? 0)));
+    const attempts = Promise.all(nodes.map((node, index) => node.connect(tokenId, counts[index] ?? 0)));
     for (let turn = 0; turn < 4; turn += 1) await pass(25);
-    return (await tried).reduce((sum, opened) => sum + opened, 0);
+    return (await attempts).reduce((sum, opened) => sum + opened, 0);
   };
   const open = () => nodes.reduce((sum, node) => sum + node.open.length, 0);
 
@@ -101,7 +101,7 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
         for (const { connects, ends, pause } of steps) {
           await connect(key, connects);
           expect(open()).toBeLessThanOrEqual(max);
-          for (const [index, node] of nodes.entries()) node.hangUp(ends[index] ?? 0);
+          for (const [index, node] of nodes.entries()) node.disconnect(ends[index] ?? 0);
           await pass(pause);
         }
         // 250 ms after a socket closes, every gateway can open another one.
@@ -127,7 +127,7 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
     await store.run('recordHeartbeat', { id: gone.id, heartbeat: 9 });
     await pass(5_500);
     expect(open()).toBe(7);
-    for (const node of nodes) node.hangUp(2);
+    for (const node of nodes) node.disconnect(2);
     await pass(600);
     expect(open()).toBe(3);
     expect(await connect(key, [0, 0, 9])).toBe(1);
@@ -147,16 +147,16 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
     const key = await startNodes(6);
     expect(await connect(key, [1, 1, 1])).toBe(3);
     for (const node of nodes) node.store.mode = 'unavailable';
-    const tried = Promise.all(nodes.map((node) => node.connect(key, 9)));
+    const attempts = Promise.all(nodes.map((node) => node.connect(key, 9)));
     await pass(600);
-    expect(await tried).toEqual([1, 1, 1]);
+    expect(await attempts).toEqual([1, 1, 1]);
     expect(await connect(key, [9, 9, 9])).toBe(0);
     for (const node of nodes) node.store.mode = 'available';
     await pass(5_500);
-    for (const node of nodes) node.hangUp(2);
+    for (const node of nodes) node.disconnect(2);
     await pass(600);
     expect(await connect(key, [9, 0, 0])).toBe(6);
-    for (const node of nodes) node.hangUp(9);
+    for (const node of nodes) node.disconnect(9);
     await pass(11_000);
     expect(nodes.map(({ shared }) => shared.counters.size)).toEqual([0, 0, 0]);
     const rows = store.read.selectFrom('socket_places').selectAll().where('token_id', '=', key);

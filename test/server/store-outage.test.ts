@@ -13,8 +13,8 @@ import { channelTo, type RecordingUpstream, startUpstream } from '../support/ups
 import { ledgerRows, ledgerRowsWithIds, logRows, makeKey, post, remainingQuota } from './ledger.ts';
 
 const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
-const sentence = { model: 'voxa-v3-flash', input: { text: 'Nine char', voice: 'v1' } };
-const spoken = {
+const speechBody = { model: 'voxa-v3-flash', input: { text: 'Nine char', voice: 'v1' } };
+const speechResponse = {
   request_id: 'r',
   output: {
     finish_reason: 'stop',
@@ -25,10 +25,10 @@ const spoken = {
 const video = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: '480p' };
 const quota = 1_000_000;
 
-/** The clock stands still, so that the gateway believes a key that it has seen without asking the database. */
+/** The clock does not advance, so the gateway uses its cached key and does not query the database. */
 const now = 1_795_000_000_000;
 
-describe.runIf(engines.includes('postgres'))('a gateway whose database is away', () => {
+describe.runIf(engines.includes('postgres'))('a gateway without its database', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let upstream: RecordingUpstream;
@@ -62,33 +62,33 @@ describe.runIf(engines.includes('postgres'))('a gateway whose database is away',
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   };
-  /** The upstream's answer comes when the database has just gone. */
-  const goneWith = (status: number, body: object) => (response: ServerResponse) => {
+  /** Disconnects the database before the upstream responds. */
+  const disconnectAndSend = (status: number, body: object) => (response: ServerResponse) => {
     proxy.down();
     send(status, body)(response);
   };
   const makeToken = async () => {
     token = await makeKey(target, { quota });
-    // From here on the gateway knows it.
+    // The key is cached from here on.
     await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${token.key}` } });
   };
   const ready = async () => (await fetch(`${target.url}/readyz`)).status;
-  const booksOf = async (reply: Response) =>
+  const rowsOf = async (reply: Response) =>
     (await ledgerRowsWithIds(target)).filter(({ id }) => id === reply.headers.get('x-request-id'));
 
   test.each(
     [...documentedOperations.values()].filter(({ id }) => operations[id as OperationId]?.security !== 'none'),
-  )('answers $id with 503 in its own form', async (operation) => {
+  )('responds to $id with 503 in the format of the operation', async (operation) => {
     proxy.down();
-    const ask = operation.id.startsWith('open') ? requestUpgrade : exchange;
-    const stranger = { url: target.url, key: 'sk-never-seen-before' };
-    const answered = assertConforms(await ask(stranger, operation), operation);
-    expectError(answered, 503, { code: 'store_unavailable' });
-    expect(answered.headers.get('retry-after')).toBe('1');
+    const sendRequest = operation.id.startsWith('open') ? requestUpgrade : exchange;
+    const unknownCaller = { url: target.url, key: 'sk-never-seen-before' };
+    const reported = assertConforms(await sendRequest(unknownCaller, operation), operation);
+    expectError(reported, 503, { code: 'store_unavailable' });
+    expect(reported.headers.get('retry-after')).toBe('1');
   });
 
   test.each([
-    ['POST', native, sentence],
+    ['POST', native, speechBody],
     ['POST', '/v1/audio/speech', { model: 'voxa-v3-flash', input: 'Hi', voice: 'v1' }],
     ['POST', '/v1/videos', video],
     ['GET', '/v1/videos', undefined],
@@ -101,25 +101,28 @@ describe.runIf(engines.includes('postgres'))('a gateway whose database is away',
       '/api/v1/services/audio/tts/customization',
       { model: 'voice-enrollment', input: { action: 'list_voice' } },
     ],
-  ])('refuses a known key on %s %s with 503, holds nothing and asks nobody', async (method, path, body) => {
-    await makeToken();
-    const before = (await ledgerRows(target)).length;
-    proxy.down();
-    const headers = { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' };
-    const refused = await fetch(target.url + path, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await refused.json()).toMatchObject({ error: { code: 'store_unavailable' } });
-    proxy.up();
-    expect(upstream.seen).toEqual([]);
-    expect(await ledgerRows(target)).toHaveLength(before);
-    expect(await remainingQuota(target, token.id)).toBe(quota);
-  });
+  ])(
+    'refuses a cached key on %s %s with 503, without a reservation or an upstream request',
+    async (method, path, body) => {
+      await makeToken();
+      const before = (await ledgerRows(target)).length;
+      proxy.down();
+      const headers = { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' };
+      const refused = await fetch(target.url + path, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await refused.json()).toMatchObject({ error: { code: 'store_unavailable' } });
+      proxy.up();
+      expect(upstream.seen).toEqual([]);
+      expect(await ledgerRows(target)).toHaveLength(before);
+      expect(await remainingQuota(target, token.id)).toBe(quota);
+    },
+  );
 
-  test('is alive and not ready, and ready again as soon as it is back', async () => {
+  test('is healthy but not ready, and becomes ready once the database is back', async () => {
     expect(await ready()).toBe(200);
     proxy.down();
     await vi.waitFor(async () => expect(await ready()).toBe(503), { timeout: 10_000 });
@@ -128,41 +131,44 @@ describe.runIf(engines.includes('postgres'))('a gateway whose database is away',
     await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 10_000 });
   });
 
-  test('tells the end of what it spoke when it is paid, once', async () => {
+  test('ends a speech response only after it is charged, once', async () => {
     await makeToken();
-    answer = goneWith(200, spoken);
-    let told = false;
-    const answered = post(target.url, token.key, native, sentence).finally(() => {
-      told = true;
+    answer = disconnectAndSend(200, speechResponse);
+    let hasEnded = false;
+    const reported = post(target.url, token.key, native, speechBody).finally(() => {
+      hasEnded = true;
     });
     await vi.waitFor(async () => expect(await ready()).toBe(503), { timeout: 10_000 });
-    expect(told).toBe(false);
+    expect(hasEnded).toBe(false);
     proxy.up();
-    const reply = await answered;
-    expect([reply.status, await reply.json()]).toEqual([200, spoken]);
-    expect(await booksOf(reply)).toMatchObject([{ state: 'settled', charged: 9 }]);
+    const reply = await reported;
+    expect([reply.status, await reply.json()]).toEqual([200, speechResponse]);
+    expect(await rowsOf(reply)).toMatchObject([{ state: 'settled', charged: 9 }]);
     const log = (await logRows(target)).filter((row) => row.request_id === reply.headers.get('x-request-id'));
     expect(log).toHaveLength(1);
     expect(await remainingQuota(target, token.id)).toBe(quota - 9);
   });
 
-  test('tells a refusal at once, and gives the quota back when it can', async () => {
+  test('forwards a rejection at once, and releases the quota when the database is back', async () => {
     await makeToken();
-    answer = goneWith(400, { code: 'InvalidParameter', message: 'no', request_id: 'r' });
-    const reply = await post(target.url, token.key, native, sentence);
+    answer = disconnectAndSend(400, { code: 'InvalidParameter', message: 'no', request_id: 'r' });
+    const reply = await post(target.url, token.key, native, speechBody);
     expect(reply.status).toBe(400);
     proxy.up();
-    await vi.waitFor(async () => expect(await booksOf(reply)).toMatchObject([{ state: 'refunded' }]));
+    await vi.waitFor(async () => expect(await rowsOf(reply)).toMatchObject([{ state: 'refunded' }]));
     expect(await remainingQuota(target, token.id)).toBe(quota);
   });
 
-  test('keeps a task that a provider has taken meanwhile, and makes it once', async () => {
+  test('stores a task that the provider accepted in the meantime, and creates it once', async () => {
     await makeToken();
-    answer = goneWith(200, { output: { task_id: 'upstream-1', task_status: 'PENDING' }, request_id: 'r' });
-    const answered = post(target.url, token.key, '/v1/videos', video);
+    answer = disconnectAndSend(200, {
+      output: { task_id: 'upstream-1', task_status: 'PENDING' },
+      request_id: 'r',
+    });
+    const reported = post(target.url, token.key, '/v1/videos', video);
     await vi.waitFor(async () => expect(await ready()).toBe(503), { timeout: 10_000 });
     proxy.up();
-    const reply = await answered;
+    const reply = await reported;
     const { id } = (await reply.json()) as { id: string };
     expect(reply.status).toBe(200);
     expect(upstream.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);

@@ -11,16 +11,16 @@ const multimodal = '/api/v1/services/aigc/multimodal-generation/generation';
 const customization = '/api/v1/services/audio/tts/customization';
 const text = 'Hi';
 
-/** What a provider calls voices, of whom, and for which model. */
+/** Voice ids by provider family: owned by the caller, owned by another user, and deleted. */
 const voices = {
-  voxa: { model: 'voxa-v2', mine: 'voxa-v2-anna-1', theirs: 'voxa-v2-bob-1', gone: 'voxa-v2-gone-1' },
+  voxa: { model: 'voxa-v2', own: 'voxa-v2-anna-1', foreign: 'voxa-v2-bob-1', deleted: 'voxa-v2-gone-1' },
   alpha: {
     model: 'alpha3-tts-flash',
-    mine: 'alpha-tts-vc-anna-voice-20260101-aaaa',
-    theirs: 'alpha-tts-vc-bob-voice-20260101-bbbb',
-    gone: 'alpha-tts-vd-gone-voice-20260101-cccc',
+    own: 'alpha-tts-vc-anna-voice-20260101-aaaa',
+    foreign: 'alpha-tts-vc-bob-voice-20260101-bbbb',
+    deleted: 'alpha-tts-vd-gone-voice-20260101-cccc',
   },
-  beta: { model: 'beta/speech-02-hd', mine: 'annas-own', theirs: 'bobs-own', gone: 'voxa-v2-gone-1' },
+  beta: { model: 'beta/speech-02-hd', own: 'annas-own', foreign: 'bobs-own', deleted: 'voxa-v2-gone-1' },
 };
 type Kind = keyof typeof voices;
 
@@ -29,9 +29,9 @@ interface Route {
   kind: Kind;
   path: string;
   body: object;
-  /** Where the places of the native body stand in this one. */
+  /** Path of the native body within this body. */
   prefix: string;
-  places: readonly string[];
+  paths: readonly string[];
   clones?: boolean;
 }
 
@@ -42,7 +42,7 @@ const routes: Route[] = [
     path: synthesizer,
     body: { model: 'voxa-v2', input: { text, voice: 'v1' } },
     prefix: '',
-    places: voiceFields.synthesizer,
+    paths: voiceFields.synthesizer,
   },
   {
     name: 'the multimodal route, an alpha model',
@@ -50,7 +50,7 @@ const routes: Route[] = [
     path: multimodal,
     body: { model: 'alpha3-tts-flash', input: { text, voice: 'v1' } },
     prefix: '',
-    places: voiceFields.multimodal,
+    paths: voiceFields.multimodal,
   },
   {
     name: 'the multimodal route, a beta model',
@@ -58,7 +58,7 @@ const routes: Route[] = [
     path: multimodal,
     body: { model: 'beta/speech-02-hd', input: { text, voice_setting: { voice_id: 'v1' } } },
     prefix: '',
-    places: voiceFields.multimodal,
+    paths: voiceFields.multimodal,
   },
   {
     name: 'the multimodal route, a beta voice being cloned',
@@ -69,7 +69,7 @@ const routes: Route[] = [
       input: { text, action: 'voice_clone', voice_id: 'a-new-voice', audio_url: 'https://x.example/a.wav' },
     },
     prefix: '',
-    places: voiceFields.multimodal.filter((place) => place !== 'input.voice_id'),
+    paths: voiceFields.multimodal.filter((voiceField) => voiceField !== 'input.voice_id'),
     clones: true,
   },
   {
@@ -78,8 +78,8 @@ const routes: Route[] = [
     path: '/v1/audio/speech',
     body: { model: 'voxa-v2', input: text, voice: 'v1' },
     prefix: 'extra_body.',
-    // The standard field is sent in the place of this one.
-    places: voiceFields.synthesizer.filter((place) => place !== 'input.voice'),
+    // The field `voice` of the request replaces this one.
+    paths: voiceFields.synthesizer.filter((voiceField) => voiceField !== 'input.voice'),
   },
   {
     name: 'the standard route, an alpha model',
@@ -87,8 +87,8 @@ const routes: Route[] = [
     path: '/v1/audio/speech',
     body: { model: 'alpha3-tts-flash', input: text, voice: 'v1' },
     prefix: 'extra_body.',
-    // What alpha models do not have is refused as such.
-    places: ['input.voice_id', 'parameters.voice', 'parameters.voice_id'],
+    // Alpha models refuse these fields with another error.
+    paths: ['input.voice_id', 'parameters.voice', 'parameters.voice_id'],
   },
   {
     name: 'the standard route, a beta model',
@@ -96,12 +96,12 @@ const routes: Route[] = [
     path: '/v1/audio/speech',
     body: { model: 'beta/speech-02-hd', input: text, voice: 'v1' },
     prefix: 'extra_body.',
-    places: voiceFields.multimodal.filter((place) => place !== 'input.voice_setting.voice_id'),
+    paths: voiceFields.multimodal.filter((voiceField) => voiceField !== 'input.voice_setting.voice_id'),
   },
 ];
 
-/** Places that no protocol knows, where a provider might look all the same. */
-const odd = [
+/** Fields outside every protocol that a provider might read all the same. */
+const unknownFields = [
   'input.Voice-Id',
   'input.voices[]',
   'input.speaker.name',
@@ -111,15 +111,17 @@ const odd = [
   'extra.anything',
 ];
 
-/** The standard route takes no more than input and parameters. */
-const placesOf = ({ prefix, places }: Route) =>
-  [...places, ...odd].filter((place) => prefix === '' || !place.startsWith('extra.'));
+/** The standard route accepts only input and parameters. */
+const fieldsOf = ({ prefix, paths }: Route) =>
+  [...paths, ...unknownFields].filter(
+    (voiceField) => prefix === '' || !voiceField.startsWith('extra.'),
+  );
 
 describe.each(engines)('on %s', (engine) => {
   let first: RecordingUpstream;
   let second: RecordingUpstream;
   let target: TestGateway;
-  let stranger: Awaited<ReturnType<typeof createOtherUser>>;
+  let otherUser: Awaited<ReturnType<typeof createOtherUser>>;
 
   beforeAll(async () => {
     const provider = () =>
@@ -134,19 +136,19 @@ describe.each(engines)('on %s', (engine) => {
       });
     first = await provider();
     second = await provider();
-    // Neither lists its voices, so whatever nobody is known to own goes to the provider.
+    // Neither channel lists its voices, so voices without a known owner are forwarded.
     const channels = [
       channelTo(first.url, { name: 'first', priority: 2 }),
       channelTo(second.url, { name: 'second' }),
     ];
     target = await startTestGateway({ sandbox: false, channels }, engine);
-    stranger = await createOtherUser(target.gateway);
-    for (const [kind, { model, mine, theirs }] of Object.entries(voices)) {
+    otherUser = await createOtherUser(target.gateway);
+    for (const [kind, { model, own, foreign }] of Object.entries(voices)) {
       const service = kind === 'beta' ? 'voice_clone' : 'voice-enrollment';
-      await saveVoice(target.gateway, { id: mine, userId: 1, model, channel: 'second', service });
+      await saveVoice(target.gateway, { id: own, userId: 1, model, channel: 'second', service });
       await saveVoice(target.gateway, {
-        id: theirs,
-        userId: stranger.userId,
+        id: foreign,
+        userId: otherUser.userId,
         model,
         channel: 'first',
         service,
@@ -163,46 +165,47 @@ describe.each(engines)('on %s', (engine) => {
     await second.close();
   });
 
-  const ask = async ({ path, body, prefix }: Route, place: string, voice: unknown) => {
+  const send = async ({ path, body, prefix }: Route, voiceField: string, voice: unknown) => {
     const reply = await post(
       target.url,
       target.key,
       path,
-      withFieldAt(body, prefix + place, voice, { weight: 1 }),
+      withFieldAt(body, prefix + voiceField, voice, { weight: 1 }),
     );
-    const words = await reply.text();
+    const responseText = await reply.text();
     const { status } = reply;
-    const told = status === 200 ? undefined : (JSON.parse(words) as { error: { message: string } });
-    return { place, status, message: told?.error.message };
+    const errorBody =
+      status === 200 ? undefined : (JSON.parse(responseText) as { error: { message: string } });
+    return { voiceField, status, message: errorBody?.error.message };
   };
   const seen = () => [...first.seen, ...second.seen];
 
-  test.each(routes)("another user's voice is refused in every place: $name", async (route) => {
-    const { theirs, gone } = voices[route.kind];
+  test.each(routes)('a voice of another user is refused in every field: $name', async (route) => {
+    const { foreign, deleted } = voices[route.kind];
     const before = (await ledgerRows(target)).length;
-    for (const place of placesOf(route)) {
-      const refused = await ask(route, place, theirs);
-      const field = `${route.prefix}${place}`.replaceAll('[]', '.0');
-      expect(refused).toMatchObject({
+    for (const voiceField of fieldsOf(route)) {
+      const refusal = await send(route, voiceField, foreign);
+      const field = `${route.prefix}${voiceField}`.replaceAll('[]', '.0');
+      expect(refusal).toMatchObject({
         status: 400,
-        message: expect.stringContaining(`${field}: "${theirs}" is not a voice of`),
+        message: expect.stringContaining(`${field}: "${foreign}" is not a voice of`),
       });
-      // One that nobody has any more is refused in the same words.
-      const { message } = await ask(route, place, gone);
-      expect([place, message?.replace(gone, theirs)]).toEqual([place, refused.message]);
+      // A deleted voice is refused with the same message.
+      const { message } = await send(route, voiceField, deleted);
+      expect([voiceField, message?.replace(deleted, foreign)]).toEqual([voiceField, refusal.message]);
     }
     expect(seen()).toEqual([]);
     expect(await ledgerRows(target)).toHaveLength(before);
   });
 
   test.each(routes.filter(({ clones }) => !clones))(
-    'the own voice is taken in every place, and decides on the channel: $name',
+    'an own voice is accepted in every field, and selects the channel: $name',
     async (route) => {
-      for (const place of placesOf(route)) {
-        const { status, message } = await ask(route, place, voices[route.kind].mine);
-        expect([place, status, message]).toEqual([place, 200, undefined]);
-        const named = route.places.includes(place) || /voice|speaker/i.test(place);
-        expect([place, seen().length, second.seen.length]).toEqual([place, 1, named ? 1 : 0]);
+      for (const voiceField of fieldsOf(route)) {
+        const { status, message } = await send(route, voiceField, voices[route.kind].own);
+        expect([voiceField, status, message]).toEqual([voiceField, 200, undefined]);
+        const named = route.paths.includes(voiceField) || /voice|speaker/i.test(voiceField);
+        expect([voiceField, seen().length, second.seen.length]).toEqual([voiceField, 1, named ? 1 : 0]);
         first.seen.length = 0;
         second.seen.length = 0;
       }
@@ -219,73 +222,80 @@ describe.each(engines)('on %s', (engine) => {
     ['delete_voice', {}],
     ['list_voice', {}],
     ['create_voice', { target_model: 'voxa-v2', prefix: 'new', url: 'https://files.example/b.wav' }],
-  ])("%s takes another user's voice nowhere", async (action, fields) => {
-    const { mine, theirs, gone } = voices.voxa;
+  ])('%s refuses a voice of another user in every field', async (action, fields) => {
+    const { own, foreign, deleted } = voices.voxa;
     const managed = /query|update|delete/.test(action);
-    const body = { model: 'voice-enrollment', input: { action, voice_id: managed ? mine : '', ...fields } };
-    const elsewhere = voiceFields.customization.filter((place) => place !== 'input.voice_id');
-    for (const place of [...elsewhere, 'input.ids[]', 'parameters.deep.voice_id', 'extra.anything']) {
-      for (const voice of [theirs, gone]) {
-        const reply = await post(target.url, target.key, customization, withFieldAt(body, place, voice));
-        const field = place.replace('[]', '.0');
-        expect([place, reply.status, await reply.json()]).toEqual([
-          place,
+    const body = { model: 'voice-enrollment', input: { action, voice_id: managed ? own : '', ...fields } };
+    const elsewhere = voiceFields.customization.filter((voiceField) => voiceField !== 'input.voice_id');
+    for (const voiceField of [...elsewhere, 'input.ids[]', 'parameters.deep.voice_id', 'extra.anything']) {
+      for (const voice of [foreign, deleted]) {
+        const reply = await post(target.url, target.key, customization, withFieldAt(body, voiceField, voice));
+        const field = voiceField.replace('[]', '.0');
+        expect([voiceField, reply.status, await reply.json()]).toEqual([
+          voiceField,
           400,
           { error: expect.objectContaining({ message: `${field}: there is no voice "${voice}".` }) },
         ]);
       }
     }
-    // The service goes by this one, whatever else there is.
-    const others = { ...body, input: { ...body.input, voice: mine, voice_id: theirs } };
-    const reply = await post(target.url, target.key, customization, others);
+    // The service reads this field and ignores the other one.
+    const both = { ...body, input: { ...body.input, voice: own, voice_id: foreign } };
+    const reply = await post(target.url, target.key, customization, both);
     expect(reply.status).toBe(managed ? 404 : action === 'list_voice' ? 200 : 400);
     expect(seen()).toEqual([]);
   });
 
-  test('voices that live apart cannot speak together', async () => {
+  test('voices of different channels cannot be combined', async () => {
     await saveVoice(target.gateway, { id: 'voxa-v2-anna-2', userId: 1, model: 'voxa-v2', channel: 'first' });
-    const apart = { text, voice: voices.voxa.mine, voice_id: 'voxa-v2-anna-2' };
-    const reply = await voxa({ input: apart });
+    const combined = { text, voice: voices.voxa.own, voice_id: 'voxa-v2-anna-2' };
+    const reply = await voxa({ input: combined });
     expect([reply.status, await reply.text()]).toEqual([
       400,
       expect.stringContaining('input.voice_id: \\"voxa-v2-anna-2\\" belongs to another provider'),
     ]);
   });
 
-  test('words that mean something else go to the provider, even if somebody calls a voice so', async () => {
+  test('words with another meaning are forwarded, even if a user has a voice with that id', async () => {
     const name = 'surprised';
     const model = voices.beta.model;
     await saveVoice(target.gateway, {
       id: name,
-      userId: stranger.userId,
+      userId: otherUser.userId,
       model,
       channel: 'first',
       service: 'voice_clone',
     });
-    const said = `${voices.voxa.theirs} says hi`;
+    const sentence = `${voices.voxa.foreign} says hi`;
     for (const body of [
-      { model: 'voxa-v2', input: { text: voices.voxa.theirs, instruction: said, voice: 'v1', style: name } },
       {
         model: 'voxa-v2',
-        input: { text: said, voice: 'v1', hot_fix: { replace: [{ a: voices.voxa.theirs }] } },
+        input: { text: voices.voxa.foreign, instruction: sentence, voice: 'v1', style: name },
+      },
+      {
+        model: 'voxa-v2',
+        input: { text: sentence, voice: 'v1', hot_fix: { replace: [{ a: voices.voxa.foreign }] } },
       },
     ])
       expect((await native(synthesizer, body)).status).toBe(200);
     const input = { text, voice_setting: { voice_id: 'v1', emotion: name } };
     expect((await native(multimodal, { model, input })).status).toBe(200);
-    const odd = { text, voice_setting: { voice_id: 'v1' }, style: name };
-    expect((await native(multimodal, { model, input: odd })).status).toBe(400);
+    const unknownOption = { text, voice_setting: { voice_id: 'v1' }, style: name };
+    expect((await native(multimodal, { model, input: unknownOption })).status).toBe(400);
   });
 
-  test('blanks around it do not hide a voice', async () => {
-    for (const voice of [` ${voices.voxa.theirs}`, `${voices.voxa.gone}\n`, voices.voxa.gone.toUpperCase()]) {
+  test('surrounding whitespace does not hide a voice', async () => {
+    for (const voice of [
+      ` ${voices.voxa.foreign}`,
+      `${voices.voxa.deleted}\n`,
+      voices.voxa.deleted.toUpperCase(),
+    ]) {
       expect((await voxa({ input: { text, voice } })).status).toBe(400);
       expect((await voxa({ parameters: { style: voice } })).status).toBe(400);
     }
     expect(seen()).toEqual([]);
   });
 
-  test('a body of nothing but unknown values is refused', async () => {
+  test('a body with more than 500 unknown values is refused', async () => {
     const many = await voxa({
       parameters: { odd: Array.from({ length: 501 }, (_, index) => `value ${index}`) },
     });
@@ -299,7 +309,7 @@ describe.each(engines)('on %s', (engine) => {
   });
 });
 
-test('what the contract shows as an example asks the store for no more than its voice', () => {
+test('the example of the contract causes no store query except for its voice', () => {
   const input = { text, format: 'mp3', language_hints: ['en'], hot_fix: { pronunciation: [{ a: 'b' }] } };
   expect(
     voicesIn('synthesizer', { model: 'voxa-v2', input: { ...input, voice: 'v1' } }, ['input.voice']),
