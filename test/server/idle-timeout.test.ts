@@ -14,16 +14,16 @@ afterEach(() => {
   server?.close();
 });
 
-/** A server that allows but little silence, and a connection to it that has sent something. */
-const connection = async (
+/** Starts a server with a short idle timeout, and opens a connection that sends `sent`. */
+const openConnection = async (
   sent: string,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ) => {
   const begin = startRequest({ clock: Date.now, timers: systemTimers });
   server = createServer((request, response) => {
-    // Only now, since a connection without any request may be cut off at once.
+    // Set here, because the timeout must not close a connection without a request.
     request.socket.setTimeout(30);
-    // What Express adds to the two is not asked for here.
+    // This test needs no Express properties of the request and response.
     begin(request as Request, response as Response, () => handle(request, response));
   });
   server.listen(0, '127.0.0.1');
@@ -34,28 +34,31 @@ const connection = async (
 };
 const get = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 
-test('a client that waits for an answer is not cut off, however long it takes', async () => {
-  const socket = await connection(get, (request, response) => {
-    // The silence has been noticed by then. Listened for here, since a listener of the answer would change what follows.
+test('a client that waits for a slow response is not disconnected', async () => {
+  const socket = await openConnection(get, (request, response) => {
+    // The timeout fires before the response. A listener on the response would change the behavior.
     request.socket.once('timeout', () => setImmediate(() => response.end('late, but here')));
   });
   const [data] = (await once(socket, 'data')) as [Buffer];
   expect(data.toString('utf8')).toContain('late, but here');
 });
 
-test('a client that does not send what it announced is cut off', async () => {
-  const socket = await connection('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n12345', () => {});
+test('a client that does not send its announced body is disconnected', async () => {
+  const socket = await openConnection(
+    'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n12345',
+    () => {},
+  );
   await once(socket, 'close');
 });
 
-test('a client that does not read is cut off', async () => {
-  const answered = Promise.withResolvers<ServerResponse>();
-  const socket = await connection(get, (_request, response) => {
+test('a client that does not read is disconnected', async () => {
+  const handled = Promise.withResolvers<ServerResponse>();
+  const socket = await openConnection(get, (_request, response) => {
     response.write(Buffer.alloc(48 * 1024 * 1024));
-    answered.resolve(response);
+    handled.resolve(response);
   });
   socket.pause();
-  const response = await answered.promise;
+  const response = await handled.promise;
   await once(response, 'close');
   expect(response.writableFinished).toBe(false);
 });

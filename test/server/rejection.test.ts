@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { post } from './ledger.ts';
 
-const words = { redact: (text: string) => text, redactJson: (bytes: Buffer) => bytes };
+const redactor = { redact: (text: string) => text, redactJson: (bytes: Buffer) => bytes };
 
 test.each([
   [400, 400],
@@ -14,9 +14,9 @@ test.each([
   [409, 400],
   [418, 400],
   [422, 400],
-])("a provider's %i is told as %i", (status, told) => {
+])("a provider's %i is returned as %i", (status, expected) => {
   const rejection = { status, body: Buffer.alloc(0), code: 'Code', message: 'Words.', retryAfter: undefined };
-  expect(rejectionFailure(rejection)).toMatchObject({ status: told, code: 'Code', message: 'Words.' });
+  expect(rejectionFailure(rejection)).toMatchObject({ status: expected, code: 'Code', message: 'Words.' });
 });
 
 test.each([
@@ -29,18 +29,18 @@ test.each([
   [1004, 502],
   [1008, 502],
   [9999, 502],
-])('the verdict %i of a beta model is %s', (status_code, status) => {
-  const failure = betaFailure({ base_resp: { status_code, status_msg: 'Words.' } }, words as never);
+])('the status code %i of a beta model is returned as %s', (status_code, status) => {
+  const failure = betaFailure({ base_resp: { status_code, status_msg: 'Words.' } }, redactor as never);
   expect(failure?.status).toBe(status);
 });
 
-describe('a provider that refuses without a code', () => {
+describe('a rejection without an error code', () => {
   let upstream: RecordingUpstream;
   let target: TestGateway;
-  let refused = 400;
+  let upstreamStatus = 400;
   beforeAll(async () => {
     upstream = await startUpstream(
-      (_request, response) => void response.writeHead(refused).end('{"message":"Too blue."}'),
+      (_request, response) => void response.writeHead(upstreamStatus).end('{"message":"Too blue."}'),
     );
     target = await startTestGateway({
       sandbox: false,
@@ -58,8 +58,8 @@ describe('a provider that refuses without a code', () => {
       [status, '/v1/audio/speech', { model: 'voxa-v2', input: 'x', voice: 'v' }] as const,
       [status, '/api/v1/services/audio/tts/SpeechSynthesizer', spoken] as const,
     ]),
-  )('%i at %s is told as bad_request, in its words', async (status, path, body) => {
-    refused = status;
+  )("%i at %s is returned as bad_request, with the provider's message", async (status, path, body) => {
+    upstreamStatus = status;
     const reply = await post(target.url, target.key, path, body);
     const { error } = (await reply.json()) as { error: object };
     expect([reply.status, error]).toMatchObject([
@@ -68,7 +68,7 @@ describe('a provider that refuses without a code', () => {
     ]);
   });
 
-  test('a model that no channel serves is told as that, to be asked for later', async () => {
+  test('a model that no channel serves is reported as such, with a retry-after', async () => {
     const path = '/api/v1/services/audio/tts/SpeechSynthesizer';
     const reply = await post(target.url, target.key, path, { ...spoken, model: 'voxa-v3-flash' });
     expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toMatchObject([

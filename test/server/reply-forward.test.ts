@@ -9,82 +9,82 @@ import { FakeSender } from '../outbound/fake-sender.ts';
 
 type Hooks = Parameters<HttpReply['forward']>[3];
 
-const ends: (() => void)[] = [];
+const cleanUps: (() => void)[] = [];
 afterEach(() => {
-  for (const end of ends.splice(0)) end();
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
 });
 
-/** A client that reads what is passed on; `passed` settles with it. */
-async function passing(body: ResponseBody, hooks: Partial<Hooks>) {
-  const passed = Promise.withResolvers<void>();
+/** Starts a server that forwards `body`, and sends it a request. `forwarded` settles with the forwarding. */
+async function forwardTo(body: ResponseBody, hooks: Partial<Hooks>) {
+  const forwarded = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
-    const whole = { transform: (chunk: Buffer) => [chunk], end: async () => [], ...hooks };
+    const allHooks = { transform: (chunk: Buffer) => [chunk], end: async () => [], ...hooks };
     new HttpReply(response as Response)
-      .forward(200, 'text/event-stream', body, whole)
-      .then(passed.resolve, (error: unknown) => {
-        passed.reject(error);
+      .forward(200, 'text/event-stream', body, allHooks)
+      .then(forwarded.resolve, (error: unknown) => {
+        forwarded.reject(error);
         response.destroy();
       });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  ends.push(
+  cleanUps.push(
     () => server.closeAllConnections(),
     () => server.close(),
   );
   const { port } = server.address() as AddressInfo;
-  passed.promise.catch(() => {});
-  return { passed: passed.promise, answer: fetch(`http://127.0.0.1:${port}/`) };
+  forwarded.promise.catch(() => {});
+  return { forwarded: forwarded.promise, reply: fetch(`http://127.0.0.1:${port}/`) };
 }
 
-test('pieces of one tick are taken together, and all arrive in their order', async () => {
+test('chunks of one event loop turn are combined, and all arrive in order', async () => {
   const body = new ResponseBody(new FakeSender());
-  const taken: number[] = [];
-  const { answer } = await passing(body, {
-    transform(piece) {
-      taken.push(piece.length);
-      return [piece];
+  const chunkLengths: number[] = [];
+  const { reply } = await forwardTo(body, {
+    transform(part) {
+      chunkLengths.push(part.length);
+      return [part];
     },
     end: async () => [Buffer.from('end')],
   });
   let sent = '';
   for (let tick = 0; tick < 40; tick += 1) {
-    for (let part = 0; part < 30; part += 1) {
-      const text = `${tick}.${part}:${'x'.repeat(part * 100)};`;
+    for (let index = 0; index < 30; index += 1) {
+      const text = `${tick}.${index}:${'x'.repeat(index * 100)};`;
       sent += text;
       body.write(Buffer.from(text));
     }
     await new Promise(setImmediate);
   }
   body.end();
-  expect(await (await answer).text()).toBe(`${sent}end`);
-  expect(taken.length).toBeLessThan(40 * 30);
+  expect(await (await reply).text()).toBe(`${sent}end`);
+  expect(chunkLengths.length).toBeLessThan(40 * 30);
 });
 
-test('what came before the body breaks goes on, and the answer does not end as if it were whole', async () => {
+test('chunks before an error are sent, and the response then breaks off', async () => {
   const body = new ResponseBody(new FakeSender());
-  const { passed, answer } = await passing(body, {});
+  const { forwarded, reply } = await forwardTo(body, {});
   body.write(Buffer.from('first'));
-  const { body: got } = await answer;
-  const reader = got?.getReader();
+  const { body: responseBody } = await reply;
+  const reader = responseBody?.getReader();
   expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('first');
   body.fail(new Error('broken'));
-  await expect(passed).rejects.toThrow('broken');
+  await expect(forwarded).rejects.toThrow('broken');
   await expect(reader?.read()).rejects.toThrow();
 });
 
-test('a hook that fails ends it, and is asked no more', async () => {
+test('a failing hook ends the response and is not called again', async () => {
   const body = new ResponseBody(new FakeSender());
-  let asked = 0;
-  const { passed, answer } = await passing(body, {
+  let calls = 0;
+  const { forwarded, reply } = await forwardTo(body, {
     transform() {
-      asked += 1;
+      calls += 1;
       throw new Error('no');
     },
   });
-  answer.catch(() => {});
+  reply.catch(() => {});
   body.write(Buffer.from('a'));
   body.write(Buffer.from('b'));
   body.end();
-  await expect(passed).rejects.toThrow('no');
-  expect(asked).toBe(1);
+  await expect(forwarded).rejects.toThrow('no');
+  expect(calls).toBe(1);
 });

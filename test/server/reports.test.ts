@@ -13,14 +13,14 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const exportPath = '/api/admin/logs/export';
-const wide = 'x'.repeat(2_000);
+const longName = 'x'.repeat(2_000);
 
 let target: TestGateway;
 let timers: ManualTimers;
 let report: Store['report'];
-const asked: ReportName[] = [];
-/** What a report does in place of itself. */
-let instead: <Name extends ReportName>(name: Name, args: ReportArgs<Name>) => Promise<unknown> | undefined;
+const reportNames: ReportName[] = [];
+/** Replaces a report if it returns a promise. */
+let override: <Name extends ReportName>(name: Name, args: ReportArgs<Name>) => Promise<unknown> | undefined;
 
 beforeAll(async () => {
   timers = new ManualTimers();
@@ -29,28 +29,28 @@ beforeAll(async () => {
   report = store.report.bind(store);
   Object.assign(store, {
     report: ((name, args) => {
-      asked.push(name);
-      return instead(name, args) ?? report(name, args);
+      reportNames.push(name);
+      return override(name, args) ?? report(name, args);
     }) as Store['report'],
   });
 });
 beforeEach(() => {
-  asked.length = 0;
-  instead = () => undefined;
+  reportNames.length = 0;
+  override = () => undefined;
 });
 afterAll(() => target.close());
 
 const get = (path: string, key = target.key) =>
   fetch(target.url + path, { headers: { authorization: `Bearer ${key}` } });
-const pages = () => asked.filter((name) => name === 'exportPage').length;
+const pages = () => reportNames.filter((name) => name === 'exportPage').length;
 
-/** Entries of some kilobytes, so that a few pages fill what lies between a gateway and its client. */
-async function fill(count: number) {
-  await runStatement(books(), 'delete from request_log');
+/** Writes entries of 2 kB, so that a few pages fill the buffers between gateway and client. */
+async function writeEntries(count: number) {
+  await runStatement(storeFiles(), 'delete from request_log');
   await write(count, 1);
 }
 
-const books = () =>
+const storeFiles = () =>
   ({ engine: 'sqlite', options: { dataDir: target.gateway.settings.dataDir } }) as TestStore;
 
 async function write(count: number, from: number) {
@@ -59,7 +59,7 @@ async function write(count: number, from: number) {
     request_id: `r${from + index}`,
     user_id: 1,
     token_id: 1,
-    token_name: wide,
+    token_name: longName,
     model_name: 'm',
     operation: 'o',
     channel: 'c',
@@ -72,11 +72,11 @@ async function write(count: number, from: number) {
     duration_ms: 1,
     created_at: 1_795_000_000,
   }));
-  await insertLogEntries(books(), rows);
+  await insertLogEntries(storeFiles(), rows);
 }
 
-/** A client that reads nothing of its answer until it is told to. */
-async function unread(path: string) {
+/** Opens a connection that does not read the response until `resume` is called. */
+async function openPaused(path: string) {
   const { hostname, port } = new URL(target.url);
   const socket = connect(Number(port), hostname);
   socket.pause();
@@ -87,16 +87,16 @@ async function unread(path: string) {
   return socket;
 }
 
-/** Resolves when no more pages have been read for some turns. */
-async function settled() {
+/** Waits until no more pages are read. */
+async function waitUntilPaused() {
   await vi.waitFor(() => expect(pages()).toBeGreaterThan(1), 10_000);
   let before = -1;
   await vi.waitFor(
     () => {
       const now = pages();
-      const same = now === before;
+      const isUnchanged = now === before;
       before = now;
-      expect(same).toBe(true);
+      expect(isUnchanged).toBe(true);
     },
     { timeout: 10_000, interval: 100 },
   );
@@ -104,10 +104,10 @@ async function settled() {
 }
 
 describe('an export', () => {
-  test('is complete and ends, while entries are written', async () => {
-    await fill(1_700);
+  test('is complete and ends while entries are written', async () => {
+    await writeEntries(1_700);
     let later = 100_000;
-    instead = (name, args) => {
+    override = (name, args) => {
       if (name !== 'exportPage') return undefined;
       later += 1;
       return write(1, later).then(() => report(name, args));
@@ -119,55 +119,55 @@ describe('an export', () => {
     expect(later).toBeGreaterThan(100_003);
   });
 
-  test('is read no faster than its client reads, and holds up nobody meanwhile', async () => {
-    await fill(12_000);
-    const socket = await unread(exportPath);
-    expect(await settled()).toBeLessThan(24);
+  test('is read no faster than its client reads, and does not block other requests', async () => {
+    await writeEntries(12_000);
+    const socket = await openPaused(exportPath);
+    expect(await waitUntilPaused()).toBeLessThan(24);
     expect((await get(`${exportPath}?request_id=r7`)).status).toBe(200);
     expect((await get('/api/log/search?keyword=m')).status).toBe(200);
     let bytes = 0;
-    socket.on('data', (piece: Buffer) => {
-      bytes += piece.length;
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
     });
     socket.resume();
     await once(socket, 'close');
-    expect(bytes).toBeGreaterThan(12_000 * wide.length);
+    expect(bytes).toBeGreaterThan(12_000 * longName.length);
   });
 
-  test('ends when its client leaves', async () => {
-    await fill(12_000);
-    const socket = await unread(exportPath);
-    const read = await settled();
+  test('ends when its client disconnects', async () => {
+    await writeEntries(12_000);
+    const socket = await openPaused(exportPath);
+    const read = await waitUntilPaused();
     socket.destroy();
     await vi.waitFor(() => expect(target.gateway.reports.exports.isIdle).toBe(true));
-    expect(await settled()).toBeLessThanOrEqual(read + 1);
+    expect(await waitUntilPaused()).toBeLessThanOrEqual(read + 1);
   });
 
-  test('that fails before its first line has a status', async () => {
-    await fill(1);
-    instead = (name) =>
+  test('that fails before the first line has an error status', async () => {
+    await writeEntries(1);
+    override = (name) =>
       name === 'exportPage' ? Promise.reject(new StoreUnavailable(new Error('away'))) : undefined;
-    const answer = await get(`${exportPath}?format=csv`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    const reply = await get(`${exportPath}?format=csv`);
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([
       503,
       'application/json; charset=utf-8',
     ]);
-    expect(answer.headers.get('content-disposition')).toBeNull();
+    expect(reply.headers.get('content-disposition')).toBeNull();
   });
 
-  test.each(['csv', 'jsonl'])('that fails later does not look complete: %s', async (format) => {
-    await fill(1_700);
-    instead = (name) =>
+  test.each(['csv', 'jsonl'])('that fails later breaks off: %s', async (format) => {
+    await writeEntries(1_700);
+    override = (name) =>
       name === 'exportPage' && pages() > 2
         ? Promise.reject(new StoreUnavailable(new Error('away')))
         : undefined;
-    const answer = await get(`${exportPath}?format=${format}`);
-    expect(answer.status).toBe(200);
-    await expect(answer.text()).rejects.toThrow();
+    const reply = await get(`${exportPath}?format=${format}`);
+    expect(reply.status).toBe(200);
+    await expect(reply.text()).rejects.toThrow();
   });
 
-  test('ends with its key', async () => {
-    await fill(1_700);
+  test('ends when its key is disabled', async () => {
+    await writeEntries(1_700);
     const { store } = target.gateway;
     const key = generateKey();
     const token = {
@@ -180,7 +180,7 @@ describe('an export', () => {
       now: 1,
     };
     const { id } = await store.run('createToken', token);
-    instead = (name, args) =>
+    override = (name, args) =>
       name === 'exportPage' && pages() === 2
         ? disableToken(store, { id }).then(() => report(name, args))
         : undefined;
@@ -189,11 +189,11 @@ describe('an export', () => {
   });
 });
 
-test('there is one audit at a time, and who waits too long may come again', async () => {
+test('only one audit runs at a time, and a request that waits too long gets a 503', async () => {
   const audit = Promise.withResolvers<unknown>();
-  instead = (name) => (name === 'auditLedger' ? audit.promise : undefined);
+  override = (name) => (name === 'auditLedger' ? audit.promise : undefined);
   const first = get('/api/admin/audit');
-  await vi.waitFor(() => expect(asked).toEqual(['auditLedger']));
+  await vi.waitFor(() => expect(reportNames).toEqual(['auditLedger']));
   const second = get('/api/admin/audit');
   let refused: Response | undefined;
   await vi.waitFor(async () => {
@@ -202,10 +202,10 @@ test('there is one audit at a time, and who waits too long may come again', asyn
     expect(refused).toBeDefined();
   }, 10_000);
   expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([503, '1']);
-  // Others wait for no audit.
+  // Other reports do not wait for an audit.
   expect((await get('/api/admin/figures')).status).toBe(200);
   audit.resolve(await report('auditLedger', null));
   expect((await first).status).toBe(200);
-  instead = () => undefined;
+  override = () => undefined;
   expect((await get('/api/admin/audit')).status).toBe(200);
 });

@@ -8,7 +8,7 @@ import { ledgerRows, logRows, makeKey, post, remainingQuota } from './ledger.ts'
 const speech = '/v1/audio/speech';
 const native = '/api/v1/services/aigc/multimodal-generation/generation';
 
-describe.each(engines)('a bill on %s', (engine) => {
+describe.each(engines)('the charge on %s', (engine) => {
   let upstream: RecordingUpstream;
   let target: TestGateway;
   let usage: unknown;
@@ -25,9 +25,9 @@ describe.each(engines)('a bill on %s', (engine) => {
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
         return;
       }
-      const spoken = { output: { finish_reason: 'null', audio: { data: 'AAAA' } } };
+      const audioEvent = { output: { finish_reason: 'null', audio: { data: 'AAAA' } } };
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const data of [spoken, answer])
+      for (const data of [audioEvent, answer])
         response.write(`id:1\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify(data)}\n\n`);
       response.end();
     });
@@ -47,24 +47,24 @@ describe.each(engines)('a bill on %s', (engine) => {
   });
 
   const text = 'Good morning, x';
-  const ways: [string, (key: string) => Promise<Response>][] = [
-    ['the native route', (key) => post(target.url, key, native, sentence())],
+  const calls: [string, (key: string) => Promise<Response>][] = [
+    ['the native route', (key) => post(target.url, key, native, nativeBody())],
     [
       'native events',
-      (key) => post(target.url, key, native, sentence(), { headers: { 'X-Native-SSE': 'enable' } }),
+      (key) => post(target.url, key, native, nativeBody(), { headers: { 'X-Native-SSE': 'enable' } }),
     ],
-    ['a file', (key) => post(target.url, key, speech, standard())],
-    ['a stream', (key) => post(target.url, key, speech, { ...standard(), stream: true })],
+    ['a file', (key) => post(target.url, key, speech, standardBody())],
+    ['a stream', (key) => post(target.url, key, speech, { ...standardBody(), stream: true })],
     [
-      'passed events',
-      (key) => post(target.url, key, speech, { ...standard(), stream: true, stream_format: 'sse' }),
+      'forwarded events',
+      (key) => post(target.url, key, speech, { ...standardBody(), stream: true, stream_format: 'sse' }),
     ],
   ];
-  const sentence = () => ({ model: 'alpha3-tts-flash', input: { text, voice: 'Aria' } });
-  const standard = () => ({ model: 'alpha3-tts-flash', input: text, voice: 'Aria' });
+  const nativeBody = () => ({ model: 'alpha3-tts-flash', input: { text, voice: 'Aria' } });
+  const standardBody = () => ({ model: 'alpha3-tts-flash', input: text, voice: 'Aria' });
 
-  test.each(ways)(
-    'of %s is what the provider reports, and the upper bound where that is no figure',
+  test.each(calls)(
+    "of %s is the provider's count, or the upper bound if the count is invalid",
     async (_name, call) => {
       for (const [characters, units, charged, debt] of [
         [999_999_999, 15, 150, 0],
@@ -93,7 +93,7 @@ describe.each(engines)('a bill on %s', (engine) => {
     },
   );
 
-  test('fifty spenders of one key, in any script, leave it at zero or above', async () => {
+  test('50 concurrent calls of one key, in any script, never overdraw it', async () => {
     const scripts = [
       'héé こ 안 好',
       '😀😀😀 ☃ €9',
@@ -111,8 +111,8 @@ describe.each(engines)('a bill on %s', (engine) => {
       }),
     );
     expect(new Set(statuses)).toEqual(new Set([200, 403]));
-    const left = await remainingQuota(target, id);
-    expect(left).toBeGreaterThanOrEqual(0);
-    expect(left).toBeLessThan(800);
+    const remaining = await remainingQuota(target, id);
+    expect(remaining).toBeGreaterThanOrEqual(0);
+    expect(remaining).toBeLessThan(800);
   });
 });

@@ -15,7 +15,7 @@ const states = ['open', 'final'] as const;
 
 type Request = readonly [method: string, path: string, body?: object];
 
-/** How each kind of task is made; `prompt` decides what becomes of it. */
+/** Creates a task of each kind. The prompt decides whether it completes. */
 const tasks: Readonly<Record<string, (prompt: string) => Request>> = {
   'generic gamma': (prompt) => ['POST', '/v1/video/generations', { model: 'gamma3.0-video', prompt }],
   'generic seedance': (prompt) => ['POST', '/v1/video/generations', { model: seedance, prompt }],
@@ -33,8 +33,8 @@ const tasks: Readonly<Record<string, (prompt: string) => Request>> = {
   official: (prompt) => ['POST', official, { model: seedance, content: [{ type: 'text', text: prompt }] }],
 };
 
-/** What can be done with a task's id, by operation. */
-const withTask: Readonly<Record<string, (id: string) => Request>> = {
+/** Requests with the id of a task, by operation. */
+const requestsWithTask: Readonly<Record<string, (id: string) => Request>> = {
   getGenericVideo: (id) => ['GET', `/v1/video/generations/${id}`],
   getVideo: (id) => ['GET', `/v1/videos/${id}`],
   downloadVideoContent: (id) => ['GET', `/v1/videos/${id}/content`],
@@ -69,8 +69,8 @@ const withTask: Readonly<Record<string, (id: string) => Request>> = {
   ],
 };
 
-/** What can be done with a song's id, or with that of the task that made it. */
-const withClip: Readonly<Record<string, (id: string) => Request>> = {
+/** Requests with the id of a song, or of the task that created it. */
+const requestsWithClip: Readonly<Record<string, (id: string) => Request>> = {
   getClip: (id) => ['GET', `/sigma/feed/${id}`],
   getClipWav: (id) => ['GET', `/sigma/v1/act/wav/${id}`],
   getClipTiming: (id) => ['GET', `/sigma/v1/mv-3.5/act/timing/${id}`],
@@ -78,15 +78,19 @@ const withClip: Readonly<Record<string, (id: string) => Request>> = {
   createMusic: (id) => ['POST', '/sigma/v1/music', { input: { prompt: 'x', continue_clip_id: id } }],
 };
 
-const picture = (url: string) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' });
-const withAsset: Readonly<Record<string, (id: string) => Request>> = {
+const referenceImage = (url: string) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' });
+const requestsWithAsset: Readonly<Record<string, (id: string) => Request>> = {
   getAsset: (id) => ['GET', `/api/assets/${id}`],
-  createOfficialVideo: (id) => ['POST', official, { model: seedance, content: [picture(`asset://${id}`)] }],
+  createOfficialVideo: (id) => [
+    'POST',
+    official,
+    { model: seedance, content: [referenceImage(`asset://${id}`)] },
+  ],
   createVideo: (id) => ['POST', '/v1/videos', { model: seedance, prompt: 'x', image: `asset://${id}` }],
 };
 
 const sessions = '/api/resource-channel/vendorx/visual-validate/sessions';
-const withSession: Readonly<Record<string, (id: string) => Request>> = {
+const requestsWithSession: Readonly<Record<string, (id: string) => Request>> = {
   getVerificationSession: (id) => ['GET', `${sessions}/${id}?result_code=10000`],
 };
 
@@ -95,7 +99,7 @@ type VoiceService = keyof typeof voiceModels;
 const voiceField = (service: VoiceService) => (service === 'voice-enrollment' ? 'voice_id' : 'voice');
 const voiceAction = (service: VoiceService, action: string) =>
   service === 'voice-enrollment' ? `${action}_voice` : action;
-const withVoice: Readonly<Record<string, (id: string, service: VoiceService) => Request>> = {
+const requestsWithVoice: Readonly<Record<string, (id: string, service: VoiceService) => Request>> = {
   query: (id) => [
     'POST',
     customization,
@@ -128,40 +132,46 @@ const withVoice: Readonly<Record<string, (id: string, service: VoiceService) => 
   ],
 };
 
-type Answered = { id?: string; result?: string } & Partial<Record<'output' | 'data', Record<string, string>>>;
+type CreatedResponse = { id?: string; result?: string } & Partial<
+  Record<'output' | 'data', Record<string, string>>
+>;
 
-/** Its ids are numbers, which its contract test tries. */
-const elsewhere = 'deleteToken';
+/** Its ids are numbers. Its contract test covers them. */
+const coveredElsewhere = 'deleteToken';
 
-test('every operation that takes the id of a task or an asset is tried', () => {
-  const tried = new Set([withTask, withAsset, withClip, withSession].flatMap(Object.keys));
+test('every operation with the id of a task, song, session or asset is covered', () => {
+  const covered = new Set(
+    [requestsWithTask, requestsWithAsset, requestsWithClip, requestsWithSession].flatMap(Object.keys),
+  );
   const all: [string, OperationFacts][] = Object.entries(operations);
-  const taking = all.filter(
+  const operationsWithId = all.filter(
     ([, { path, role }]) =>
-      // What asks for a role is refused to others before its id is looked at.
+      // Operations that require a role reject other callers before they read the id.
       role === undefined && /\{(task_|clip_|session_)?id\}/.test(path),
   );
-  expect(taking.map(([id]) => id).filter((id) => !tried.has(id) && id !== elsewhere)).toEqual([]);
-  expect(taking.length).toBeGreaterThan(8);
+  expect(
+    operationsWithId.map(([id]) => id).filter((id) => !covered.has(id) && id !== coveredElsewhere),
+  ).toEqual([]);
+  expect(operationsWithId.length).toBeGreaterThan(8);
 });
 
-/** Callers that must not see anything of the owner: a key of another user, and one of the same user, with limits. */
-const strangers = {
-  "another user's": createOtherUserKey,
-  'another key of the same user, with limits:': async (target: TestGateway) =>
+/** Callers that must not have access to the owner's resources. The second key has a quota limit. */
+const otherCallers = {
+  'a key of another user': createOtherUserKey,
+  'another key of the same user, with limits': async (target: TestGateway) =>
     (await makeKey(target, { quota: 1_000_000_000 })).key,
 };
 const cases = engines.flatMap((engine) =>
-  Object.entries(strangers).map(([who, createOtherUser]) => ({ engine, who, createOtherUser })),
+  Object.entries(otherCallers).map(([caller, createKey]) => ({ engine, caller, createKey })),
 );
 
-describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
+describe.each(cases)('on $engine, $caller', ({ engine, createKey }) => {
   let upstream: RecordingUpstream;
   let target: TestGateway;
-  let stranger: string;
+  let otherKey: string;
   let skew = 0;
-  /** What the owner has, by kind and state. */
-  const owned = new Map<string, string>();
+  /** Ids of the owner's resources, by kind and state. */
+  const ownedIds = new Map<string, string>();
 
   const send = async ([method, path, body]: Request, key: string, headers: Record<string, string> = {}) => {
     const reply = await fetch(target.url + path, {
@@ -171,14 +181,14 @@ describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
     });
     return { status: reply.status, body: await reply.text() };
   };
-  const idIn = ({ body }: { body: string }): string => {
-    const { id, output, data, result } = JSON.parse(body) as Answered;
+  const idOf = ({ body }: { body: string }): string => {
+    const { id, output, data, result } = JSON.parse(body) as CreatedResponse;
     if (typeof data === 'string') return data;
     if (result !== undefined) return result;
     return id ?? output?.task_id ?? output?.voice_id ?? output?.voice ?? data?.Id ?? data?.session_id ?? '';
   };
-  /** All that is kept of tasks, assets, voices and sessions, without what the poller notes for itself. */
-  const kept = async () => {
+  /** Stored tasks, songs, assets, voices and sessions, without the columns that the poller updates. */
+  const storedRows = async () => {
     const { read } = target.gateway.store;
     const rows = await Promise.all([
       read
@@ -197,21 +207,23 @@ describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
     ]);
     return rows.flat();
   };
-  const masked = (id: string, answer: { status: number; body: string }) =>
+  const maskIds = (id: string, answer: { status: number; body: string }) =>
     `${answer.status} ${answer.body}`.replaceAll(id, 'ID').replace(/req_[0-9a-f]{32}/g, 'REQ');
-  /** A stranger's answers are the very ones that ids get which nobody has, and nothing comes of them. */
-  const expectNothing = async (request: (id: string) => Request, kind: string) => {
-    const before = await kept();
+  /** Expects that another caller gets the same response for these ids as for unknown ids, without any change. */
+  const expectNotFound = async (request: (id: string) => Request, kind: string) => {
+    const before = await storedRows();
     const changes = () => upstream.changes().length;
     const sent = changes();
     for (const state of states) {
-      const id = owned.get(`${kind} ${state}`) ?? '';
-      // Of the same form and length, so that nothing but the id can differ.
-      const nobodys = id.replace(/[A-Za-z0-9](?=[A-Za-z0-9]{0,7}$)/g, (sign) => (sign === '0' ? '1' : '0'));
-      const unknown = masked(nobodys, await send(request(nobodys), stranger));
-      expect(masked(id, await send(request(id), stranger)), `${kind} ${state}`).toBe(unknown);
+      const id = ownedIds.get(`${kind} ${state}`) ?? '';
+      // The unknown id has the same format and length, so only the id differs.
+      const unknownId = id.replace(/[A-Za-z0-9](?=[A-Za-z0-9]{0,7}$)/g, (character) =>
+        character === '0' ? '1' : '0',
+      );
+      const unknownResponse = maskIds(unknownId, await send(request(unknownId), otherKey));
+      expect(maskIds(id, await send(request(id), otherKey)), `${kind} ${state}`).toBe(unknownResponse);
     }
-    expect(await kept()).toEqual(before);
+    expect(await storedRows()).toEqual(before);
     expect(changes()).toBe(sent);
   };
 
@@ -221,23 +233,28 @@ describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
       (protocol) =>
         channelTo(upstream.url, { name: protocol, protocol, voices: 'catalogue', privateFiles: true }),
     );
-    const better = { name: 'better', protocol: 'official', priority: 10, groups: ['both'] } as const;
-    channels.push(channelTo(upstream.url, better));
+    const preferredChannel = {
+      name: 'better',
+      protocol: 'official',
+      priority: 10,
+      groups: ['both'],
+    } as const;
+    channels.push(channelTo(upstream.url, preferredChannel));
     const all = { models: ['*'], ratio: 1 };
     const settings = { sandbox: false, channels, groups: { default: all, both: all } };
     target = await startTestGateway(settings, engine, () => Date.now() + skew);
-    stranger = await createOtherUser(target);
+    otherKey = await createKey(target);
     for (const state of states) {
       const prompt = state === 'final' ? completionMarker : 'waits';
       for (const [kind, create] of Object.entries(tasks)) {
-        const made = await send(create(prompt), target.key, { 'idempotency-key': `${kind} ${state}` });
-        expect(made.status, made.body).toBe(200);
-        owned.set(`${kind} ${state}`, idIn(made));
+        const created = await send(create(prompt), target.key, { 'idempotency-key': `${kind} ${state}` });
+        expect(created.status, created.body).toBe(200);
+        ownedIds.set(`${kind} ${state}`, idOf(created));
       }
       const upload = { url: `https://files.example/${prompt}.png`, asset_type: 'Image' };
-      owned.set(`asset ${state}`, idIn(await send(['POST', '/api/assets/upload', upload], target.key)));
+      ownedIds.set(`asset ${state}`, idOf(await send(['POST', '/api/assets/upload', upload], target.key)));
       const callback_url = `https://app.example/${prompt}`;
-      owned.set(`session ${state}`, idIn(await send(['POST', sessions, { callback_url }], target.key)));
+      ownedIds.set(`session ${state}`, idOf(await send(['POST', sessions, { callback_url }], target.key)));
       for (const [service, target_model] of Object.entries(voiceModels)) {
         const input =
           service === 'voice-enrollment'
@@ -248,21 +265,21 @@ describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
                 preferred_name: 'anna',
                 audio: { data: 'https://files.example/a' },
               };
-        const made = await send(['POST', customization, { model: service, input }], target.key);
-        owned.set(`${service} ${state}`, idIn(made));
+        const created = await send(['POST', customization, { model: service, input }], target.key);
+        ownedIds.set(`${service} ${state}`, idOf(created));
       }
     }
-    const asset = owned.get('asset final') ?? '';
+    const asset = ownedIds.get('asset final') ?? '';
     expect((await send(['GET', `/api/assets/${asset}`], target.key)).body).toContain('"Active"');
-    const verified = await send(['GET', `${sessions}/${owned.get('session final')}`], target.key);
+    const verified = await send(['GET', `${sessions}/${ownedIds.get('session final')}`], target.key);
     expect(verified.body).toContain('"verified"');
-    const voice = { action: 'query_voice', voice_id: owned.get('voice-enrollment final') };
+    const voice = { action: 'query_voice', voice_id: ownedIds.get('voice-enrollment final') };
     await send(['POST', customization, { model: 'voice-enrollment', input: voice }], target.key);
     await vi.waitFor(async () => {
       skew += 15_000;
       await target.gateway.tasks.runDue();
       const rows = await target.gateway.store.read.selectFrom('tasks').select(['id', 'state']).execute();
-      const final = Object.keys(tasks).map((kind) => owned.get(`${kind} final`) ?? '');
+      const final = Object.keys(tasks).map((kind) => ownedIds.get(`${kind} final`) ?? '');
       expect(
         rows
           .filter(({ state }) => state === 'completed')
@@ -271,8 +288,8 @@ describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
       ).toEqual(final.sort());
       for (const state of states) {
         const clips = target.gateway.store.read.selectFrom('clips').select('id');
-        const task = owned.get(`music ${state}`) ?? '';
-        owned.set(`clip ${state}`, (await clips.where('task_id', '=', task).executeTakeFirstOrThrow()).id);
+        const task = ownedIds.get(`music ${state}`) ?? '';
+        ownedIds.set(`clip ${state}`, (await clips.where('task_id', '=', task).executeTakeFirstOrThrow()).id);
       }
     }, 30_000);
   }, 60_000);
@@ -281,88 +298,91 @@ describe.each(cases)('on $engine, $who', ({ engine, createOtherUser }) => {
     await upstream.close();
   });
 
-  test.each(Object.entries(withTask))('tasks are not there for %s, open or final', async (_, request) => {
-    for (const kind of Object.keys(tasks)) await expectNothing(request, kind);
+  test.each(Object.entries(requestsWithTask))('%s does not find tasks, open or final', async (_, request) => {
+    for (const kind of Object.keys(tasks)) await expectNotFound(request, kind);
   });
 
-  test.each(Object.entries(withClip))(
-    'songs are not there for %s, streaming or complete',
+  test.each(Object.entries(requestsWithClip))(
+    '%s does not find songs, streaming or complete',
     async (_, request) => {
-      for (const kind of ['clip', 'music']) await expectNothing(request, kind);
+      for (const kind of ['clip', 'music']) await expectNotFound(request, kind);
     },
   );
 
-  test.each(Object.entries(withAsset))('assets are not there for %s, in processing or active', (_, request) =>
-    expectNothing(request, 'asset'),
+  test.each(Object.entries(requestsWithAsset))(
+    '%s does not find assets, in processing or active',
+    (_, request) => expectNotFound(request, 'asset'),
   );
 
-  test.each(Object.entries(withSession))('sessions are not there for %s, pending or verified', (_, request) =>
-    expectNothing(request, 'session'),
+  test.each(Object.entries(requestsWithSession))(
+    '%s does not find sessions, pending or verified',
+    (_, request) => expectNotFound(request, 'session'),
   );
 
   describe.each(Object.keys(voiceModels) as VoiceService[])('voices of %s', (service) => {
-    test.each(Object.entries(withVoice))('are not there to %s, in preparation or ready', (_, request) =>
-      expectNothing((id) => request(id, service), service),
+    test.each(Object.entries(requestsWithVoice))(
+      'are not found for %s, in preparation or ready',
+      (_, request) => expectNotFound((id) => request(id, service), service),
     );
   });
 
-  test('things are in no list', async () => {
+  test("lists do not contain the owner's resources", async () => {
     for (const path of ['/v1/videos', official])
-      expect(JSON.parse((await send(['GET', path], stranger)).body)).toMatchObject(
+      expect(JSON.parse((await send(['GET', path], otherKey)).body)).toMatchObject(
         path === official ? { items: [], total: 0 } : { data: [], has_more: false },
       );
     for (const service of Object.keys(voiceModels) as VoiceService[]) {
       const input = { action: voiceAction(service, 'list'), page_index: 0, page_size: 10 };
-      const list = await send(['POST', customization, { model: service, input }], stranger);
+      const list = await send(['POST', customization, { model: service, input }], otherKey);
       expect(JSON.parse(list.body)).toMatchObject({ output: { voice_list: [] } });
     }
   });
 
   test.each(Object.entries(tasks))(
-    '%s task is not given to the same idempotency key',
+    'an idempotency key of the owner does not return the %s task',
     async (kind, create) => {
-      const made = await send(create(completionMarker), stranger, { 'idempotency-key': `${kind} final` });
-      expect(made.status, made.body).toBe(200);
-      expect([...owned.values()]).not.toContain(idIn(made));
+      const created = await send(create(completionMarker), otherKey, { 'idempotency-key': `${kind} final` });
+      expect(created.status, created.body).toBe(200);
+      expect([...ownedIds.values()]).not.toContain(idOf(created));
     },
   );
 
-  test("asset does not decide where one's own first goes", async () => {
+  test("an asset of the owner does not select the channel of the caller's first upload", async () => {
     const upload = { url: 'https://files.example/waits.png', asset_type: 'Image' };
     const channelOf = async (key: string) => {
-      const id = idIn(await send(['POST', '/api/assets/upload', upload], key));
-      return (await kept()).find((row) => 'channel' in row && 'id' in row && row.id === id);
+      const id = idOf(await send(['POST', '/api/assets/upload', upload], key));
+      return (await storedRows()).find((row) => 'channel' in row && 'id' in row && row.id === id);
     };
-    // A group that has a better channel beside the one where the owner's assets are.
+    // This group has a channel with a higher priority than the one with the owner's assets.
     const both = { quota: 1_000, group: 'both' };
     const user = await target.gateway.store.run('createUser', { name: 'new', group: 'both', now: 1 });
-    const strangers = await makeKey(target, { ...both, userId: user.id });
-    expect(await channelOf(strangers.key)).toMatchObject({ channel: 'better' });
+    const otherCallers = await makeKey(target, { ...both, userId: user.id });
+    expect(await channelOf(otherCallers.key)).toMatchObject({ channel: 'better' });
     const own = await makeKey(target, both);
     await setKeyLimited(target, own, false);
     expect(await channelOf(own.key)).toMatchObject({ channel: 'official' });
-    // For a key with limits, the assets of the user's other keys do not exist.
+    // A key with limits cannot access the assets of the user's other keys.
     expect(await channelOf((await makeKey(target, both)).key)).toMatchObject({ channel: 'better' });
   });
 
-  test('things stay with their owner', async () => {
-    const missing: string[] = [];
-    for (const [name, id] of owned) {
-      const row = (await kept()).find((one) => ('voice_id' in one ? one.voice_id : one.id) === id);
-      if (row?.user_id !== 1) missing.push(name);
+  test('the resources still belong to their owner', async () => {
+    const lost: string[] = [];
+    for (const [name, id] of ownedIds) {
+      const row = (await storedRows()).find((one) => ('voice_id' in one ? one.voice_id : one.id) === id);
+      if (row?.user_id !== 1) lost.push(name);
     }
-    expect(missing).toEqual([]);
+    expect(lost).toEqual([]);
     expect(
-      (await send(['GET', `/v1/videos/${owned.get('videos eta final')}/content`], target.key)).body,
+      (await send(['GET', `/v1/videos/${ownedIds.get('videos eta final')}/content`], target.key)).body,
     ).toBe('a file');
-    expect((await send(['DELETE', `${official}/${owned.get('official final')}`], target.key)).status).toBe(
+    expect((await send(['DELETE', `${official}/${ownedIds.get('official final')}`], target.key)).status).toBe(
       204,
     );
-    expect((await send(['DELETE', `/v1/videos/${owned.get('videos gamma final')}`], target.key)).status).toBe(
-      200,
-    );
     expect(
-      (await send(['POST', `/api/v1/tasks/${owned.get('native video open')}/cancel`], target.key)).status,
+      (await send(['DELETE', `/v1/videos/${ownedIds.get('videos gamma final')}`], target.key)).status,
+    ).toBe(200);
+    expect(
+      (await send(['POST', `/api/v1/tasks/${ownedIds.get('native video open')}/cancel`], target.key)).status,
     ).toBe(200);
   });
 });

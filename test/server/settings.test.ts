@@ -39,7 +39,7 @@ test('without any configuration the sandbox serves every model to the group defa
   });
 });
 
-test('WORKERS are a number or as many as there are cores, and share nothing but a PostgreSQL database', () => {
+test('WORKERS is a number or auto, and several workers need a PostgreSQL database', () => {
   const workers = (text: string, DATABASE_URL = 'postgres://db/x') =>
     readSettings({ WORKERS: text, DATABASE_URL }).workers;
   expect([workers(''), workers('1'), workers('16'), workers('256')]).toEqual([1, 1, 16, 256]);
@@ -52,13 +52,13 @@ test('WORKERS are a number or as many as there are cores, and share nothing but 
     expect(() => workers(text)).toThrow(`WORKERS must be auto or a whole number from 1 to 256, not ${text}.`);
 });
 
-test('a gateway that is told to stop does so at once, unless the file says otherwise', () => {
+test('the gateway stops without a delay by default', () => {
   expect(readSettings({}).stopDelayMs).toBe(0);
   expect(withFile('stop: { delay_seconds: 2.5 }\n').read().stopDelayMs).toBe(2_500);
   expect(withFile('stop: { delay_seconds: 61 }\n').read).toThrow('stop.delay_seconds must be <= 60.');
 });
 
-test('the file says how the database is used', () => {
+test('the file configures the database connections', () => {
   const { read } = withFile(
     'database: { connections: 40, connect_timeout_ms: 2000, statement_timeout_ms: 3000, idle_in_transaction_timeout_ms: 4000 }\n',
   );
@@ -70,7 +70,7 @@ test('the file says how the database is used', () => {
   });
 });
 
-test('a whole file is read, with secrets from the environment and from files', () => {
+test('a complete file is read, with secrets from the environment and from files', () => {
   const keyFile = join(folder, 'key');
   writeFileSync(keyFile, 'from-file\n');
   const { read } = withFile(
@@ -93,8 +93,12 @@ channels:
   );
   const settings = read();
   expect(settings.sandbox).toBe(false);
-  const slow = withFile('sandbox: { task_seconds: 2.5, draft: true }\n').read();
-  expect([slow.sandbox, slow.sandboxTaskMs, slow.sandboxDraft]).toEqual([true, 2_500, true]);
+  const sandboxSettings = withFile('sandbox: { task_seconds: 2.5, draft: true }\n').read();
+  expect([sandboxSettings.sandbox, sandboxSettings.sandboxTaskMs, sandboxSettings.sandboxDraft]).toEqual([
+    true,
+    2_500,
+    true,
+  ]);
   expect(withFile('sandbox: { song_seconds: 5 }\n').read().sandboxSongSeconds).toBe(5);
   expect(withFile('limits: { speech_seconds: 90 }\n').read().speechMs).toBe(90_000);
   expect(withFile('limits: { speech_seconds: 0 }\n').read).toThrow(/:1: limits.speech_seconds /);
@@ -127,7 +131,7 @@ channels:
 `;
   const revisionOf = (yaml: string) => withFile(yaml).read().revision;
 
-  test('is the same for the same file, whatever its path, its order of fields and its secrets', () => {
+  test('is the same for the same settings, whatever the path, the order of fields and the secrets', () => {
     const { revision } = withFile(file('first-secret')).read();
     expect(revision).toMatch(/^[0-9a-f]{12}$/);
     expect(revisionOf(file('other-secret'))).toBe(revision);
@@ -158,13 +162,13 @@ test.each([
   'callbacks:\n  secret: a-secret: a-secret',
   'callbacks:\n secret: x\na-secret',
   'callbacks:\n\tsecret: a-secret',
-])('what is no YAML is not repeated, since it may be a secret: %j', (yaml) => {
+])('invalid YAML is not quoted, because it may contain a secret: %j', (yaml) => {
   const { read } = withFile(`${yaml}\n`);
   expect(read).toThrow(/\.yaml:\d+: \w/);
   expect(read).not.toThrow(/a-secret|\n\n/);
 });
 
-describe('errors name the line and what is wrong with it', () => {
+describe('errors name the line and the problem', () => {
   const channel = (extra: string) => `sandbox: true
 channels:
   - name: eu
@@ -192,14 +196,19 @@ channels:
       8,
       /two channels are named eu/,
     ],
-    ['a key file that is not there', channel('key_file: /none/key'), 7, /cannot read \/none\/key \(ENOENT\)/],
+    ['a missing key file', channel('key_file: /none/key'), 7, /cannot read \/none\/key \(ENOENT\)/],
     ['a key file without a key', channel(`key_file: ${emptyFile}`), 7, /empty is empty/],
-    ['a key that no header takes', channel('key: "two\\nlines"'), 7, /the key of eu has characters/],
-    ['an address that is none', channel('ws_url: "ws://[x"'), 7, /ws_url is no address/],
+    [
+      'a key with characters that are invalid in a header',
+      channel('key: "two\\nlines"'),
+      7,
+      /the key of eu has characters/,
+    ],
+    ['an invalid URL', channel('ws_url: "ws://[x"'), 7, /ws_url is no address/],
     ['broken YAML', 'sandbox: [true\n', 2, /./],
     ['a database without connections', 'sandbox: true\ndatabase: { connections: 0 }\n', 2, /connections/],
-    ['songs of a second', 'sandbox: { song_seconds: 1 }\n', 1, /song_seconds/],
-    ['tasks that take no time', 'sandbox: { task_seconds: 0 }\n', 1, /task_seconds/],
+    ['songs that are too short', 'sandbox: { song_seconds: 1 }\n', 1, /song_seconds/],
+    ['tasks without a duration', 'sandbox: { task_seconds: 0 }\n', 1, /task_seconds/],
   ])('%s', (_name, yaml, line, message) => {
     const { path, read } = withFile(yaml);
     expect(read).toThrow(message);

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 const run = (async (command: string, args: never) => {
-  // A copy, since the gateway goes on changing its own.
+  // A copy, because the gateway modifies its own.
   sent.push({ command, args: structuredClone(args) });
   return answers(args);
 }) as unknown as Store['run'];

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-test('a gateway that is about to stop is not ready, and takes no socket', async () => {
+test('a draining gateway is not ready and refuses sockets', async () => {
   const ready = async () => {
     const reply = await fetch(`${target.url}/readyz`);
     return [reply.status, reply.headers.get('retry-after')];
@@ -31,17 +31,17 @@ test('a gateway that is about to stop is not ready, and takes no socket', async 
       body: { error: { code: 'draining' } },
     });
   }
-  // Whoever asks: nothing is looked up any more.
-  const nobody = connect(`${target.url}/api-ws/v1/inference?model=voxa-v2`);
-  await expect(nobody).rejects.toMatchObject({ status: 503 });
+  // Refused before authentication, so the key is missing.
+  const anonymous = connect(`${target.url}/api-ws/v1/inference?model=voxa-v2`);
+  await expect(anonymous).rejects.toMatchObject({ status: 503 });
   target.gateway.draining = false;
   expect((await ready())[0]).toBe(200);
 });
 
-test('a gateway that begins to stop during a handshake takes no socket either', async () => {
+test('a gateway that starts to drain during a handshake refuses the socket', async () => {
   const { gateway } = target;
   const { require } = gateway.access;
-  // The last look at the key is over then.
+  // The key has been checked at this point.
   gateway.access.require = (...args) => {
     require.apply(gateway.access, args);
     gateway.draining = true;
@@ -56,7 +56,7 @@ test('a gateway that begins to stop during a handshake takes no socket either', 
   }
 });
 
-test('a gateway that is to say so first takes all that comes until its time is over, and is not ready', async () => {
+test('during the stop delay the gateway accepts requests and sockets but is not ready', async () => {
   const timers = new ManualTimers();
   const stopping = await startTestGateway({ stopDelayMs: 3_000 }, 'sqlite', Date.now, undefined, timers);
   const ready = async () => {
@@ -76,27 +76,27 @@ test('a gateway that is to say so first takes all that comes until its time is o
   await expect(ready()).rejects.toThrow('fetch failed');
 });
 
-test('a request that is on its way when a gateway stops is answered, and its connection ended', async () => {
+test('a request that arrives while the gateway stops is answered, and its connection is closed', async () => {
   const stopping = await startTestGateway();
   const { hostname, port } = new URL(stopping.url);
   const socket = openConnection({ host: hostname, port: Number(port) });
   await once(socket, 'connect');
-  // The gateway has taken the connection by now, and knows of no request.
+  // The gateway has accepted the connection and has received no request.
   await fetch(`${stopping.url}/healthz`);
   socket.write(`GET /healthz HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
   const closing = stopping.close();
-  const answer = await text(socket);
-  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-  expect(answer).toMatch(/^connection: close\r$/im);
+  const response = await text(socket);
+  expect(response).toMatch(/^HTTP\/1\.1 200 /);
+  expect(response).toMatch(/^connection: close\r$/im);
   await closing;
 });
 
-test('a gateway that stops refuses handshakes on connections that are already open', async () => {
+test('a stopping gateway refuses handshakes on open connections', async () => {
   const stopping = await startTestGateway();
   const { hostname, port } = new URL(stopping.url);
   const socket = openConnection({ host: hostname, port: Number(port) });
   await once(socket, 'connect');
-  // Only connections that have begun no request are closed at once.
+  // The gateway closes idle connections at once, so this one starts a request.
   socket.write(`GET /api-ws/v1/inference?model=voxa-v2 HTTP/1.1\r\nhost: ${hostname}\r\n`);
   await fetch(`${stopping.url}/healthz`);
   const closing = stopping.close();
@@ -104,8 +104,8 @@ test('a gateway that stops refuses handshakes on connections that are already op
   const upgrade = ['connection: upgrade', 'upgrade: websocket', 'sec-websocket-version: 13'];
   const key = [`authorization: Bearer ${stopping.key}`, 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=='];
   socket.write([...upgrade, ...key, '', ''].join('\r\n'));
-  const answer = await text(socket);
-  expect(answer).toMatch(/^HTTP\/1\.1 503 /);
-  expect(answer).toContain('"code":"draining"');
+  const response = await text(socket);
+  expect(response).toMatch(/^HTTP\/1\.1 503 /);
+  expect(response).toContain('"code":"draining"');
   await closing;
 });

@@ -7,8 +7,8 @@ import { type SocketGateway, startSocketGateway } from '../realtime/start.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { ledgerRows, logRows, post } from './ledger.ts';
 
-/** Milliseconds that a call may take here. */
-const total = 60_000;
+/** Deadline of a call, in milliseconds. */
+const deadlineMs = 60_000;
 const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
 const standard = '/v1/audio/speech';
 const sse = { 'X-Native-SSE': 'enable' };
@@ -20,24 +20,24 @@ const event = (used: number, data = 'AAAA') =>
 let upstream: RecordingUpstream;
 let sockets: WebSocketServer;
 let target: SocketGateway;
-/** Answers of the upstream that are not finished, and those whose connection is gone. */
-let open: ServerResponse[] = [];
+/** Responses of the upstream, finished or not. */
+let responses: ServerResponse[] = [];
 let answer: (path: string, response: ServerResponse) => void;
 let run: (socket: WebSocket) => void;
 
 beforeAll(async () => {
   upstream = await startUpstream(({ path }, response) => {
-    open.push(response);
+    responses.push(response);
     answer(path, response);
   });
   sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   sockets.on('connection', (socket) => socket.once('message', () => run(socket)));
   await once(sockets, 'listening');
   const wsUrl = `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}`;
-  target = await startSocketGateway({ channels: [channelTo(upstream.url, { wsUrl })], speechMs: total });
+  target = await startSocketGateway({ channels: [channelTo(upstream.url, { wsUrl })], speechMs: deadlineMs });
 });
 afterEach(() => {
-  open = [];
+  responses = [];
   upstream.seen.length = 0;
 });
 afterAll(async () => {
@@ -49,18 +49,18 @@ afterAll(async () => {
 const lastRow = async () => (await ledgerRows(target)).at(-1);
 const types = { json: { 'content-type': 'application/json' }, sse: { 'content-type': 'text/event-stream' } };
 
-/** Sends a drop at a time for as long as somebody listens. */
-const drip = (response: ServerResponse, drop: string) => {
-  const go = () => !response.destroyed && response.write(drop, () => setImmediate(go));
-  go();
+/** Sends a chunk again and again until the connection closes. */
+const drip = (response: ServerResponse, chunk: string) => {
+  const writeNext = () => !response.destroyed && response.write(chunk, () => setImmediate(writeNext));
+  writeNext();
 };
 
-describe('a provider that drips is given up when the time for all of it is over, and nothing is paid:', () => {
-  const expectEnd = async (call: Promise<Response>, begun: boolean) => {
-    if (!begun) await vi.waitFor(() => expect(open.length).toBeGreaterThan(0));
-    const reply = begun ? await call : undefined;
-    target.timers.advance(total - 1);
-    expect(open.some(({ destroyed }) => destroyed)).toBe(false);
+describe('a slow response of a provider is aborted at the deadline without a charge:', () => {
+  const expectAborted = async (call: Promise<Response>, hasStarted: boolean) => {
+    if (!hasStarted) await vi.waitFor(() => expect(responses.length).toBeGreaterThan(0));
+    const reply = hasStarted ? await call : undefined;
+    target.timers.advance(deadlineMs - 1);
+    expect(responses.some(({ destroyed }) => destroyed)).toBe(false);
     target.timers.advance(1);
     if (reply === undefined) {
       const late = await call;
@@ -70,26 +70,26 @@ describe('a provider that drips is given up when the time for all of it is over,
       await expect(reply.arrayBuffer()).rejects.toThrow();
     }
     await vi.waitFor(async () => expect(await lastRow()).toMatchObject({ state: 'refunded' }));
-    await vi.waitFor(() => expect(open.at(-1)?.destroyed).toBe(true));
+    await vi.waitFor(() => expect(responses.at(-1)?.destroyed).toBe(true));
     expect((await logRows(target)).at(-1)).toMatchObject({ status: 504, error_code: 'upstream_timeout' });
   };
   const speak = (path: string, content: object, headers: Record<string, string> = {}) =>
     post(target.url, target.key, path, content, { headers });
 
-  test('before its answer', async () => {
+  test('before it starts', async () => {
     answer = () => {};
-    await expectEnd(speak(native, nativeBody), false);
+    await expectAborted(speak(native, nativeBody), false);
   });
 
   test.each([
     ['native', native, nativeBody],
     ['standard', standard, body],
-  ])('in the middle of a %s answer', async (_what, path, content) => {
+  ])('in the middle of a %s response', async (_name, path, content) => {
     answer = (_path, response) => {
       response.writeHead(200, types.json);
       drip(response, ' ');
     };
-    await expectEnd(speak(path, content), false);
+    await expectAborted(speak(path, content), false);
   });
 
   test('in the middle of a file', async () => {
@@ -100,51 +100,51 @@ describe('a provider that drips is given up when the time for all of it is over,
         drip(response, '.');
         return;
       }
-      open.pop();
+      responses.pop();
       const audio = { url: `${upstream.url}/file` };
       response.writeHead(200, types.json);
       response.end(JSON.stringify({ output: { finish_reason: 'stop', audio }, usage: { characters: 3 } }));
     };
-    await expectEnd(speak(standard, { ...body, response_format: 'mp3' }), true);
+    await expectAborted(speak(standard, { ...body, response_format: 'mp3' }), true);
   });
 
   test.each([
     ['native events', native, nativeBody, sse],
     ['native events of the standard route', standard, { ...body, stream: true, stream_format: 'sse' }, {}],
     ['decoded audio', standard, { ...body, stream: true }, {}],
-  ] as const)('in the middle of %s', async (_what, path, content, headers) => {
+  ] as const)('in the middle of %s', async (_name, path, content, headers) => {
     answer = (_path, response) => {
       response.writeHead(200, types.sse);
       response.write(event(3));
       drip(response, ':\n');
     };
-    await expectEnd(speak(path, content, headers), true);
+    await expectAborted(speak(path, content, headers), true);
   });
 
   test('in the middle of a bridged stream', async () => {
-    let gone = false;
+    let isClosed = false;
     run = (socket) => {
       socket.on('close', () => {
-        gone = true;
+        isClosed = true;
       });
       socket.send(Buffer.alloc(1000, 1));
     };
     const reply = await speak(standard, { ...body, model: 'voxa-v1', stream: true });
     expect(reply.status).toBe(200);
-    target.timers.advance(total);
+    target.timers.advance(deadlineMs);
     await expect(reply.arrayBuffer()).rejects.toThrow();
     await vi.waitFor(async () => expect(await lastRow()).toMatchObject({ state: 'refunded' }));
-    await vi.waitFor(() => expect(gone).toBe(true));
+    await vi.waitFor(() => expect(isClosed).toBe(true));
   });
 });
 
-test('a client that does not read until the time is over pays what was made for it', async () => {
+test('a client that stops reading until the deadline pays for the audio generated so far', async () => {
   answer = (_path, response) => {
     response.writeHead(200, types.sse);
     response.write(event(7));
-    // More than all the buffers on the way hold, in pieces, so that it can be seen how far they went.
+    // More than all buffers hold, in chunks, so that the progress is visible.
     response.write('data:{"output":{"audio":{"data":"');
-    for (let piece = 0; piece < 512; piece += 1) response.write('A'.repeat(64 * 1024));
+    for (let index = 0; index < 512; index += 1) response.write('A'.repeat(64 * 1024));
   };
   const { hostname, port } = new URL(target.url);
   const client = connect(Number(port), hostname);
@@ -155,24 +155,24 @@ test('a client that does not read until the time is over pays what was made for 
   );
   await once(client, 'data');
   client.pause();
-  // Nothing moves any more, and the provider is not done.
+  // The buffers are full and the provider still has data to send.
   const lengths: number[] = [];
   await vi.waitFor(
     () => {
-      const left = open[0]?.writableLength ?? 0;
-      lengths.push(left);
-      expect(left).toBeGreaterThan(0);
-      expect(lengths.slice(-4)).toEqual([left, left, left, left]);
+      const pendingBytes = responses[0]?.writableLength ?? 0;
+      lengths.push(pendingBytes);
+      expect(pendingBytes).toBeGreaterThan(0);
+      expect(lengths.slice(-4)).toEqual([pendingBytes, pendingBytes, pendingBytes, pendingBytes]);
     },
     { interval: 100, timeout: 15_000 },
   );
-  target.timers.advance(total);
+  target.timers.advance(deadlineMs);
   await vi.waitFor(async () => expect(await lastRow()).toMatchObject({ state: 'settled', charged: 7 }));
   expect((await logRows(target)).at(-1)).toMatchObject({ status: 499 });
   client.destroy();
 });
 
-test('a call that is done in time leaves no alarm behind', async () => {
+test('a call that ends in time clears its timer', async () => {
   answer = (_path, response) => {
     response.writeHead(200, types.json);
     const audio = { url: 'https://files.example/a.mp3' };
@@ -180,7 +180,7 @@ test('a call that is done in time leaves no alarm behind', async () => {
   };
   const reply = await post(target.url, target.key, native, nativeBody);
   expect(reply.status).toBe(200);
-  target.timers.advance(total);
+  target.timers.advance(deadlineMs);
   await reply.json();
   expect(await lastRow()).toMatchObject({ state: 'settled', charged: 3 });
 });

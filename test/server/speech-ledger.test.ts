@@ -8,7 +8,7 @@ import { ledgerRows, logRows, makeKey, post, remainingQuota } from './ledger.ts'
 const speech = '/v1/audio/speech';
 const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
 const sentence = { model: 'voxa-v3-flash', input: { text: 'Good 早.', voice: 'v1' } };
-// "Good 早." counts 5 + 2 + 1.
+// "Good 早." counts as 5 + 2 + 1 characters.
 const characters = 8;
 
 const event = (id: number, data: object) =>
@@ -23,7 +23,7 @@ let upstream: RecordingUpstream;
 let target: TestGateway;
 let answer: Parameters<typeof startUpstream>[0];
 
-const finished = (used: number) => ({
+const speechResponse = (used: number) => ({
   request_id: 'r',
   output: {
     finish_reason: 'stop',
@@ -71,12 +71,12 @@ describe.each(engines)('on %s', (engine) => {
     await upstream.close();
   });
 
-  describe('a call that works', () => {
-    test('is settled for what the upstream reports, times price and ratio, before its end is told', async () => {
-      json(200, finished(6));
+  describe('a successful call', () => {
+    test("is charged for the upstream's count times price and ratio, before the response ends", async () => {
+      json(200, speechResponse(6));
       const { key, id } = await makeKey(target, { quota: 1000, group: 'trial' });
       const reply = await post(target.url, key, native, sentence);
-      expect(await reply.json()).toEqual(finished(6));
+      expect(await reply.json()).toEqual(speechResponse(6));
       expect(await remainingQuota(target, id)).toBe(1000 - 6 * 3 * 2.5);
       expect(await lastRow()).toEqual({
         state: 'settled',
@@ -95,15 +95,15 @@ describe.each(engines)('on %s', (engine) => {
       expect(log?.request_id).toBe(reply.headers.get('x-request-id'));
     });
 
-    test('goes out with the account key, and never with the client one', async () => {
-      json(200, finished(1));
+    test('uses the key of the account, and never that of the client', async () => {
+      json(200, speechResponse(1));
       await post(target.url, target.key, native, sentence);
       expect(upstream.seen[0]?.headers.authorization).toBe('Bearer upstream-key');
       expect(JSON.stringify(upstream.seen)).not.toContain(target.key);
     });
 
-    test('pays a standard request when its file has passed', async () => {
-      json(200, finished(10));
+    test('is charged on the standard route once its file is forwarded', async () => {
+      json(200, speechResponse(10));
       const reply = await post(target.url, target.key, speech, {
         model: 'voxa-v2',
         input: 'Hello there.',
@@ -113,14 +113,14 @@ describe.each(engines)('on %s', (engine) => {
       expect(await lastRow()).toMatchObject({ state: 'settled', charged: 10 });
     });
 
-    test('without a usage report costs what was expected', async () => {
-      json(200, { ...finished(0), usage: {} });
+    test('without a usage report is charged as reserved', async () => {
+      json(200, { ...speechResponse(0), usage: {} });
       await (await post(target.url, target.key, native, sentence)).text();
       expect(await lastRow()).toMatchObject({ state: 'settled', charged: characters * 3 });
     });
 
-    test('of a token model is settled in input and output tokens', async () => {
-      json(200, { ...finished(0), usage: { input_tokens: 2, output_tokens: 50, characters: 0 } });
+    test('of a token model is charged in input and output tokens', async () => {
+      json(200, { ...speechResponse(0), usage: { input_tokens: 2, output_tokens: 50, characters: 0 } });
       const body = { model: 'alpha-tts', input: { text: 'Hello', voice: 'v1' } };
       await (
         await post(target.url, target.key, '/api/v1/services/aigc/multimodal-generation/generation', body)
@@ -129,7 +129,7 @@ describe.each(engines)('on %s', (engine) => {
       expect((await logRows(target)).at(-1)).toMatchObject({ prompt_tokens: 2, completion_tokens: 50 });
     });
 
-    test('streamed is settled from the last cumulative figure', async () => {
+    test('with a stream is charged by the last cumulative count', async () => {
       answer = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1, 3));
@@ -142,7 +142,7 @@ describe.each(engines)('on %s', (engine) => {
       const reply = await post(target.url, target.key, native, sentence, {
         headers: { 'X-Native-SSE': 'enable' },
       });
-      // Proxies on the way must neither store nor collect events.
+      // Proxies must neither cache nor buffer events.
       expect(reply.headers.get('cache-control')).toBe('no-cache');
       expect(reply.headers.get('x-accel-buffering')).toBe('no');
       const text = await reply.text();
@@ -152,8 +152,8 @@ describe.each(engines)('on %s', (engine) => {
     });
   });
 
-  describe('a call that fails costs nothing', () => {
-    const refused = async (key: string) => {
+  describe('a failed call costs nothing', () => {
+    const expectRefunded = async (key: string) => {
       const before = (await ledgerRows(target)).length;
       const reply = await post(target.url, key, native, sentence);
       const text = await reply.text();
@@ -162,10 +162,10 @@ describe.each(engines)('on %s', (engine) => {
       return { status: reply.status, text, headers: reply.headers };
     };
 
-    test('a refusal of the provider passes unchanged', async () => {
+    test('a rejection of the provider is forwarded unchanged', async () => {
       json(400, '{"code":"InvalidParameter",  "message":"no","request_id":"x"}');
       const { key, id } = await makeKey(target, { quota: 100 });
-      const { status, text } = await refused(key);
+      const { status, text } = await expectRefunded(key);
       expect([status, text]).toEqual([400, '{"code":"InvalidParameter",  "message":"no","request_id":"x"}']);
       expect(await remainingQuota(target, id)).toBe(100);
     });
@@ -175,10 +175,10 @@ describe.each(engines)('on %s', (engine) => {
       [{ 'retry-after': '7' }, '7'],
       [{ 'retry-after': '86400' }, '300'],
       [{ 'retry-after': '1e308' }, '1'],
-    ])('throttling with %j carries a retry-after of %s', async (given, told) => {
+    ])('throttling with %j gets a retry-after of %s', async (given, errorBody) => {
       json(429, { code: 'Throttling.RateQuota', message: 'slow', request_id: 'x' }, given);
-      const { status, headers } = await refused(target.key);
-      expect([status, headers.get('retry-after')]).toEqual([429, told]);
+      const { status, headers } = await expectRefunded(target.key);
+      expect([status, headers.get('retry-after')]).toEqual([429, errorBody]);
     });
 
     test.each([
@@ -188,13 +188,13 @@ describe.each(engines)('on %s', (engine) => {
       [503, 503],
       [504, 504],
       [302, 502],
-    ])('an upstream %i becomes %i and says nothing of the provider', async (given, told) => {
+    ])('an upstream %i becomes %i, without details of the provider', async (given, errorBody) => {
       json(given, { code: 'InvalidApiKey', message: `secret ${upstream.url}`, request_id: 'x' });
-      const { status, text } = await refused(target.key);
-      expect(status).toBe(told);
+      const { status, text } = await expectRefunded(target.key);
+      expect(status).toBe(errorBody);
       expect(text).not.toContain('secret');
       const body = JSON.parse(text) as { error?: object };
-      // A failure of the provider keeps the form of native errors.
+      // A failure of the provider has the format of native errors.
       const isNative = given >= 500;
       expect(isNative ? body : body.error).toMatchObject({ request_id: expect.stringMatching(/^req_/) });
     });
@@ -204,10 +204,10 @@ describe.each(engines)('on %s', (engine) => {
       [503, 503, 'get_channel_failed'],
       [504, 504, 'upstream_timeout'],
     ])(
-      'an upstream %i without an error code becomes %i %s in the native error shape',
+      'an upstream %i without an error code becomes %i %s in the native error format',
       async (given, status, code) => {
         json(given, '');
-        const answered = await refused(target.key);
+        const answered = await expectRefunded(target.key);
         expect(answered.status).toBe(status);
         expect(JSON.parse(answered.text)).toEqual({
           code,
@@ -219,15 +219,15 @@ describe.each(engines)('on %s', (engine) => {
 
     test('broken JSON is a 502', async () => {
       json(200, '{"output":');
-      expect((await refused(target.key)).status).toBe(502);
+      expect((await expectRefunded(target.key)).status).toBe(502);
     });
 
-    test('a connection that breaks before the answer is a 502', async () => {
+    test('a connection that closes before the response is a 502', async () => {
       answer = (_request, response) => void response.destroy();
-      expect((await refused(target.key)).status).toBe(502);
+      expect((await expectRefunded(target.key)).status).toBe(502);
     });
 
-    test('a stream that breaks off breaks off for the client too', async () => {
+    test('a stream that breaks off also breaks off for the client', async () => {
       answer = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1, 3), () => response.destroy());
@@ -239,7 +239,7 @@ describe.each(engines)('on %s', (engine) => {
       await vi.waitFor(async () => expect(await lastRow()).toMatchObject({ state: 'refunded' }));
     });
 
-    test('an error event after audio ends the stream without a bill', async () => {
+    test('an error event after audio ends the stream without a charge', async () => {
       answer = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1));
@@ -254,7 +254,7 @@ describe.each(engines)('on %s', (engine) => {
       expect(await lastRow()).toMatchObject({ state: 'refunded' });
     });
 
-    test('beta failures inside a 200 are refunded and pass on the native route', async () => {
+    test('beta failures with HTTP 200 are refunded, and forwarded on the native route', async () => {
       const failure = {
         request_id: 'r',
         output: { base_resp: { status_code: 1042, status_msg: 'odd text' }, data: null },
@@ -277,42 +277,44 @@ describe.each(engines)('on %s', (engine) => {
     });
   });
 
-  describe('a client that leaves in the middle', () => {
-    const leaveAfterAudio = async (used: number | undefined) => {
-      let upstreamGone = false;
+  describe('a client that disconnects in the middle', () => {
+    const disconnectAfterAudio = async (used: number | undefined) => {
+      let upstreamClosed = false;
       answer = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1, used));
         response.on('close', () => {
-          upstreamGone = true;
+          upstreamClosed = true;
         });
       };
-      const leaving = new AbortController();
+      const controller = new AbortController();
       const before = (await ledgerRows(target)).length;
       const reply = await post(target.url, target.key, native, sentence, {
         headers: { 'X-Native-SSE': 'enable' },
-        signal: leaving.signal,
+        signal: controller.signal,
       });
       const reader = reply.body?.getReader();
       await reader?.read();
-      leaving.abort();
+      controller.abort();
       await vi.waitFor(async () => {
-        expect(upstreamGone).toBe(true);
+        expect(upstreamClosed).toBe(true);
         expect((await ledgerRows(target)).slice(before).map(({ state }) => state)).not.toContain('open');
       });
       return (await ledgerRows(target)).slice(before);
     };
 
-    test('pays what the upstream had counted', async () => {
-      expect(await leaveAfterAudio(5)).toMatchObject([{ state: 'settled', charged: 15 }]);
+    test('pays for the characters that the upstream has counted', async () => {
+      expect(await disconnectAfterAudio(5)).toMatchObject([{ state: 'settled', charged: 15 }]);
       expect((await logRows(target)).at(-1)).toMatchObject({
         status: 499,
         error_code: 'client_closed_request',
       });
     });
 
-    test('pays the whole text where the upstream counts it at the start', async () => {
-      expect(await leaveAfterAudio(undefined)).toMatchObject([{ state: 'settled', charged: characters * 3 }]);
+    test('pays for the whole text if the upstream counts it at the start', async () => {
+      expect(await disconnectAfterAudio(undefined)).toMatchObject([
+        { state: 'settled', charged: characters * 3 },
+      ]);
     });
 
     test.each<[string, object, typeof answer]>([
@@ -325,7 +327,7 @@ describe.each(engines)('on %s', (engine) => {
             return;
           }
           response.writeHead(200, { 'content-type': 'application/json' });
-          response.end(JSON.stringify(finished(5)));
+          response.end(JSON.stringify(speechResponse(5)));
         },
       ],
       [
@@ -338,13 +340,13 @@ describe.each(engines)('on %s', (engine) => {
       ],
     ])('pays for a %s of the standard route', async (_, body, upstreamAnswer) => {
       answer = upstreamAnswer;
-      const leaving = new AbortController();
+      const controller = new AbortController();
       const before = (await ledgerRows(target)).length;
       const request = { model: 'voxa-v3-flash', input: 'Good day.', voice: 'v1', ...body };
-      const reply = await post(target.url, target.key, speech, request, { signal: leaving.signal });
+      const reply = await post(target.url, target.key, speech, request, { signal: controller.signal });
       expect(reply.status).toBe(200);
       await reply.body?.getReader().read();
-      leaving.abort();
+      controller.abort();
       await vi.waitFor(async () =>
         expect((await ledgerRows(target)).slice(before)).toMatchObject([{ state: 'settled', charged: 15 }]),
       );
@@ -352,11 +354,11 @@ describe.each(engines)('on %s', (engine) => {
 
     test('pays nothing before the first audio', async () => {
       answer = () => {};
-      const leaving = new AbortController();
+      const controller = new AbortController();
       const before = (await ledgerRows(target)).length;
-      const call = post(target.url, target.key, native, sentence, { signal: leaving.signal });
+      const call = post(target.url, target.key, native, sentence, { signal: controller.signal });
       await vi.waitFor(() => expect(upstream.seen).toHaveLength(1));
-      leaving.abort();
+      controller.abort();
       await expect(call).rejects.toThrow();
       await vi.waitFor(async () =>
         expect((await ledgerRows(target)).slice(before).map(({ state }) => state)).toEqual(['refunded']),
@@ -364,21 +366,23 @@ describe.each(engines)('on %s', (engine) => {
     });
   });
 
-  describe('nothing reaches the upstream, and nothing is held', () => {
-    const untouched = async (key: string, path: string, body: unknown) => {
-      json(200, finished(1));
+  describe('a call fails without an upstream request or a reservation', () => {
+    const expectRefused = async (key: string, path: string, body: unknown) => {
+      json(200, speechResponse(1));
       const before = (await ledgerRows(target)).length;
       const reply = await post(target.url, key, path, body);
-      const told = (await reply.json()) as { error: { code: string; message: string; request_id: string } };
+      const errorBody = (await reply.json()) as {
+        error: { code: string; message: string; request_id: string };
+      };
       expect(upstream.seen).toEqual([]);
       expect((await ledgerRows(target)).length).toBe(before);
-      expect(told.error.request_id).toBe(reply.headers.get('x-request-id'));
-      return { status: reply.status, ...told.error };
+      expect(errorBody.error.request_id).toBe(reply.headers.get('x-request-id'));
+      return { status: reply.status, ...errorBody.error };
     };
 
     test('when the quota does not cover the call', async () => {
       const { key } = await makeKey(target, { quota: characters * 3 - 1 });
-      expect(await untouched(key, native, sentence)).toMatchObject({
+      expect(await expectRefused(key, native, sentence)).toMatchObject({
         status: 403,
         code: 'insufficient_user_quota',
       });
@@ -386,23 +390,29 @@ describe.each(engines)('on %s', (engine) => {
 
     test('when the group lacks the model', async () => {
       const { key } = await makeKey(target, { quota: 1000, group: 'none' });
-      expect(await untouched(key, native, sentence)).toMatchObject({ status: 403, code: 'access_denied' });
+      expect(await expectRefused(key, native, sentence)).toMatchObject({
+        status: 403,
+        code: 'access_denied',
+      });
     });
 
     test('when the key lacks the model', async () => {
       const { key } = await makeKey(target, { quota: 1000, modelLimits: ['alpha3-*'] });
-      expect(await untouched(key, native, sentence)).toMatchObject({ status: 403, code: 'access_denied' });
+      expect(await expectRefused(key, native, sentence)).toMatchObject({
+        status: 403,
+        code: 'access_denied',
+      });
     });
 
     test('when the key is disabled or expired', async () => {
       const disabled = await makeKey(target, { quota: 1000 });
       await disableToken(target.gateway.store, disabled);
-      expect(await untouched(disabled.key, native, sentence)).toMatchObject({
+      expect(await expectRefused(disabled.key, native, sentence)).toMatchObject({
         status: 401,
         code: 'invalid_api_key',
       });
       const expired = await makeKey(target, { quota: 1000, expiredTime: 1_000_000_000 });
-      expect(await untouched(expired.key, native, sentence)).toMatchObject({
+      expect(await expectRefused(expired.key, native, sentence)).toMatchObject({
         status: 401,
         code: 'invalid_api_key',
       });
@@ -433,9 +443,9 @@ describe.each(engines)('on %s', (engine) => {
       ['broken JSON', '{"model":', 400, /body: is not valid JSON/],
       ['an array', '[]', 400, /body: must be object/],
     ])('for %s', async (_name, body, status, message) => {
-      const told = await untouched(target.key, native, body);
-      expect(told.status).toBe(status);
-      expect(told.message).toMatch(message);
+      const errorBody = await expectRefused(target.key, native, body);
+      expect(errorBody.status).toBe(status);
+      expect(errorBody.message).toMatch(message);
     });
   });
 });

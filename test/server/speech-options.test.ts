@@ -45,12 +45,12 @@ const sent = () => {
   return request?.body as { model: string; input: Record<string, unknown> } | undefined;
 };
 
-const refusal = async (reply: Response) => {
+const errorOf = async (reply: Response) => {
   const { error } = (await reply.json()) as { error: { message: string } };
   return `${reply.status} ${error.message}`;
 };
 
-describe('extra_body replaces neither model nor text nor voice: what is held for is what is sent', () => {
+describe('extra_body replaces neither model, text nor voice, so the reservation matches the request', () => {
   test.each([
     'alpha3-tts-flash',
     'alpha3-tts-instruct-flash',
@@ -64,18 +64,20 @@ describe('extra_body replaces neither model nor text nor voice: what is held for
     expect(sent()).toMatchObject({ model, input: { text, voice: 'v1', kept: 0, off: false } });
     const plain = await speak({ model });
     await plain.arrayBuffer();
-    const [held, expected] = (await ledgerRows(target)).slice(-2).map(({ reserved }) => reserved);
-    expect(held).toBe(expected);
+    const [reservedWithExtra, reservedWithout] = (await ledgerRows(target))
+      .slice(-2)
+      .map(({ reserved }) => reserved);
+    expect(reservedWithExtra).toBe(reservedWithout);
   });
 
-  test('nor with a beta model, whose voice stands deeper', async () => {
+  test('with a beta model, whose voice is in voice_setting', async () => {
     const input = { text: 'other', voice: 'other', voice_setting: { voice_id: 'other', pitch: 0 } };
     const reply = await speak({ model: 'beta/speech-02-hd', input });
     expect(reply.status, await reply.text()).toBe(200);
     expect(sent()?.input).toMatchObject({ text, voice_setting: { voice_id: 'v1', pitch: 0 } });
   });
 
-  test("the client's own format, speed and instructions win, too", async () => {
+  test('format, speed and instructions of the request take precedence', async () => {
     const more = { response_format: 'wav', speed: 1.5, instructions: 'calm' };
     const reply = await speak({
       model: 'voxa-v2',
@@ -97,29 +99,29 @@ describe('extra_body replaces neither model nor text nor voice: what is held for
   });
 });
 
-describe('instructions in extra_body are checked like those beside it', () => {
+describe('instructions in extra_body are checked like those of the request', () => {
   test.each([
     [{ instructions: 'calm' }, 'alpha3-tts-flash takes no instructions'],
     [{ instructions: 'calm', optimize_instructions: true }, 'alpha3-tts-flash takes no instructions'],
-  ])('%j', async (input, words) => {
-    const told = await refusal(await speak({ model: 'alpha3-tts-flash', input }));
-    expect(told).toContain('400 extra_body.input.instructions: ');
-    expect(told).toContain(words);
+  ])('%j', async (input, problem) => {
+    const error = await errorOf(await speak({ model: 'alpha3-tts-flash', input }));
+    expect(error).toContain('400 extra_body.input.instructions: ');
+    expect(error).toContain(problem);
     expect(upstream.seen).toEqual([]);
   });
 
-  test('and by the name of the model', async () => {
+  test('also under the field name of the model', async () => {
     const input = { instruction: 'calm '.repeat(2_000) };
-    const told = await refusal(await speak({ model: 'voxa-v2', input }));
-    expect(told).toBe('400 extra_body.input.instruction: must have at most 1600 tokens.');
+    const error = await errorOf(await speak({ model: 'voxa-v2', input }));
+    expect(error).toBe('400 extra_body.input.instruction: must have at most 1600 tokens.');
     const missing = await speak({
       model: 'alpha3-tts-instruct-flash',
       input: { optimize_instructions: true },
     });
-    expect(await refusal(missing)).toBe('400 extra_body.input.optimize_instructions: needs instructions.');
+    expect(await errorOf(missing)).toBe('400 extra_body.input.optimize_instructions: needs instructions.');
   });
 
-  test('and may be optimized', async () => {
+  test('and can be optimized', async () => {
     const input = { instructions: 'calm', optimize_instructions: true };
     const reply = await speak({ model: 'alpha3-tts-instruct-flash', input });
     expect(reply.status, await reply.text()).toBe(200);
@@ -127,19 +129,19 @@ describe('instructions in extra_body are checked like those beside it', () => {
   });
 });
 
-describe('an option that only other models have is refused, since it would change nothing', () => {
+describe('an option that only other models have is refused, because it would have no effect', () => {
   test.each<[string, string, unknown]>([
     ['alpha3-tts-flash', 'sample_rate', 16_000],
     ['voxa-v2', 'language_type', 'English'],
     ['beta/speech-02-hd', 'rate', 1.5],
   ])('%s: %s %j', async (model, name, value) => {
-    const told = await refusal(await speak({ model, input: { [name]: value } }));
-    expect(told).toContain(`400 extra_body.input.${name}: `);
-    expect(told).toContain(model);
+    const error = await errorOf(await speak({ model, input: { [name]: value } }));
+    expect(error).toContain(`400 extra_body.input.${name}: `);
+    expect(error).toContain(model);
     expect(upstream.seen).toEqual([]);
   });
 
-  test('what asks for nothing but the usual passes, and so does what is not known here', async () => {
+  test('options with their default value and unknown options are forwarded', async () => {
     const input = {
       sample_rate: 24_000,
       seed: 0,

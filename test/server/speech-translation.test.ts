@@ -19,7 +19,7 @@ const plain: SpeechInput = {
   extraParameters: undefined,
 };
 
-test('voxa: everything goes into input, mp3 by default', () => {
+test('voxa: all options are in input, with mp3 by default', () => {
   expect(toNative(model('voxa-v3-flash'), { ...plain, speed: 1.5, instructions: 'calm' })).toEqual({
     route: 'synthesizer',
     format: 'mp3',
@@ -30,7 +30,7 @@ test('voxa: everything goes into input, mp3 by default', () => {
   });
 });
 
-test('explicit zero and false of extra_body survive, model and text cannot be replaced', () => {
+test('zero and false in extra_body are kept, and model and text cannot be replaced', () => {
   const extraInput = {
     seed: 0,
     enable_markdown_filter: false,
@@ -47,7 +47,7 @@ test('explicit zero and false of extra_body survive, model and text cannot be re
   });
 });
 
-test('alpha: wav synchronous, pcm while streaming, anything else refused', () => {
+test('alpha: wav without streaming, pcm while streaming, and no other format', () => {
   const alpha = model('alpha3-tts-flash');
   expect(toNative(alpha, plain).format).toBe('wav');
   expect(toNative(alpha, { ...plain, streaming: 'audio' }).format).toBe('pcm');
@@ -59,7 +59,7 @@ test('alpha: wav synchronous, pcm while streaming, anything else refused', () =>
   );
 });
 
-test('alpha has no speed, the others take 0.5 to 2', () => {
+test('alpha has no speed, and the other models accept 0.5 to 2', () => {
   expect(() => toNative(model('alpha-tts'), { ...plain, speed: 1.2 })).toThrow(/speed: /);
   expect(toNative(model('alpha-tts'), { ...plain, speed: 1 }).body.input).toEqual({
     text: 'Hello.',
@@ -75,7 +75,7 @@ test('alpha has no speed, the others take 0.5 to 2', () => {
   }
 });
 
-test('beta: voice and speed in voice_setting, form in audio_setting, the file behind a URL', () => {
+test('beta: voice and speed in voice_setting, format in audio_setting, and the file as a URL', () => {
   const extraInput = {
     sample_rate: 44100,
     voice_setting: { pitch: 0, voice_id: 'other' },
@@ -95,12 +95,12 @@ test('beta: voice and speed in voice_setting, form in audio_setting, the file be
   });
 });
 
-test('over the duplex socket it is the same, where there is no HTTP route', () => {
+test('a model without an HTTP route gets the same input over the duplex socket', () => {
   const duplex = { ...model('voxa-v2'), protocols: ['inference' as const] };
   expect(toNative(duplex, plain)).toEqual({ ...toNative(model('voxa-v2'), plain), route: 'inference' });
 });
 
-test('alpha: instructions go along', () => {
+test('alpha: instructions are forwarded', () => {
   expect(toNative(model('alpha3-tts-flash'), { ...plain, instructions: 'calm' })).toEqual({
     route: 'multimodal',
     format: 'wav',
@@ -108,7 +108,7 @@ test('alpha: instructions go along', () => {
   });
 });
 
-test('the format is one that the model has, wherever it is asked for', () => {
+test('the format must be one of the model, in every field that sets it', () => {
   const format = (id: string, change: Partial<SpeechInput>) =>
     toNative(model(id), { ...plain, ...change }).format;
   for (const one of ['mp3', 'wav', 'pcm', 'opus'] as const) {
@@ -132,7 +132,7 @@ test('the format is one that the model has, wherever it is asked for', () => {
   );
 });
 
-test('beta: what is no object is none, and native events come as they are', () => {
+test('beta: invalid objects are ignored, and native events are unchanged', () => {
   const beta = model('beta/speech-02-hd');
   const extraInput = { voice_setting: ['x'], audio_setting: 'x', stream_options: null };
   expect(toNative(beta, { ...plain, streaming: 'events', extraInput }).body.input).toEqual({
@@ -146,8 +146,8 @@ test('beta: what is no object is none, and native events come as they are', () =
   });
 });
 
-/** The form of each kind of model, with options of its own and values that change nothing on the others. */
-const forms = {
+/** Options of one model per kind: its own, those with a default that other models ignore, and the list in the error message. */
+const optionsByModel = {
   'voxa-v2': {
     own: {
       format: 'mp3',
@@ -159,7 +159,7 @@ const forms = {
       aigc_propagate_id: 'a',
       hot_fix: {},
     },
-    usual: {
+    defaults: {
       volume: 50,
       rate: 1,
       pitch: 1,
@@ -169,14 +169,14 @@ const forms = {
       enable_markdown_filter: false,
       enable_aigc_tag: false,
     },
-    takes:
+    listed:
       'format, sample_rate, volume, rate, pitch, bit_rate, enable_ssml, word_timestamp_enabled, seed, language_hints, ' +
       'instruction, enable_markdown_filter, enable_aigc_tag, aigc_propagator, aigc_propagate_id, hot_fix',
   },
   'alpha3-tts-flash': {
     own: { instructions: 'calm' },
-    usual: { language_type: 'Auto', optimize_instructions: false },
-    takes: 'language_type, instructions, optimize_instructions',
+    defaults: { language_type: 'Auto', optimize_instructions: false },
+    listed: 'language_type, instructions, optimize_instructions',
   },
   'beta/speech-02-hd': {
     own: {
@@ -189,41 +189,41 @@ const forms = {
       output_format: 'hex',
       stream_options: {},
     },
-    usual: { subtitle_enable: false, aigc_watermark: false },
-    takes:
+    defaults: { subtitle_enable: false, aigc_watermark: false },
+    listed:
       'voice_setting, audio_setting, pronunciation_dict, timbre_weights, language_boost, voice_modify, ' +
       'subtitle_enable, output_format, stream_options, aigc_watermark',
   },
 };
-/** Options of others that the standard request, or the model, makes something of. */
-const understood: Readonly<Record<string, readonly string[]>> = {
+/** Options of other kinds that the standard request, or the model, also uses. */
+const sharedOptions: Readonly<Record<string, readonly string[]>> = {
   'alpha3-tts-flash': ['format', 'sample_rate'],
   'beta/speech-02-hd': ['sample_rate'],
 };
 
-test.each(Object.entries(forms))(
-  '%s takes its own options, and of others what is usual',
-  (id, { own, usual, takes }) => {
+test.each(Object.entries(optionsByModel))(
+  '%s accepts its own options, and default values of others',
+  (id, { own, defaults, listed }) => {
     const speak = (extraInput: Record<string, unknown>) => toNative(model(id), { ...plain, extraInput });
-    for (const [name, value] of Object.entries({ ...own, ...usual }))
+    for (const [name, value] of Object.entries({ ...own, ...defaults }))
       expect(() => speak({ [name]: value })).not.toThrow();
-    for (const name of Object.keys(usual)) expect(() => speak({ [name]: 'x' })).not.toThrow();
-    for (const other of Object.values(forms)) {
+    for (const name of Object.keys(defaults)) expect(() => speak({ [name]: 'x' })).not.toThrow();
+    for (const other of Object.values(optionsByModel)) {
       if (other.own === own) continue;
-      expect(() => speak(other.usual)).not.toThrow();
-      for (const name of Object.keys({ ...other.own, ...other.usual })) {
+      expect(() => speak(other.defaults)).not.toThrow();
+      for (const name of Object.keys({ ...other.own, ...other.defaults })) {
         expect(() => speak({ [name]: null })).not.toThrow();
         expect(() => speak({ [name]: undefined })).not.toThrow();
-        if (understood[id]?.includes(name) === true) continue;
+        if (sharedOptions[id]?.includes(name) === true) continue;
         expect(() => speak({ [name]: 'x' })).toThrow(
-          `extra_body.input.${name}: is not an option of ${id}, which has ${takes}.`,
+          `extra_body.input.${name}: is not an option of ${id}, which has ${listed}.`,
         );
       }
     }
   },
 );
 
-test('alpha speaks at one rate, and beta only speaks', () => {
+test('alpha has one sample rate, and beta has no action', () => {
   const alpha = (extraInput: Record<string, unknown>) =>
     toNative(model('alpha-tts'), { ...plain, extraInput });
   expect(alpha({ sample_rate: 24_000 }).body.input).toMatchObject({ sample_rate: 24_000 });
@@ -238,7 +238,7 @@ test('alpha speaks at one rate, and beta only speaks', () => {
   expect(toNative(model('voxa-v2'), { ...plain, extraInput: { brand_new: 5 } }).body.input.brand_new).toBe(5);
 });
 
-test('beta streamed as bytes asks for no aggregated last event, and streams no wav', () => {
+test('beta streamed as bytes requests no aggregated last event, and has no wav', () => {
   const beta = model('beta/speech-2.8-hd');
   const { body } = toNative(beta, { ...plain, streaming: 'audio', extraInput: { stream_options: { x: 1 } } });
   expect(body.input.stream_options).toEqual({ x: 1, exclude_aggregated_audio: true });
@@ -248,7 +248,7 @@ test('beta streamed as bytes asks for no aggregated last event, and streams no w
   );
 });
 
-test('every HTTP speech model of the catalogue has a translation', () => {
+test('every HTTP speech model of the catalog has a translation', () => {
   const http = models.filter(
     ({ protocols }) => protocols.includes('synthesizer') || protocols.includes('multimodal'),
   );

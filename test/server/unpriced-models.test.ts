@@ -49,32 +49,32 @@ describe('without a price', () => {
   afterAll(() => target.close());
 
   test.each(metered.map((operation) => [operation.id, operation] as const))(
-    '%s answers 404 and holds no quota',
+    '%s responds with 404 and reserves no quota',
     async (id, operation) => {
       const socket = operation.responses.some(({ status }) => status === 101);
-      const sends = socket ? [{}] : requestsOf(operation);
-      expect(sends.length).toBeGreaterThan(0);
-      for (const variation of sends) {
+      const variations = socket ? [{}] : requestsOf(operation);
+      expect(variations.length).toBeGreaterThan(0);
+      for (const variation of variations) {
         const caller = { url: target.url, key: target.key, isGateway: false };
-        const answer = await (socket ? requestUpgrade : exchange)(caller, operation, variation);
-        expect(answer.status, `${id}: ${excerpt(answer)}`).toBe(404);
-        expect(answer.body.toString()).toContain('does not exist.');
+        const response = await (socket ? requestUpgrade : exchange)(caller, operation, variation);
+        expect(response.status, `${id}: ${excerpt(response)}`).toBe(404);
+        expect(response.body.toString()).toContain('does not exist.');
       }
       expect(await ledgerRows(target)).toEqual([]);
       expect(await target.gateway.store.read.selectFrom('tasks').selectAll().execute()).toEqual([]);
     },
   );
 
-  test('the answer is that for an unknown model', async () => {
-    const ask = async (model: string) => {
+  test('the response equals that for an unknown model', async () => {
+    const errorFor = async (model: string) => {
       const reply = await post(target.url, target.key, '/v1/embeddings', { model, input: 'a' });
       const { error } = (await reply.json()) as { error: Record<string, string> };
       return [reply.status, error.code, error.message?.replace(model, 'MODEL')];
     };
-    const unknown = await ask('no-such-model');
+    const unknown = await errorFor('no-such-model');
     expect(unknown).toEqual([404, 'model_not_found', 'model: "MODEL" does not exist.']);
     for (const model of ['theta-embedding-1', 'house-chat', 'voxa-v2'])
-      expect(await ask(model)).toEqual(unknown);
+      expect(await errorFor(model)).toEqual(unknown);
   });
 
   test('no model is listed', async () => {
@@ -85,7 +85,7 @@ describe('without a price', () => {
   });
 });
 
-test('the sandbox serves the models that no configured channel does, at its own price', async () => {
+test('the sandbox serves the models that no configured channel serves, at its own price', async () => {
   const native = channels.filter(({ protocol }) => protocol === 'native');
   const target = await startTestGateway({ channels: native, prices: { 'voxa-v2': 3 } });
   const headers = { authorization: `Bearer ${target.key}` };

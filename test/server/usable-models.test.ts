@@ -15,15 +15,19 @@ interface Model {
 describe.each(engines)('the models of a key on %s', (engine) => {
   let target: TestGateway;
   beforeAll(async () => {
-    const only = (...ids: string[]) => ids.map((id) => ({ id, upstream: undefined }));
-    const to = (name: string, change: object) => channelTo('http://127.0.0.1:9', { name, ...change });
+    const modelsWithIds = (...ids: string[]) => ids.map((id) => ({ id, upstream: undefined }));
+    const channel = (name: string, change: object) => channelTo('http://127.0.0.1:9', { name, ...change });
     target = await startTestGateway(
       {
         channels: [
-          to('chat', { protocol: 'messages', models: only('house-chat', 'own-*') }),
-          to('vectors', { protocol: 'embeddings', models: only('house-vectors'), groups: ['default'] }),
-          to('closed', { protocol: 'messages', models: only('shut-chat'), groups: [] }),
-          to('native', { models: only('house-voice', '*'), priority: -1 }),
+          channel('chat', { protocol: 'messages', models: modelsWithIds('house-chat', 'own-*') }),
+          channel('vectors', {
+            protocol: 'embeddings',
+            models: modelsWithIds('house-vectors'),
+            groups: ['default'],
+          }),
+          channel('closed', { protocol: 'messages', models: modelsWithIds('shut-chat'), groups: [] }),
+          channel('native', { models: modelsWithIds('house-voice', '*'), priority: -1 }),
         ],
       },
       engine,
@@ -31,7 +35,7 @@ describe.each(engines)('the models of a key on %s', (engine) => {
   });
   afterAll(() => target.close());
 
-  const ask = async (path: string, key = target.key) => {
+  const getModels = async (path: string, key = target.key) => {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(`${target.url}/v1/models${path}`, { headers });
     return { status: response.status, body: (await response.json()) as Model & { data: Model[] } };
@@ -51,8 +55,8 @@ describe.each(engines)('the models of a key on %s', (engine) => {
       updated_at: created_at,
     });
 
-  test('show its own voices, newest first, and nobody else’s', async () => {
-    const { id: stranger } = await target.gateway.store.run('createUser', {
+  test('include its own voices, newest first, and no voices of others', async () => {
+    const { id: otherUserId } = await target.gateway.store.run('createUser', {
       name: 'stranger',
       group: 'default',
       now: 1,
@@ -60,31 +64,34 @@ describe.each(engines)('the models of a key on %s', (engine) => {
     await save('voxa-v2-a', 1, 'voxa-v2', 1);
     await save('voxa-v2-b', 1, 'voxa-v2', 2, 'DEPLOYING');
     await save('voxa-v2-gone', 1, 'voxa-v2', 3, 'UNDEPLOYED');
-    await save('voxa-v2-other', stranger, 'voxa-v2', 4);
+    await save('voxa-v2-other', otherUserId, 'voxa-v2', 4);
     await save('vc-a', 1, 'alpha3-tts-vc-2026-01-22', 5);
     const own = (id: string) => ({ id, name: 'narrator', custom: true });
     const custom = ({ voices = [] }: Model) => voices.filter((voice) => voice.custom === true);
-    const { body } = await ask('/voxa-v2');
+    const { body } = await getModels('/voxa-v2');
     expect(custom(body)).toEqual([own('voxa-v2-b'), own('voxa-v2-a')]);
     expect(body.voices?.map(({ id }) => id)).toContain('voxanna');
-    expect((await ask('/alpha3-tts-vc-2026-01-22')).body.voices).toEqual([own('vc-a')]);
-    const { data } = (await ask('')).body;
+    expect((await getModels('/alpha3-tts-vc-2026-01-22')).body.voices).toEqual([own('vc-a')]);
+    const { data } = (await getModels('')).body;
     expect(data.flatMap(custom)).toHaveLength(3);
     const key = generateKey();
-    const record = { userId: stranger, name: 'own', keyHash: hashKey(key), keyHint: '***', now: 1 };
+    const record = { userId: otherUserId, name: 'own', keyHash: hashKey(key), keyHint: '***', now: 1 };
     await target.gateway.store.run('createToken', { ...record, unlimitedQuota: true });
-    expect(custom((await ask('/voxa-v2', key)).body)).toEqual([own('voxa-v2-other')]);
+    expect(custom((await getModels('/voxa-v2', key)).body)).toEqual([own('voxa-v2-other')]);
   });
 
-  test('are those that channels name beyond the catalogue, too', async () => {
-    const ids = (await ask('')).body.data.map(({ id }) => id);
+  test('include those that channels list beyond the catalog', async () => {
+    const ids = (await getModels('')).body.data.map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(['house-chat', 'house-vectors', 'iota-chat-1']));
     for (const id of ['own-*', '*', 'shut-chat', 'house-voice']) expect(ids).not.toContain(id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect((await ask('/house-chat')).body).toMatchObject({ owned_by: 'operator', protocols: ['messages'] });
-    expect((await ask('/own-one')).status).toBe(404);
+    expect((await getModels('/house-chat')).body).toMatchObject({
+      owned_by: 'operator',
+      protocols: ['messages'],
+    });
+    expect((await getModels('/own-one')).status).toBe(404);
     const limited = await makeKey(target, { quota: 1, modelLimits: ['house-v*'] });
-    expect((await ask('', limited.key)).body.data.map(({ id }) => id)).toEqual(['house-vectors']);
-    expect((await ask('/house-chat', limited.key)).status).toBe(404);
+    expect((await getModels('', limited.key)).body.data.map(({ id }) => id)).toEqual(['house-vectors']);
+    expect((await getModels('/house-chat', limited.key)).status).toBe(404);
   });
 });

@@ -5,24 +5,24 @@ import { operationIds, operations } from '../../generated/operations.ts';
 import { validateRequest } from '../../server/http/validate-request.ts';
 import { Failure } from '../../server/lib/failure.ts';
 
-/** The gateway compiles the schemas of an operation when it is first called, so what is broken must be seen here. */
-describe('the schemas of', () => {
+/** The gateway compiles the schemas of an operation on its first call, so this test compiles all of them. */
+describe('the request validator', () => {
   const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as Bundle;
 
-  test.each(operationIds)('%s compile, with a body and without', (id) => {
+  test.each(operationIds)('compiles the schemas of %s, with a body and without', (id) => {
     const validate = validateRequest(bundle);
-    for (const body of [{}, undefined]) expect(outcome(validate, id, body)).toBe('judged');
+    for (const body of [{}, undefined]) expect(outcome(validate, id, body)).toBe('validated');
   });
 
-  test('an operation that are broken are no judgement, and leave the others alone', () => {
+  test('fails only the operation with an invalid schema', () => {
     const broken = structuredClone(bundle);
     broken.components.schemas.SpeechRequest = { type: 'nonsense' };
     const validate = validateRequest(broken);
-    expect(outcome(validate, 'createSpeech', {})).not.toBe('judged');
-    expect(outcome(validate, 'createMessage', {})).toBe('judged');
+    expect(outcome(validate, 'createSpeech', {})).not.toBe('validated');
+    expect(outcome(validate, 'createMessage', {})).toBe('validated');
   });
 
-  test('a component that is missing is named', () => {
+  test('names a missing component', () => {
     const broken = structuredClone(bundle);
     delete broken.components.schemas.SpeechRequest;
     expect(outcome(validateRequest(broken), 'createSpeech', {})).toContain(
@@ -30,7 +30,7 @@ describe('the schemas of', () => {
     );
   });
 
-  test('an operation that is missing ends the start', () => {
+  test('fails at the start if an operation is missing', () => {
     const broken = structuredClone(bundle);
     delete broken.paths[operations.createSpeech.path];
     expect(() => validateRequest(broken)).toThrow('the bundle has no post /v1/audio/speech');
@@ -42,7 +42,7 @@ interface Bundle {
   components: { schemas: Record<string, object> };
 }
 
-/** `judged` when a request was let through or refused; else what went wrong. */
+/** Returns `validated` if the request was accepted or refused, otherwise the error message. */
 function outcome(
   validate: ReturnType<typeof validateRequest>,
   id: (typeof operationIds)[number],
@@ -68,7 +68,7 @@ function outcome(
   } catch (error) {
     return String(error);
   }
-  const [error] = next.mock.calls[0] ?? [new Error('nothing came of it')];
-  if (error === undefined || error instanceof Failure) return 'judged';
-  return error instanceof Error ? error.message : 'something else';
+  const [error] = next.mock.calls[0] ?? [new Error('next was not called')];
+  if (error === undefined || error instanceof Failure) return 'validated';
+  return error instanceof Error ? error.message : 'unknown error';
 }

@@ -14,7 +14,7 @@ const assets = '/api/assets/upload';
 
 let target: TestGateway;
 beforeAll(async () => {
-  // Nothing is to get as far as a channel.
+  // No request reaches this channel.
   target = await startTestGateway({ sandbox: false, channels: [channelTo('http://127.0.0.1:9')] });
 });
 afterAll(() => target.close());
@@ -22,15 +22,15 @@ afterAll(() => target.close());
 const gamma = { model: 'gamma3.0-video' };
 const seedance = { model: 'epsilon-delta-2-5-260628' };
 const eta = { model: 'eta-imagine-video', prompt: 'x' };
-const enrol = { model: 'voice-enrollment' };
+const enrollment = { model: 'voice-enrollment' };
 const media = 'first_frame, last_frame, reference_image, reference_video, reference_audio, file, link';
 
-describe('a refusal tells', () => {
+describe('the message for', () => {
   test.each<[string, string, unknown, string | RegExp]>([
-    // where one of several would do, that one is enough
-    ['nothing at all', native, { ...gamma, input: {} }, 'input: must have at least one of prompt, media.'],
+    // One of several fields is enough.
+    ['an empty input', native, { ...gamma, input: {} }, 'input: must have at least one of prompt, media.'],
     [
-      'no kind of media',
+      'a request without prompt and media',
       videos,
       gamma,
       'body: must have at least one of prompt, image, images, reference_images, video, input_reference, metadata.',
@@ -42,12 +42,12 @@ describe('a refusal tells', () => {
       'metadata: must have at least one of input.media, input, content, video_url, audio_url.',
     ],
     [
-      'neither sound nor words',
+      'a voice without audio and prompt',
       voices,
-      { ...enrol, input: { action: 'create_voice', target_model: 'voxa-v2', prefix: 'ab' } },
+      { ...enrollment, input: { action: 'create_voice', target_model: 'voxa-v2', prefix: 'ab' } },
       'input: must have at least one of url, voice_prompt.',
     ],
-    // of alternatives, the one that is nearest to what was sent
+    // The closest of several alternatives is described.
     [
       'empty media',
       native,
@@ -55,7 +55,12 @@ describe('a refusal tells', () => {
       'input.media: must NOT have fewer than 1 items.',
     ],
     ['a wrong prompt', native, { ...gamma, input: { prompt: 5 } }, 'input.prompt: must be string.'],
-    ['no voice', speech, { model: 'voxa-v2', input: 'x', voice: 5 }, 'voice: must be string or object.'],
+    [
+      'a voice of the wrong type',
+      speech,
+      { model: 'voxa-v2', input: 'x', voice: 5 },
+      'voice: must be string or object.',
+    ],
     ['a voice without id', speech, { model: 'voxa-v2', input: 'x', voice: {} }, 'voice.id: is required.'],
     [
       'an empty voice',
@@ -64,12 +69,12 @@ describe('a refusal tells', () => {
       'voice: must NOT have fewer than 1 characters.',
     ],
     [
-      'a length that is no length',
+      'a duration of the wrong type',
       videos,
       { ...eta, seconds: true },
       'seconds: must be 1 to 15: -1 is for an edit, which needs video.',
     ],
-    // the choices
+    // The choices are listed.
     [
       'an unknown service',
       voices,
@@ -79,7 +84,7 @@ describe('a refusal tells', () => {
     [
       'an unknown action',
       voices,
-      { ...enrol, input: { action: 'other' } },
+      { ...enrollment, input: { action: 'other' } },
       'input.action: must be one of create_voice, list_voice, query_voice, update_voice, delete_voice.',
     ],
     [
@@ -89,7 +94,7 @@ describe('a refusal tells', () => {
       'content.0.type: must be one of text, image_url, video_url, audio_url, draft_task.',
     ],
     [
-      'the same in the generic form',
+      'an unknown kind of content in the generic format',
       videos,
       { ...seedance, metadata: { content: [{ type: 'other' }] } },
       'metadata.content.0.type: must be one of text, image_url, video_url, audio_url, draft_task.',
@@ -106,7 +111,7 @@ describe('a refusal tells', () => {
       { ...gamma, input: { media: [{ type: 'other', url: 'https://files.example/a' }] } },
       `input.media.0.type: must be one of ${media}.`,
     ],
-    // the form of a text, in words
+    // The format of a string is described in words.
     [
       'an unknown type of asset',
       assets,
@@ -114,16 +119,16 @@ describe('a refusal tells', () => {
       'asset_type: must be one of Image, Video, Audio.',
     ],
     [
-      'no host name',
+      'an invalid host name',
       videos,
       { ...eta, custom_domain: 'a b' },
       'custom_domain: must be a host name, without scheme, port or path.',
     ],
     [
-      'no prefix',
+      'an invalid prefix',
       voices,
       {
-        ...enrol,
+        ...enrollment,
         input: {
           action: 'create_voice',
           target_model: 'voxa-v2',
@@ -134,7 +139,7 @@ describe('a refusal tells', () => {
       'input.prefix: must be 1 to 10 letters and digits.',
     ],
     [
-      'no name of a voice',
+      'an invalid voice name',
       voices,
       {
         model: 'alpha-voice-enrollment',
@@ -148,7 +153,7 @@ describe('a refusal tells', () => {
       'input.preferred_name: must be 1 to 16 letters, digits and underscores.',
     ],
     [
-      'no id for a cloned voice',
+      'an invalid id for a cloned voice',
       multimodal,
       {
         model: 'beta/speech-02-hd',
@@ -156,16 +161,16 @@ describe('a refusal tells', () => {
       },
       /^input\.voice_id: must begin with a letter/,
     ],
-  ])('%s', async (_, path, body, words) => {
+  ])('%s', async (_, path, body, expected) => {
     const reply = await post(target.url, target.key, path, body, { headers: { 'compat-version': '1' } });
     const { error } = (await reply.json()) as { error: { message: string } };
     expect(reply.status).toBe(400);
-    if (typeof words === 'string') expect(error.message).toBe(words);
-    else expect(error.message).toMatch(words);
+    if (typeof expected === 'string') expect(error.message).toBe(expected);
+    else expect(error.message).toMatch(expected);
   });
 });
 
-describe('a length out of range is told one range, whichever check finds it', () => {
+describe('a duration out of range gets the same range from every check', () => {
   const seconds = ['0', '16', '-2', 'five', '99999', '1.5', 0, 16, -2, 1.5, 99_999];
   test.each([
     ...seconds.map((value) => [
@@ -210,14 +215,14 @@ describe('a length out of range is told one range, whichever check finds it', ()
     expect(`${reply.status} ${error.message}`).toBe(`400 ${field}: must be ${range}.`);
   });
 
-  test('and -1 of eta says what it is for', async () => {
+  test('the range of eta explains -1', async () => {
     const reply = await post(target.url, target.key, videos, { ...eta, seconds: '-1' });
     const { error } = (await reply.json()) as { error: { message: string } };
     expect(error.message).toBe('seconds: must be 1 to 15: -1 is for an edit, which needs video.');
   });
 });
 
-describe('two lengths that disagree are a conflict, whichever is the longer', () => {
+describe('seconds and duration that differ are a conflict, whichever is longer', () => {
   test.each(
     [seedance, eta].flatMap((model) => [
       [{ ...model, prompt: 'x', seconds: '5', duration: 4 }],
@@ -236,21 +241,21 @@ describe('two lengths that disagree are a conflict, whichever is the longer', ()
   });
 });
 
-test('every pattern of a request has words, so that no refusal shows an expression', () => {
+test('every pattern of a request has a description, so no message contains a regular expression', () => {
   const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as object;
-  const wordless = new Set<string>();
+  const undescribed = new Set<string>();
   const visit = (node: unknown, name: string): void => {
     if (typeof node !== 'object' || node === null) return;
-    const { pattern, 'x-form': form } = node as { pattern?: unknown; 'x-form'?: unknown };
-    if (typeof pattern === 'string' && typeof form !== 'string') wordless.add(`${name} ${pattern}`);
+    const { pattern, 'x-form': description } = node as { pattern?: unknown; 'x-form'?: unknown };
+    if (typeof pattern === 'string' && typeof description !== 'string') undescribed.add(`${name} ${pattern}`);
     for (const [key, value] of Object.entries(node)) {
-      // What only chooses between rules is violated without a word.
+      // A violated `if` produces no message. The others are not part of a request body.
       if (!['if', 'responses', 'headers', 'callbacks'].includes(key)) visit(value, key);
     }
   };
   visit(bundle, '');
-  // Those of answers, which are not read from a client.
-  expect(Array.from(wordless, (one) => one.split(' ')[0] ?? '').sort()).toEqual([
+  // Patterns of responses and of query parameters.
+  expect(Array.from(undescribed, (one) => one.split(' ')[0] ?? '').sort()).toEqual([
     'Id',
     'NativeTime',
     'WebhookTimestamp',

@@ -8,7 +8,7 @@ import { engines } from '../store/engines.ts';
 import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
-describe('what no field may hold', () => {
+describe('forbidden values', () => {
   test.each<[unknown, string, string]>([
     ['a\0b', '', 'U+0000'],
     [{ a: 'tab\t line\r\n', b: 'bell\x07' }, 'b', 'U+0007'],
@@ -21,11 +21,11 @@ describe('what no field may hold', () => {
     [JSON.parse('{"a":[1e400]}'), 'a.0', 'finite'],
     [JSON.parse('{"a":-1e400}'), 'a', 'finite'],
     [JSON.parse('['.repeat(102) + ']'.repeat(102)), '', '100 levels'],
-  ])('%o', (value, field, says) => {
-    expect(valueProblem(value)).toEqual({ field, message: expect.stringContaining(says) });
+  ])('%o', (value, field, expected) => {
+    expect(valueProblem(value)).toEqual({ field, message: expect.stringContaining(expected) });
   });
 
-  test('everything else passes', () => {
+  test('all other values are accepted', () => {
     const text = 'héé こ 안 好 😀 \t\r\n \x7f \x85 \u2028 \ufeff \uffff';
     const value = { text, [text]: [0, -0, 1e300, null, true, '', {}, []], __proto__: { a: 'a\0b' } };
     expect(valueProblem(JSON.parse(JSON.stringify(value)))).toBeUndefined();
@@ -36,17 +36,21 @@ describe('what no field may hold', () => {
 
 const operations = [...documentedOperations.values()].filter(({ aliasOf }) => aliasOf === undefined);
 
-/** Every text in a value, and the value with another text in its place. */
-function* replaced(value: Json, by: string, path: string[] = []): Generator<{ path: string[]; value: Json }> {
-  if (typeof value === 'string') yield { path, value: by };
+/** Yields, for each string in a value, its path and the value with that string replaced. */
+function* replaceStrings(
+  value: Json,
+  replacement: string,
+  path: string[] = [],
+): Generator<{ path: string[]; value: Json }> {
+  if (typeof value === 'string') yield { path, value: replacement };
   if (Array.isArray(value)) {
     for (const [index, inner] of value.entries()) {
-      for (const one of replaced(inner, by, [...path, String(index)]))
+      for (const one of replaceStrings(inner, replacement, [...path, String(index)]))
         yield { path: one.path, value: value.with(index, one.value) };
     }
   } else if (isObject(value)) {
     for (const [name, inner] of Object.entries(value)) {
-      for (const one of replaced(inner, by, [...path, name]))
+      for (const one of replaceStrings(inner, replacement, [...path, name]))
         yield { path: one.path, value: { ...value, [name]: one.value } };
     }
   }
@@ -59,28 +63,28 @@ describe.each(engines)('on %s', (engine) => {
   });
   afterAll(() => target.close());
 
-  /** Status and message of the answer, whose message must begin with the field. */
-  const refused = async (
+  /** Expects a 400 whose message starts with the field. */
+  const expectRefused = async (
     operation: DocumentedOperation,
     sent: Parameters<typeof exchange>[2],
     field: string,
   ) => {
     const answer = await exchange(target, operation, sent);
-    const told = jsonOf(answer) as { error?: { message: string }; message?: string };
-    const message = told.error?.message ?? told.message ?? '';
+    const errorBody = jsonOf(answer) as { error?: { message: string }; message?: string };
+    const message = errorBody.error?.message ?? errorBody.message ?? '';
     expect([answer.status, message], JSON.stringify(sent)).toEqual([
       400,
       expect.stringContaining(`${field}: `),
     ]);
   };
 
-  test('a NUL is refused in every text of every body', async () => {
+  test('a NUL is refused in every string of every body', async () => {
     let count = 0;
     for (const operation of operations) {
       const json = operation.requests.find(({ mediaType }) => mediaType === 'application/json');
       for (const example of json?.examples ?? []) {
-        for (const { path, value } of replaced(example.value, 'a\0b')) {
-          await refused(operation, { body: value }, path.join('.'));
+        for (const { path, value } of replaceStrings(example.value, 'a\0b')) {
+          await expectRefused(operation, { body: value }, path.join('.'));
           count += 1;
         }
       }
@@ -88,21 +92,21 @@ describe.each(engines)('on %s', (engine) => {
     expect(count).toBeGreaterThan(200);
   });
 
-  test('control characters are refused in every parameter of a path or query', async () => {
+  test('control characters are refused in every path and query parameter', async () => {
     for (const operation of operations) {
       for (const { name, in: place } of operation.parameters) {
-        if (place === 'path') await refused(operation, { path: { [name]: 'a\0b' } }, name);
-        if (place === 'query') await refused(operation, { query: { [name]: 'a\x1fb' } }, name);
+        if (place === 'path') await expectRefused(operation, { path: { [name]: 'a\0b' } }, name);
+        if (place === 'query') await expectRefused(operation, { query: { [name]: 'a\x1fb' } }, name);
       }
     }
   });
 
-  test('numbers that nobody can count with are refused in every integer of a query', async () => {
+  test('numbers outside the safe range are refused in every integer of a query', async () => {
     for (const operation of operations) {
       for (const { name, in: place, schema } of operation.parameters) {
         if (place === 'header' || schema.type !== 'integer') continue;
         for (const number of ['1e400', '1e300', '-1e400', '9007199254740993', '1.5', 'NaN', 'Infinity'])
-          await refused(operation, { [place]: { [name]: number } }, name);
+          await expectRefused(operation, { [place]: { [name]: number } }, name);
       }
     }
   });
@@ -112,12 +116,12 @@ describe.each(engines)('on %s', (engine) => {
     async (number) => {
       const operation = documentedOperations.get('customizeVoice') as DocumentedOperation;
       const action = (name: string) => `"input":{"action":"${name}","page_index":${number}}}`;
-      await refused(
+      await expectRefused(
         operation,
         { body: `{"model":"voice-enrollment",${action('list_voice')}` },
         'input.page_index',
       );
-      await refused(
+      await expectRefused(
         operation,
         { body: `{"model":"alpha-voice-enrollment",${action('list')}` },
         'input.page_index',
@@ -125,15 +129,15 @@ describe.each(engines)('on %s', (engine) => {
     },
   );
 
-  test('the last page that can be asked for is empty', async () => {
+  test('the page with the highest index is empty', async () => {
     const operation = documentedOperations.get('customizeVoice') as DocumentedOperation;
     const input = { action: 'list_voice', page_index: 2_147_483_647, page_size: 1000 };
     const answer = await exchange(target, operation, { body: { model: 'voice-enrollment', input } });
     expect([answer.status, jsonOf(answer)]).toMatchObject([200, { output: { voice_list: [] } }]);
   });
 
-  test('a header cannot bring control characters in', async () => {
-    const { status } = await raw(target.url, [
+  test('a NUL in a header is refused', async () => {
+    const { status } = await sendHead(target.url, [
       'POST /v1/videos HTTP/1.1',
       'host: x',
       `authorization: Bearer ${target.key}`,
@@ -144,8 +148,8 @@ describe.each(engines)('on %s', (engine) => {
   });
 });
 
-/** Sends the lines of a head as they are. */
-function raw(url: string, lines: readonly string[]): Promise<{ status: number; text: string }> {
+/** Sends the lines of a request head unchanged. */
+function sendHead(url: string, lines: readonly string[]): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () =>
@@ -172,13 +176,13 @@ describe('two Host headers', () => {
     ['/healthz', ['host: a', 'accept: */*', 'HOST: b']],
     ['/none', ['host: a', 'host: b']],
   ])('are refused at %s', async (path, hosts) => {
-    const { status, text } = await raw(target.url, [`GET ${path} HTTP/1.1`, ...hosts]);
+    const { status, text } = await sendHead(target.url, [`GET ${path} HTTP/1.1`, ...hosts]);
     expect(status).toBe(400);
     expect(text).toContain('"message":"host: must be sent once."');
   });
 
-  test('are no matter with one', async () => {
-    const { status } = await raw(target.url, ['GET /healthz HTTP/1.1', 'host: a', 'x-host: b']);
+  test('are not detected in other headers', async () => {
+    const { status } = await sendHead(target.url, ['GET /healthz HTTP/1.1', 'host: a', 'x-host: b']);
     expect(status).toBe(200);
   });
 });

@@ -113,9 +113,7 @@ const unknownFields = [
 
 /** The standard route accepts only input and parameters. */
 const fieldsOf = ({ prefix, paths }: Route) =>
-  [...paths, ...unknownFields].filter(
-    (voiceField) => prefix === '' || !voiceField.startsWith('extra.'),
-  );
+  [...paths, ...unknownFields].filter((voiceField) => prefix === '' || !voiceField.startsWith('extra.'));
 
 describe.each(engines)('on %s', (engine) => {
   let first: RecordingUpstream;
