@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { parse } from 'yaml';
+import { createDeployment, type Deployment } from '../faults/deployment.ts';
 import { GatewayProcess } from '../faults/gateway-process.ts';
-import { makeSite, type Site } from '../faults/site.ts';
 import { append, plain, update } from '../mock/sockets/client-events.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
@@ -29,29 +29,29 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
   'the load balancer of compose.yaml',
   { timeout: 90_000 },
   () => {
-    let site: Site;
+    let deployment: Deployment;
     let provider: PausedStreams;
     let gateways: GatewayProcess[] = [];
     const balancers: ChildProcess[] = [];
 
     beforeAll(async () => {
       provider = await startPausedStreams(message.model);
-      site = await makeSite('postgres');
-      const config = JSON.parse(await readFile(site.options.config, 'utf8')) as { channels: object[] };
+      deployment = await createDeployment('postgres');
+      const config = JSON.parse(await readFile(deployment.options.config, 'utf8')) as { channels: object[] };
       config.channels.unshift(provider.channel(10));
       const { stop } = parse(configText('gateway')) as { stop: object };
-      await writeFile(site.options.config, JSON.stringify({ ...config, stop }));
-      gateways = await Promise.all([1, 2].map(() => GatewayProcess.start(site.options)));
+      await writeFile(deployment.options.config, JSON.stringify({ ...config, stop }));
+      gateways = await Promise.all([1, 2].map(() => GatewayProcess.start(deployment.options)));
     }, 60_000);
     afterAll(async () => {
       for (const balancer of balancers) balancer.kill('SIGKILL');
       for (const gateway of gateways) gateway.kill();
       await Promise.all(gateways.map((gateway) => gateway.ended));
       await provider.upstream.close();
-      await site.remove();
+      await deployment.remove();
     });
 
-    /** The balancer as compose.yaml has it, but before the gateways of this test, and with some lines changed. */
+    /** Starts the balancer of compose.yaml in front of the gateways of this test, with changes to its configuration. */
     async function startBalancer(change: (text: string) => string = (text) => text): Promise<string> {
       const port = await freePort();
       let text = change(configText('balancer'))
@@ -60,7 +60,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
         .replace('maxconn 20000', 'maxconn 200');
       for (const [index, { url }] of gateways.entries())
         text = text.replace(`gateway-${index + 1}:8080`, new URL(url).host);
-      const file = join(site.options.dataDir, `haproxy-${port}.cfg`);
+      const file = join(deployment.options.dataDir, `haproxy-${port}.cfg`);
       await writeFile(file, text);
       execFileSync('haproxy', ['-c', '-q', '-f', file]);
       const balancer = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'ignore' });
@@ -76,110 +76,113 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       fetch(`${url}/v1/messages`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${site.key}`,
+          authorization: `Bearer ${deployment.key}`,
           'content-type': 'application/json',
           'compat-version': '2023-06-01',
         },
         body: JSON.stringify({ ...message, ...more }),
       });
 
-    /** A realtime session that has been told how to speak. */
-    async function session(url: string) {
+    /** Opens a realtime session and sends its settings. */
+    async function openSession(url: string) {
       const socket = new WebSocket(`${url}/v1/realtime?model=alpha3-tts-flash-realtime`, {
-        headers: { authorization: `Bearer ${site.key}` },
+        headers: { authorization: `Bearer ${deployment.key}` },
       });
-      const heard: string[] = [];
+      const receivedTypes: string[] = [];
       const send = (event: object) => socket.send(JSON.stringify(event));
       socket.on('message', (data: Buffer) =>
-        heard.push((JSON.parse(data.toString()) as { type: string }).type),
+        receivedTypes.push((JSON.parse(data.toString()) as { type: string }).type),
       );
-      await vi.waitFor(() => expect(heard).toContain('session.created'), { timeout: 10_000 });
+      await vi.waitFor(() => expect(receivedTypes).toContain('session.created'), { timeout: 10_000 });
       send(update({ voice: 'Aria', mode: 'commit' }));
-      await vi.waitFor(() => expect(heard).toContain('session.updated'), { timeout: 10_000 });
-      let spoken = 0;
-      const say = (text: string) => {
-        spoken += 1;
-        send(append(text, `append_${spoken}`));
-        send(plain('input_text_buffer.commit', `commit_${spoken}`));
+      await vi.waitFor(() => expect(receivedTypes).toContain('session.updated'), { timeout: 10_000 });
+      let count = 0;
+      const speak = (text: string) => {
+        count += 1;
+        send(append(text, `append_${count}`));
+        send(plain('input_text_buffer.commit', `commit_${count}`));
       };
       const done = (count: number) =>
-        vi.waitFor(() => expect(heard.filter((type) => type === 'response.done')).toHaveLength(count), {
-          timeout: 30_000,
-        });
+        vi.waitFor(
+          () => expect(receivedTypes.filter((type) => type === 'response.done')).toHaveLength(count),
+          {
+            timeout: 30_000,
+          },
+        );
       const closed = once(socket, 'close') as Promise<[number]>;
       const finished = async () => {
         send(plain('session.finish', 'finish'));
         const [code] = await closed;
-        expect(heard).toContain('session.finished');
+        expect(receivedTypes).toContain('session.finished');
         return code;
       };
-      return { socket, say, done, finished };
+      return { socket, speak, done, finished };
     }
 
     test('keeps a silent session open for longer than any other connection', async () => {
-      // As in compose.yaml, but for the times of ordinary calls, which are shortened for the test.
+      // As in compose.yaml, but with shorter timeouts for ordinary calls.
       const url = await startBalancer((text) =>
         text.replace(/timeout (client|server|http-request|http-keep-alive) +\d+s/g, 'timeout $1 1s'),
       );
-      const { socket, say, done } = await session(url);
-      // Opened after the session, and closed by the balancer since nothing comes.
+      const { socket, speak, done } = await openSession(url);
+      // Opened after the session, and closed by the balancer when it times out.
       const idle = request(`${url}/v1/messages`, { method: 'POST', headers: { 'content-length': '10' } });
       idle.on('error', () => {});
       idle.flushHeaders();
       await new Promise((resolve) => idle.once('close', resolve));
-      say('Still here.');
+      speak('Still here.');
       await done(1);
       socket.close();
     });
 
-    test('loses no call, stream or speech when one of two gateways is told to stop', async () => {
+    test('loses no call, stream or speech when one of two gateways stops', async () => {
       const url = await startBalancer();
       const streams = await Promise.all([call(url, { stream: true }), call(url, { stream: true })]);
       const texts = streams.map((stream) => stream.text());
-      // Told by what waits for them below.
+      // The expectations below report a failure.
       Promise.all(texts).catch(() => {});
       await vi.waitFor(() => expect(provider.paused).toHaveLength(2));
-      const sessions = [await session(url), await session(url)];
+      const sessions = [await openSession(url), await openSession(url)];
 
-      let going = true;
+      let isRunning = true;
       const statuses: number[] = [];
-      const callers = Array.from({ length: 4 }, async () => {
-        while (going) {
+      const calls = Array.from({ length: 4 }, async () => {
+        while (isRunning) {
           const answer = await call(url);
           await answer.arrayBuffer();
           statuses.push(answer.status);
         }
       });
-      Promise.all(callers).catch(() => {});
-      const answered = (count: number) =>
+      Promise.all(calls).catch(() => {});
+      const waitForResponses = (count: number) =>
         vi.waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(count), { timeout: 30_000 });
-      await answered(20);
+      await waitForResponses(20);
 
-      for (const { say } of sessions) say('This is said to its end, whatever becomes of the gateway.');
+      for (const { speak } of sessions) speak('This is spoken to its end, although the gateway stops.');
       const [stopped] = gateways;
       stopped?.kill('SIGTERM');
       await vi.waitFor(() => expect(fetch(`${stopped?.url}/readyz`)).rejects.toThrow(), { timeout: 10_000 });
-      await answered(statuses.length + 40);
+      await waitForResponses(statuses.length + 40);
       provider.resume();
-      // A session on a gateway that stops may finish, and ends as any other.
+      // A gateway that stops lets its sessions finish normally.
       for (const { done, finished } of sessions) {
         await done(1);
         expect(await finished()).toBe(1000);
       }
       expect(await stopped?.ended).toMatchObject({ code: 0 });
-      going = false;
-      await Promise.all(callers);
+      isRunning = false;
+      await Promise.all(calls);
 
       expect(new Set(statuses)).toEqual(new Set([200]));
-      // Each call was made once, and none twice.
+      // Each call reached the provider exactly once.
       const streamed = 2;
       expect(provider.upstream.seen).toHaveLength(statuses.length + streamed);
       for (const text of await Promise.all(texts))
         expect(text.match(/^event: \w+$/gm)).toHaveLength(provider.events);
-      const again = await session(url);
-      again.say('Back again.');
-      await again.done(1);
-      again.socket.close();
+      const newSession = await openSession(url);
+      newSession.speak('Back again.');
+      await newSession.done(1);
+      newSession.socket.close();
     });
   },
 );

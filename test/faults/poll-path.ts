@@ -1,8 +1,8 @@
 export const nativePoll = '/api/v1/tasks/';
 
-/** Where the task of an answer is to be polled. */
-export function pollPath(path: string, answer: unknown): string {
-  const { id, output, result, data } = answer as {
+/** Returns the path to poll the task in a response. */
+export function pollPath(path: string, body: unknown): string {
+  const { id, output, result, data } = body as {
     id?: string;
     output?: { task_id: string };
     result?: string;

@@ -1,23 +1,23 @@
 import { parseArgs } from 'node:util';
 import { killAll } from '../bench/processes.ts';
-import { inWords } from './report.ts';
+import { formatReport } from './report.ts';
 import { soak } from './soak.ts';
 
 const usage = `npm run soak -- --minutes N [options]
-Has customers do all that they can to gateways of their own with throw-away data, disturbs and kills gateways meanwhile, and ends in a verdict:
-every unit accounted for, nothing told and lost, nothing twice, no unexpected 5xx, open files (from 1 minute) and memory (from 10) as after
-warm-up.
+Starts gateways with temporary data, sends mixed load, injects faults and kills gateways. Checks that every unit of quota is
+accounted for, no response is lost or charged twice, no 5xx is unexpected, and open files (from 1 minute) and memory (from 10
+minutes) do not grow after warm-up.
 
-  --minutes N       how long, from 0.2 to 1440
-  --seed S          a whole number: the same order of requests and kills; default: another one each time
-  --database URL    PostgreSQL, in a schema that is dropped at the end; default: SQLite, with one gateway
-  --nodes N         gateways on PostgreSQL, any of which may be killed, 1 to 8, default 2
-  --workers N       processes of each gateway on PostgreSQL, any of which may be killed as well, 1 to 8, default 1
-  --customers N     at once, 1 to 64, default 10
-  --rate N          requests a second, of all customers together, 1 to 10000; default: as fast as they are answered
+  --minutes N       duration, 0.2 to 1440
+  --seed S          whole number that determines the order of requests and faults; default: different in each run
+  --database URL    PostgreSQL database, in a temporary schema; default: SQLite with one gateway
+  --nodes N         number of gateways on PostgreSQL, 1 to 8, default 2
+  --workers N       processes of each gateway on PostgreSQL, 1 to 8, default 1
+  --customers N     concurrent clients, 1 to 64, default 10
+  --rate N          total requests per second, 1 to 10000; default: unlimited
   --json            print the report as JSON`;
 
-function read() {
+function readOptions() {
   const { values } = parseArgs({
     options: {
       minutes: { type: 'string' },
@@ -33,49 +33,50 @@ function read() {
   });
   if (values.help) return undefined;
   const { minutes, seed, customers, database, workers } = values;
-  if (minutes === undefined) throw new Error('--minutes is missing: say how long, from 0.2 to 1440.');
+  if (minutes === undefined) throw new Error('--minutes is required, from 0.2 to 1440.');
   if (!(Number(minutes) >= 0.2 && Number(minutes) <= 1_440))
     throw new Error(`--minutes must be from 0.2 to 1440, not ${minutes}.`);
   if (!/^\d{1,9}$/.test(seed))
     throw new Error(`--seed must be a whole number of up to 9 digits, not ${seed}.`);
   if (database !== undefined && !/^postgres(ql)?:\/\//.test(database))
     throw new Error('--database must be a postgres:// address.');
-  const wanted = values.nodes ?? (database === undefined ? '1' : '2');
-  if (database === undefined && wanted !== '1') throw new Error('--nodes: several share a --database.');
-  if (database === undefined && workers !== '1') throw new Error('--workers: several share a --database.');
+  const nodes = values.nodes ?? (database === undefined ? '1' : '2');
+  if (database === undefined && nodes !== '1') throw new Error('--nodes greater than 1 requires --database.');
+  if (database === undefined && workers !== '1')
+    throw new Error('--workers greater than 1 requires --database.');
   return {
     json: values.json,
     soak: {
       seconds: Number(minutes) * 60,
       seed: Number(seed),
-      nodes: whole('nodes', wanted, 8),
-      workers: whole('workers', workers, 8),
-      customers: whole('customers', customers, 64),
-      rate: values.rate === undefined ? undefined : whole('rate', values.rate, 10_000),
+      nodes: parseInteger('nodes', nodes, 8),
+      workers: parseInteger('workers', workers, 8),
+      clients: parseInteger('customers', customers, 64),
+      rate: values.rate === undefined ? undefined : parseInteger('rate', values.rate, 10_000),
       database,
     },
   };
 }
 
-/** @throws Error when it is no whole number from 1 to `most` */
-function whole(option: string, given: string, most: number): number {
+/** @throws Error if the value is not a whole number from 1 to `max` */
+function parseInteger(option: string, given: string, max: number): number {
   const number = Number(given);
-  if (!(Number.isInteger(number) && number >= 1 && number <= most))
-    throw new Error(`--${option} must be a whole number from 1 to ${most}, not ${given}.`);
+  if (!(Number.isInteger(number) && number >= 1 && number <= max))
+    throw new Error(`--${option} must be a whole number from 1 to ${max}, not ${given}.`);
   return number;
 }
 
 try {
-  const asked = read();
-  if (asked === undefined) console.log(usage);
+  const options = readOptions();
+  if (options === undefined) console.log(usage);
   else {
     const interrupted = () => {
       killAll();
       process.exit(130);
     };
     process.once('SIGINT', interrupted);
-    const report = await soak({ ...asked.soak, onPhase: (phase) => console.error(phase) });
-    console.log(asked.json ? JSON.stringify(report, undefined, 2) : inWords(report));
+    const report = await soak({ ...options.soak, onPhase: (phase) => console.error(phase) });
+    console.log(options.json ? JSON.stringify(report, undefined, 2) : formatReport(report));
     if (report.faults.length > 0) process.exitCode = 1;
   }
 } catch (error) {

@@ -1,54 +1,54 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { here, ServerProcess } from '../bench/processes.ts';
 import type { GatewayOptions } from '../faults/gateway-process.ts';
-import { countOf, type OpenFiles, openFilesOf, together } from './open-files.ts';
+import { countFiles, mergeOpenFiles, type OpenFiles, readOpenFiles } from './open-files.ts';
 
 const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
-/** What a gateway takes of its machine while it rests. */
+/** Memory and open files of an idle gateway. */
 export interface Footprint {
   residentMb: number;
   openFiles: OpenFiles;
-  /** How many of them are connections to others than the database. */
-  outside: number;
+  /** Number of connections except those to the database. */
+  otherConnections: number;
 }
 
-export interface NodeParts {
+export interface GatewayNodeOptions {
   options: GatewayOptions;
   core: 'measured' | 'others';
-  /** Processes that share its work. */
+  /** Number of worker processes. */
   workers: number;
   onCrash: (what: string) => void;
 }
 
-/** A gateway that is started as an operator would, killed, and started again on the same data. */
-export class Node {
-  readonly #parts: NodeParts;
-  /** How its connections to PostgreSQL are called. */
-  readonly session = `soak_${randomUUID()}`;
+/** A gateway process that can be killed and restarted on the same data. */
+export class GatewayNode {
+  readonly #options: GatewayNodeOptions;
+  /** Application name of its PostgreSQL connections. */
+  readonly applicationName = `soak_${randomUUID()}`;
   #server: ServerProcess | undefined;
-  #killing = false;
-  /** Grows at every kill: who asked before and was cut off has nothing to complain about. */
-  life = 0;
+  #isKillingWorker = false;
+  /** Increments at every kill. A request of an earlier generation may be interrupted. */
+  generation = 0;
   kills = 0;
 
-  constructor(parts: NodeParts) {
-    this.#parts = parts;
+  constructor(parts: GatewayNodeOptions) {
+    this.#options = parts;
   }
 
-  /** Its address; undefined: it, or one of its workers, is not there at the moment. */
+  /** Its URL. Undefined while it or one of its workers is restarting. */
   get url(): string | undefined {
-    return this.#killing ? undefined : this.#server?.origin;
+    return this.#isKillingWorker ? undefined : this.#server?.origin;
   }
 
   async start(): Promise<void> {
-    const { options, core, workers, onCrash } = this.#parts;
+    const { options, core, workers, onCrash } = this.#options;
     const { dataDir, config, databaseUrl } = options;
     const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
-    database?.searchParams.set('application_name', this.session);
+    database?.searchParams.set('application_name', this.applicationName);
     const server = await ServerProcess.start({
       module: here('../../server/main.ts'),
       core,
@@ -70,63 +70,66 @@ export class Node {
       },
     });
     this.#server = server;
-    void server.ended.then((how) => {
-      if (this.#server === server) onCrash(`a gateway that nobody killed ended with ${how}`);
+    void server.ended.then((exit) => {
+      if (this.#server === server) onCrash(`a gateway ended unexpectedly with ${exit}`);
     });
   }
 
-  async killAndStart(): Promise<void> {
+  async killAndRestart(): Promise<void> {
     const server = this.#server;
-    this.life += 1;
+    this.generation += 1;
     this.kills += 1;
     this.#server = undefined;
     await server?.kill();
     await this.start();
   }
 
-  /** One of its workers, which it replaces; `chosen` is from 0 up to 1. */
-  async killWorker(chosen: number): Promise<void> {
+  /** Kills a worker, which the gateway replaces. `fraction` in [0, 1) selects it. */
+  async killWorker(fraction: number): Promise<void> {
     const workers = (await this.#server?.workers()) ?? [];
-    const pid = workers[Math.floor(chosen * workers.length)];
+    const pid = workers[Math.floor(fraction * workers.length)];
     if (pid === undefined) return;
-    this.life += 1;
+    this.generation += 1;
     this.kills += 1;
-    // The system sends it connections until it has ended, which is some time after the signal.
-    this.#killing = true;
+    // The kernel assigns connections to the worker until it has exited, some time after the signal.
+    this.#isKillingWorker = true;
     process.kill(pid, 'SIGKILL');
-    while (existsSync(`/proc/${pid}`)) await pause(10);
-    // By then this process has read that its connections are gone.
-    await immediate();
-    this.#killing = false;
+    while (existsSync(`/proc/${pid}`)) await delay(10);
+    // Lets this process receive the end of its connections.
+    await yieldToEventLoop();
+    this.#isKillingWorker = false;
   }
 
-  /** Has it read its configuration again. */
+  /** Reloads the configuration. */
   reload(): void {
     const pid = this.#server?.pid;
     if (pid !== undefined) process.kill(pid, 'SIGHUP');
   }
 
-  /** As an operator stops it. @throws Error when it does not end with 0. */
+  /** Stops it gracefully. @throws Error if the exit code is not 0 */
   async stop(): Promise<void> {
     const server = this.#server;
-    this.life += 1;
+    this.generation += 1;
     this.#server = undefined;
     await server?.stop();
   }
 
   async footprint(): Promise<Footprint> {
     const server = this.#server;
-    if (server?.pid === undefined) throw new Error('a gateway that is not there takes nothing');
-    const openFiles = together(
-      await Promise.all([server.pid, ...(await server.workers())].map((pid) => openFilesOf(pid))),
+    if (server?.pid === undefined) throw new Error('the gateway is not running');
+    const openFiles = mergeOpenFiles(
+      await Promise.all([server.pid, ...(await server.workers())].map((pid) => readOpenFiles(pid))),
     );
-    const { databaseUrl } = this.#parts.options;
+    const { databaseUrl } = this.#options.options;
     const database =
       databaseUrl === undefined ? '' : `connection to port ${new URL(databaseUrl).port || 5432}`;
     return {
       residentMb: (await server.residentBytes()) / 1e6,
       openFiles,
-      outside: countOf(openFiles, (kind) => kind.startsWith('connection to') && kind !== database),
+      otherConnections: countFiles(
+        openFiles,
+        (kind) => kind.startsWith('connection to') && kind !== database,
+      ),
     };
   }
 }

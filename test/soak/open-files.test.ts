@@ -3,12 +3,12 @@ import { open } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { countOf, growthOf, openFilesOf } from './open-files.ts';
+import { countFiles, describeGrowth, readOpenFiles } from './open-files.ts';
 
 test.runIf(process.platform === 'linux')(
-  'open files are told by their kind, and connections by where they lead',
+  'reports open files by kind and connections by remote port',
   async () => {
-    const before = await openFilesOf(process.pid);
+    const before = await readOpenFiles(process.pid);
     const path = fileURLToPath(import.meta.url);
     const file = await open(path);
     onTestFinished(() => file.close());
@@ -21,13 +21,13 @@ test.runIf(process.platform === 'linux')(
     const socket = connect(port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     await accepted;
-    const after = await openFilesOf(process.pid);
+    const after = await readOpenFiles(process.pid);
     expect(after).toMatchObject({ [path]: 1, [`connection to port ${port}`]: 1 });
-    expect(countOf(after, (kind) => kind.startsWith('connection'))).toBeGreaterThan(1);
-    const grown = growthOf(before, after);
+    expect(countFiles(after, (kind) => kind.startsWith('connection'))).toBeGreaterThan(1);
+    const grown = describeGrowth(before, after);
     expect(grown).toContain(`1 more of ${path}`);
     expect(grown).toContain(`1 more of connection to port ${port}`);
     expect(grown).toContain('more of connection of a client');
-    expect(growthOf(after, after)).toBe('');
+    expect(describeGrowth(after, after)).toBe('');
   },
 );

@@ -1,15 +1,15 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** How many files of each kind a process has open, as `{ "connection to 127.0.0.1:5432": 4, "pipe": 3 }`. */
+/** Number of open files by kind, such as `{ "connection to port 5432": 4, "pipe": 3 }`. */
 export type OpenFiles = Readonly<Record<string, number>>;
 
-/** Of a process on Linux. */
-export async function openFilesOf(pid: number): Promise<OpenFiles> {
+/** Reads the open files of a process on Linux. */
+export async function readOpenFiles(pid: number): Promise<OpenFiles> {
   const folder = `/proc/${pid}/fd`;
   const sockets = await readSockets(pid);
   const kinds: Record<string, number> = {};
   for (const number of await readdir(folder)) {
-    // One that has just been closed is none any more.
+    // The file may have been closed in the meantime.
     const target = await readlink(`${folder}/${number}`).catch(() => undefined);
     if (target === undefined) continue;
     const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
@@ -20,20 +20,20 @@ export async function openFilesOf(pid: number): Promise<OpenFiles> {
   return kinds;
 }
 
-export function countOf(files: OpenFiles, counts: (kind: string) => boolean = () => true): number {
-  return Object.entries(files).reduce((sum, [kind, count]) => (counts(kind) ? sum + count : sum), 0);
+export function countFiles(files: OpenFiles, isCounted: (kind: string) => boolean = () => true): number {
+  return Object.entries(files).reduce((sum, [kind, count]) => (isCounted(kind) ? sum + count : sum), 0);
 }
 
-/** Those of several processes. */
-export function together(all: readonly OpenFiles[]): OpenFiles {
+/** Adds up the open files of several processes. */
+export function mergeOpenFiles(all: readonly OpenFiles[]): OpenFiles {
   const sum: Record<string, number> = {};
   for (const [kind, count] of all.flatMap((files) => Object.entries(files)))
     sum[kind] = (sum[kind] ?? 0) + count;
   return sum;
 }
 
-/** What there is more of, in words. */
-export function growthOf(before: OpenFiles, after: OpenFiles): string {
+/** Describes the kinds that have more files than before. */
+export function describeGrowth(before: OpenFiles, after: OpenFiles): string {
   return Object.entries(after)
     .map(([kind, count]) => ({ kind, more: count - (before[kind] ?? 0) }))
     .filter(({ more }) => more > 0)
@@ -41,7 +41,7 @@ export function growthOf(before: OpenFiles, after: OpenFiles): string {
     .join(', ');
 }
 
-/** What each socket of the machine is, by its inode. */
+/** Returns the kind of each TCP socket by inode. */
 async function readSockets(pid: number): Promise<Map<string, string>> {
   const table = async (name: string) =>
     (await readFile(`/proc/${pid}/net/${name}`, 'utf8').catch(() => ''))

@@ -1,21 +1,33 @@
-import { countOf } from './open-files.ts';
+import { countFiles } from './open-files.ts';
 import type { SoakReport } from './soak.ts';
 
-/** A report for people, the verdict last. */
-export function inWords(report: SoakReport): string {
-  const { engine, seed, seconds, calls, tasks, kills, outcomes, slowest, books, footprints, judged, faults } =
-    report;
+/** Formats a report as text. The result is the last line. */
+export function formatReport(report: SoakReport): string {
+  const {
+    engine,
+    seed,
+    seconds,
+    calls,
+    tasks,
+    kills,
+    outcomes,
+    slowest,
+    ledger,
+    footprints,
+    checked,
+    faults,
+  } = report;
   const figures = footprints.map(({ warm, end }, index) =>
     [
       `gateway ${index + 1}: resident ${warm.residentMb.toFixed(1)} MB after warm-up, ${end.residentMb.toFixed(1)} at the end`,
-      `; open files ${countOf(warm.openFiles)}, ${countOf(end.openFiles)}${judged.memory ? '' : '; too short to judge memory'}`,
+      `; open files ${countFiles(warm.openFiles)}, ${countFiles(end.openFiles)}${checked.memory ? '' : '; too short to check memory'}`,
     ].join(''),
   );
   return [
     ...Object.entries(outcomes).map(([name, count]) => `${String(count).padStart(8)}  ${name}`),
     `${engine}, seed ${seed}, ${seconds} s: ${calls} requests, ${tasks} tasks, ${kills} kills`,
-    `the slowest answer took ${(slowest.ms / 1_000).toFixed(1)} s: ${slowest.kind}`,
-    `granted ${books.granted} = left ${books.left} + held ${books.held} + leased ${books.leased} + spent ${books.spent}`,
+    `the slowest response took ${(slowest.ms / 1_000).toFixed(1)} s: ${slowest.kind}`,
+    `granted ${ledger.granted} = remaining ${ledger.left} + held ${ledger.held} + leased ${ledger.leased} + spent ${ledger.spent}`,
     ...figures,
     ...(faults.length === 0
       ? ['passed']

@@ -1,33 +1,33 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Audit } from '../../server/store/queries/audit.ts';
-import { makeSite, type Site } from '../faults/site.ts';
+import { createDeployment, type Deployment } from '../faults/deployment.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { price, speechOf } from './asks.ts';
-import { balances, bookFaults, untilAtRest } from './books.ts';
-import { Callbacks } from './callbacks.ts';
-import { Customers, type CustomersParts, plenty } from './customers.ts';
-import { Disturbances } from './disturbances.ts';
-import { Evidence, patienceMs, type SoakKey } from './evidence.ts';
-import { type Footprint, Node } from './node.ts';
-import { countOf, growthOf } from './open-files.ts';
+import { CallbackServer } from './callback-server.ts';
+import { largeGrant, SoakClients, type SoakClientsOptions } from './clients.ts';
+import { FaultInjector } from './fault-injector.ts';
+import { ledgerFaults, readBalances, waitUntilIdle } from './ledger-checks.ts';
+import { type Footprint, GatewayNode } from './node.ts';
+import { countFiles, describeGrowth } from './open-files.ts';
+import { maxWaitMs, Recorder, type SoakKey } from './recorder.ts';
+import { price, speechOf } from './requests.ts';
 
 export interface SoakOptions {
   seconds: number;
   seed: number;
-  /** Address of the PostgreSQL database to make a schema in; undefined: SQLite. */
+  /** URL of the PostgreSQL database that gets a schema for the run. Undefined: SQLite. */
   database: string | undefined;
-  /** Gateways that share the database; one on SQLite. */
+  /** Number of gateways that share the database. One on SQLite. */
   nodes: number;
-  /** Processes of each gateway; one on SQLite. */
+  /** Processes of each gateway. One on SQLite. */
   workers: number;
-  /** Customers at once. */
-  customers: number;
-  /** Requests a second, of all customers together; undefined: as fast as they are answered. */
+  /** Number of concurrent clients. */
+  clients: number;
+  /** Total requests per second. Undefined: unlimited. */
   rate: number | undefined;
-  /** Is told what happens now, and what is wrong as soon as it is seen. */
+  /** Called with each phase and each fault. */
   onPhase: (phase: string) => void;
 }
 
@@ -39,100 +39,112 @@ export interface SoakReport {
   tasks: number;
   kills: number;
   outcomes: Record<string, number>;
-  slowest: Evidence['slowest'];
-  books: Omit<Audit, 'problems' | 'more'>;
-  /** Of each gateway: at rest after warm-up, and at the end. */
+  slowest: Recorder['slowest'];
+  ledger: Omit<Audit, 'problems' | 'more'>;
+  /** Footprint of each idle gateway, after warm-up and at the end. */
   footprints: { warm: Footprint; end: Footprint }[];
-  /** What of them is judged: after a short time, connections and memory are not what they come to. */
-  judged: { openFiles: boolean; memory: boolean };
+  /** Which footprints are checked. In a short run, connections and memory are not stable yet. */
+  checked: { openFiles: boolean; memory: boolean };
   faults: string[];
 }
 
-/** Of the time, first gateways are killed, then they become warm, then they are to take no more. */
+/** Shares of the duration: with kills, warm-up, and steady load without growth. */
 const shares = { kills: 0.4, warm: 0.3, steady: 0.3 };
-/** Quota of a key that has little: some calls' worth. */
-const little = 3_000;
-/** Resident memory and open files may grow by one part in so many; and by so many files, whatever their number. */
-const growth = 0.1;
-const fewFiles = 4;
-/** So long a gateway has to become warm before each is judged, in seconds. */
+/** Quota of a small key: enough for some calls. */
+const smallGrant = 3_000;
+/** Allowed relative growth of resident memory and open files, and allowed number of additional files. */
+const maxGrowth = 0.1;
+const minExtraFiles = 4;
+/** Minimum warm-up in seconds before each value is checked. */
 const warmSeconds = { openFiles: 15, memory: 180 };
-/** Connections for the next call to the same host are kept for as long as it offers, here a minute, and gone after so many ms. */
+/** Time until idle keep-alive connections are closed. The hosts here allow one minute. */
 const idleMs = 75_000;
 
-/** Has customers do all that they can to gateways of their own, and says what was wrong. */
+/** Runs mixed load with faults on new gateways. Returns a report with the faults found. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { seconds, seed, database } = options;
   const engine = database === undefined ? 'sqlite' : 'postgres';
-  const evidence = new Evidence(options.onPhase);
-  const site = await makeSite(engine, database);
-  const crashed = (what: string) => evidence.faults.push(what);
+  const recorder = new Recorder(options.onPhase);
+  const deployment = await createDeployment(engine, database);
+  const onCrash = (what: string) => recorder.faults.push(what);
   const nodes = Array.from(
     { length: options.nodes },
     (_, index) =>
-      new Node({
-        options: site.options,
+      new GatewayNode({
+        options: deployment.options,
         core: index === 0 ? 'measured' : 'others',
         workers: options.workers,
-        onCrash: crashed,
+        onCrash,
       }),
   );
-  const callbacks = await Callbacks.start();
+  const callbacks = await CallbackServer.start();
   try {
-    await allowCallbacks(site.options.config);
-    const keys = await makeKeys(site, seconds);
+    await allowCallbacks(deployment.options.config);
+    const keys = await createAllKeys(deployment, seconds);
     const random = seededRandom(seed);
-    const customers = new Customers({ nodes, evidence, random, ...keys, callbacks, rate: options.rate });
-    const { config } = site.options;
-    const several = options.workers > 1;
-    const disturbances = new Disturbances({ nodes, customers, evidence, random, config, database, several });
+    const clients = new SoakClients({ nodes, recorder, random, ...keys, callbacks, rate: options.rate });
+    const { config } = deployment.options;
+    const hasWorkers = options.workers > 1;
+    const faultInjector = new FaultInjector({
+      nodes,
+      clients,
+      recorder,
+      random,
+      config,
+      database,
+      hasWorkers,
+    });
     for (const node of nodes) await node.start();
     const warm = seconds * shares.warm;
-    const judged = { openFiles: warm >= warmSeconds.openFiles, memory: warm >= warmSeconds.memory };
-    const footprints = await load({ customers, disturbances, nodes }, options, judged.openFiles ? idleMs : 0);
-    options.onPhase('waiting for what is under way');
-    await customers.finishTasks(patienceMs);
-    for (const path of evidence.openTasks.keys()) evidence.faults.push(`${path}: the task never ended`);
-    evidence.faults.push(...(await callbacks.faults(evidence.hooks, patienceMs)));
-    await untilAtRest(site.options, patienceMs);
-    await spendTheLast(customers, site, evidence);
-    await untilAtRest(site.options, patienceMs);
+    const checked = { openFiles: warm >= warmSeconds.openFiles, memory: warm >= warmSeconds.memory };
+    const footprints = await runPhases(
+      { clients, faultInjector, nodes },
+      options,
+      checked.openFiles ? idleMs : 0,
+    );
+    options.onPhase('waiting for unfinished tasks');
+    await clients.finishTasks(maxWaitMs);
+    for (const path of recorder.openTasks.keys()) recorder.faults.push(`${path}: the task never ended`);
+    recorder.faults.push(...(await callbacks.faults(recorder.callbackUrls, maxWaitMs)));
+    await waitUntilIdle(deployment.options, maxWaitMs);
+    await spendRemainingQuota(clients, deployment, recorder);
+    await waitUntilIdle(deployment.options, maxWaitMs);
     for (const node of nodes) await node.stop();
-    const { problems, more: _, ...books } = await untilAtRest(site.options, 0);
-    evidence.faults.push(...problems.map(({ subject, problem }) => `${subject}: ${problem}`));
-    if (books.open + books.held + books.leased > 0)
-      evidence.faults.push(`at rest, ${books.open} are open, ${books.held} held, ${books.leased} leased`);
-    evidence.faults.push(...(await bookFaults(site.options, evidence)));
-    evidence.faults.push(...footprints.flatMap((one) => footprintFaults(one, judged)));
+    const { problems, more: _, ...ledger } = await waitUntilIdle(deployment.options, 0);
+    recorder.faults.push(...problems.map(({ subject, problem }) => `${subject}: ${problem}`));
+    if (ledger.open + ledger.held + ledger.leased > 0)
+      recorder.faults.push(`idle, but ${ledger.open} are open, ${ledger.held} held, ${ledger.leased} leased`);
+    recorder.faults.push(...(await ledgerFaults(deployment.options, recorder)));
+    recorder.faults.push(...footprints.flatMap((one) => footprintFaults(one, checked)));
     const outcomes = Object.fromEntries(
-      [...evidence.outcomes].toSorted(([left], [right]) => left.localeCompare(right)),
+      [...recorder.outcomes].toSorted(([balances], [right]) => balances.localeCompare(right)),
     );
     return {
       engine,
       seed,
       seconds,
       calls: Object.values(outcomes).reduce((sum, count) => sum + count, 0),
-      tasks: evidence.tasks,
+      tasks: recorder.tasks,
       kills: nodes.reduce((sum, { kills }) => sum + kills, 0),
       outcomes,
-      slowest: evidence.slowest,
-      books,
+      slowest: recorder.slowest,
+      ledger,
       footprints,
-      judged,
-      faults: evidence.faults,
+      checked,
+      faults: recorder.faults,
     };
   } finally {
     await Promise.allSettled([...nodes.map((node) => node.stop()), callbacks.close()]);
-    await site.remove();
+    await deployment.remove();
   }
 }
 
-type SoakKeys = Pick<CustomersParts, 'rich' | 'poor' | 'observer'>;
+type SoakKeys = Pick<SoakClientsOptions, 'largeKeys' | 'smallKeys' | 'observer'>;
 
-/** Makes keys that never run out, many that soon do, and one without limits. */
-async function makeKeys({ options, token }: Site, seconds: number): Promise<SoakKeys> {
+/** Creates keys that never run out, many small ones, and an unlimited one. */
+async function createAllKeys({ options, token }: Deployment, seconds: number): Promise<SoakKeys> {
   const store = await openStore(options);
-  const make = async (name: string, granted: number, unlimitedQuota = false): Promise<SoakKey> => {
+  const createKey = async (name: string, granted: number, unlimitedQuota = false): Promise<SoakKey> => {
     const secret = generateKey();
     const names = { name, keyHash: hashKey(secret), keyHint: keyHint(secret) };
     const { userId } = token;
@@ -145,67 +157,67 @@ async function makeKeys({ options, token }: Site, seconds: number): Promise<Soak
     });
     return { id, secret, granted };
   };
-  // One after the other: thousands at once would wait in vain for a connection to the database.
-  const many = async (count: number, name: string, granted: number) => {
+  // Sequential, because thousands of concurrent commands would time out waiting for a database connection.
+  const createKeys = async (count: number, name: string, granted: number) => {
     const keys: SoakKey[] = [];
-    while (keys.length < count) keys.push(await make(name, granted));
+    while (keys.length < count) keys.push(await createKey(name, granted));
     return keys;
   };
   try {
     return {
-      rich: await many(3, 'rich', plenty * 1_000),
-      poor: await many(Math.min(2_000, 10 + Math.ceil(seconds)), 'poor', little),
-      observer: await make('observer', 0, true),
+      largeKeys: await createKeys(3, 'large', largeGrant * 1_000),
+      smallKeys: await createKeys(Math.min(2_000, 10 + Math.ceil(seconds)), 'small', smallGrant),
+      observer: await createKey('observer', 0, true),
     };
   } finally {
     await store.close();
   }
 }
 
-/** Callbacks to this machine. */
+/** Allows callbacks to private addresses. */
 async function allowCallbacks(config: string): Promise<void> {
   const settings = JSON.parse(await readFile(config, 'utf8')) as object;
   await writeFile(config, JSON.stringify({ ...settings, callbacks: { allow_private: true } }));
 }
 
-interface Company {
-  customers: Customers;
-  disturbances: Disturbances;
-  nodes: readonly Node[];
+interface SoakSetup {
+  clients: SoakClients;
+  faultInjector: FaultInjector;
+  nodes: readonly GatewayNode[];
 }
 
-async function load(
-  company: Company,
-  { seconds, customers: count, onPhase }: SoakOptions,
+async function runPhases(
+  setup: SoakSetup,
+  { seconds, clients: count, onPhase }: SoakOptions,
   restMs: number,
 ): Promise<SoakReport['footprints']> {
-  const { customers, disturbances } = company;
-  const work = async (phase: string, share: number, kills: boolean) => {
+  const { clients, faultInjector } = setup;
+  const runPhase = async (phase: string, share: number, kills: boolean) => {
     onPhase(phase);
     const ms = seconds * 1_000 * share;
-    await Promise.all([customers.work(count, ms), disturbances.go(ms, kills)]);
+    await Promise.all([clients.work(count, ms), faultInjector.run(ms, kills)]);
   };
-  await work('load, with kills', shares.kills, true);
-  await work('load, to become warm', shares.warm, false);
-  const warm = await footprintsOf(company, restMs);
-  await work('load, to be compared', shares.steady, false);
-  const end = await footprintsOf(company, restMs);
+  await runPhase('load, with kills', shares.kills, true);
+  await runPhase('load, warm-up', shares.warm, false);
+  const warm = await readFootprints(setup, restMs);
+  await runPhase('load, steady', shares.steady, false);
+  const end = await readFootprints(setup, restMs);
   return warm.flatMap((one, index) => {
     const later = end[index];
     return later === undefined ? [] : [{ warm: one, end: later }];
   });
 }
 
-/** Of each gateway, once its connections for the next call have run out, or should have. */
-async function footprintsOf({ customers, nodes }: Company, restMs: number): Promise<Footprint[]> {
-  await customers.finishTasks(patienceMs);
+/** Reads the footprint of each gateway after its idle connections have closed, or after `restMs`. */
+async function readFootprints({ clients, nodes }: SoakSetup, restMs: number): Promise<Footprint[]> {
+  await clients.finishTasks(maxWaitMs);
   return Promise.all(
     nodes.map(async (node) => {
-      const until = performance.now() + restMs;
+      const deadline = performance.now() + restMs;
       for (;;) {
         const footprint = await node.footprint();
-        if (footprint.outside === 0 || performance.now() > until) return footprint;
-        await pause(1_000);
+        if (footprint.otherConnections === 0 || performance.now() > deadline) return footprint;
+        await delay(1_000);
       }
     }),
   );
@@ -213,28 +225,34 @@ async function footprintsOf({ customers, nodes }: Company, restMs: number): Prom
 
 function footprintFaults(
   { warm, end }: SoakReport['footprints'][number],
-  judged: SoakReport['judged'],
+  checked: SoakReport['checked'],
 ): string[] {
   const faults: string[] = [];
-  if (judged.memory && end.residentMb > warm.residentMb * (1 + growth))
+  if (checked.memory && end.residentMb > warm.residentMb * (1 + maxGrowth))
     faults.push(`resident memory grew from ${warm.residentMb.toFixed(1)} to ${end.residentMb.toFixed(1)} MB`);
-  const [before, after] = [countOf(warm.openFiles), countOf(end.openFiles)];
-  if (judged.openFiles && after > Math.max(before * (1 + growth), before + fewFiles))
-    faults.push(`open files grew from ${before} to ${after}: ${growthOf(warm.openFiles, end.openFiles)}`);
+  const [before, after] = [countFiles(warm.openFiles), countFiles(end.openFiles)];
+  if (checked.openFiles && after > Math.max(before * (1 + maxGrowth), before + minExtraFiles))
+    faults.push(
+      `open files grew from ${before} to ${after}: ${describeGrowth(warm.openFiles, end.openFiles)}`,
+    );
   return faults;
 }
 
-/** Some of the keys that were spent from: what they have left can be spent to the last unit, since nothing holds it. */
-async function spendTheLast(customers: Customers, site: Site, evidence: Evidence): Promise<void> {
-  const left = await balances(site.options);
-  for (const key of customers.spent.filter(({ revoked }) => revoked !== true).slice(-5)) {
-    const remain = left.get(key.id) ?? 0;
+/** Spends the remaining quota of some small keys, which must succeed when nothing is held. */
+async function spendRemainingQuota(
+  clients: SoakClients,
+  deployment: Deployment,
+  recorder: Recorder,
+): Promise<void> {
+  const balances = await readBalances(deployment.options);
+  for (const key of clients.usedKeys.filter(({ revoked }) => revoked !== true).slice(-5)) {
+    const remain = balances.get(key.id) ?? 0;
     const affordable = Math.min(500, Math.floor(remain / price));
     if (affordable === 0) continue;
-    const status = await customers.ask(speechOf('a'.repeat(affordable)), key);
+    const status = await clients.send(speechOf('a'.repeat(affordable)), key);
     if (status !== 200)
-      evidence.faults.push(
-        `key ${key.id} has ${remain} left, and could not spend ${affordable * price} (${status})`,
+      recorder.faults.push(
+        `key ${key.id} has ${remain} remaining, but could not spend ${affordable * price} (${status})`,
       );
   }
 }

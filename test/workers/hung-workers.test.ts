@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createDeployment, type Deployment } from '../faults/deployment.ts';
 import { GatewayProcess } from '../faults/gateway-process.ts';
-import { makeSite, type Site } from '../faults/site.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
 import { scrape } from '../telemetry/scrape.ts';
@@ -21,26 +21,26 @@ interface Line {
 }
 
 describe.skipIf(!engines.includes('postgres'))('two workers', { timeout: 240_000 }, () => {
-  let site: Site;
+  let deployment: Deployment;
   let gateway: GatewayProcess;
   let operatorUrl: string;
   let client: Client;
   beforeAll(async () => {
-    site = await makeSite('postgres');
+    deployment = await createDeployment('postgres');
   });
   afterEach(async () => {
     await client.destroy();
     gateway.kill();
     await gateway.ended;
   });
-  afterAll(() => site?.remove());
+  afterAll(() => deployment?.remove());
 
   async function start(environment: Record<string, string> = {}): Promise<void> {
     const port = await freePort();
     operatorUrl = `http://127.0.0.1:${port}`;
     const common = { WORKERS: '2', LOG_LEVEL: 'debug', BOOTSTRAP_KEY: bootstrap, METRICS_PORT: String(port) };
     gateway = await GatewayProcess.start({
-      ...site.options,
+      ...deployment.options,
       preload,
       environment: { ...common, ...environment },
     });
@@ -48,7 +48,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers', { timeout: 240_000
   }
 
   const logged = (message: string): Line[] =>
-    gateway.output.said
+    gateway.output.stderr
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line) as Line)
@@ -127,7 +127,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers', { timeout: 240_000
   });
 
   test('start even if one is killed while it starts', async () => {
-    await start({ KILL_ONE_AT_START: join(site.options.dataDir, 'killed') });
+    await start({ KILL_ONE_AT_START: join(deployment.options.dataDir, 'killed') });
     await hasLogged('a worker ended');
     expect(logged('a worker ended')).toMatchObject([{ ended: 'SIGKILL' }]);
     await hasLogged('a worker was replaced');

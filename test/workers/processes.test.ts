@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
+import { createDeployment, type Deployment } from '../faults/deployment.ts';
 import { GatewayProcess } from '../faults/gateway-process.ts';
-import { makeSite, type Site } from '../faults/site.ts';
 import { expectBalanced } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
@@ -21,7 +21,7 @@ const bootstrap = 'sk-bootstrap-of-the-workers';
 const speech = '/v1/realtime?model=alpha3-tts-flash-realtime';
 const within = { timeout: 30_000, interval: 50 };
 
-let site: Site;
+let deployment: Deployment;
 let provider: PausedStreams;
 let store: Store;
 const gateways: GatewayProcess[] = [];
@@ -29,26 +29,31 @@ const gateways: GatewayProcess[] = [];
 beforeAll(async () => {
   if (!engines.includes('postgres')) return;
   provider = await startPausedStreams(message.model);
-  site = await makeSite('postgres');
+  deployment = await createDeployment('postgres');
   await configure((channels) => [provider.channel(10), ...channels]);
-  store = await openStore(site.options);
+  store = await openStore(deployment.options);
 });
 afterAll(async () => {
   for (const gateway of gateways) gateway.kill();
   await Promise.all(gateways.map((gateway) => gateway.ended));
   await store?.close();
   await provider?.upstream.close();
-  await site?.remove();
+  await deployment?.remove();
 });
 
 async function configure(change: (channels: { name: string }[]) => object[]): Promise<void> {
-  const config = JSON.parse(await readFile(site.options.config, 'utf8')) as { channels: { name: string }[] };
-  await writeFile(site.options.config, JSON.stringify({ ...config, channels: change(config.channels) }));
+  const config = JSON.parse(await readFile(deployment.options.config, 'utf8')) as {
+    channels: { name: string }[];
+  };
+  await writeFile(
+    deployment.options.config,
+    JSON.stringify({ ...config, channels: change(config.channels) }),
+  );
 }
 
 async function start(environment: Record<string, string> = {}): Promise<GatewayProcess> {
   const ours = { WORKERS: '2', LOG_LEVEL: 'debug', BOOTSTRAP_KEY: bootstrap, ...environment };
-  const gateway = await GatewayProcess.start({ ...site.options, environment: ours });
+  const gateway = await GatewayProcess.start({ ...deployment.options, environment: ours });
   gateways.push(gateway);
   return gateway;
 }
@@ -63,12 +68,12 @@ interface Line {
 
 /** Returns the log lines with a message. */
 function logged({ output }: GatewayProcess, message: string): Line[] {
-  const lines = output.said.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
+  const lines = output.stderr.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
   return lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === message);
 }
 
 /** Sends a request on a new connection, so that either worker may handle it. */
-const ask = (url: string, path: string, init: RequestInit = {}, key = site.key) =>
+const ask = (url: string, path: string, init: RequestInit = {}, key = deployment.key) =>
   fetch(url + path, {
     ...init,
     headers: {
@@ -108,7 +113,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
   }, 120_000);
 
   test('are separate gateways, report the address once and share the calls', async () => {
-    expect(gateway.output.printed).toBe(`listening on ${gateway.url}\n`);
+    expect(gateway.output.stdout).toBe(`listening on ${gateway.url}\n`);
     await vi.waitFor(() => expect(logged(gateway, 'a worker serves')).toHaveLength(2), within);
     expect(new Set((await gatewayRows()).map(({ id }) => id))).toEqual(
       new Set(logged(gateway, 'a worker serves').map(({ gateway: id }) => id)),
@@ -224,14 +229,14 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     const countedAfter = (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count');
     expect(countedAfter).toBeGreaterThan(countedBefore);
     for (const url of [gateway.url, operatorUrl]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    await vi.waitFor(() => expectBalanced(store, site.token), within);
+    await vi.waitFor(() => expectBalanced(store, deployment.token), within);
   });
 
   test('finish calls, streams and sockets after SIGTERM, and exit with 0', async () => {
     const streams: { text: Promise<string> }[] = [];
     for (let count = 0; count < 6; count += 1) streams.push(await startStream(gateway.url));
     const sockets = await Promise.all(
-      Array.from({ length: 6 }, () => connect(gateway.url + speech, { key: site.key })),
+      Array.from({ length: 6 }, () => connect(gateway.url + speech, { key: deployment.key })),
     );
     for (const socket of sockets) {
       await socket.next(({ type }) => type === 'session.created');
@@ -253,14 +258,16 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     }
     expect(await gateway.ended).toMatchObject({ code: 0 });
     expect(await gatewayRows()).toEqual([]);
-    await expectBalanced(store, site.token);
+    await expectBalanced(store, deployment.token);
     expect(logged(gateway, 'closing failed')).toEqual([]);
   });
 });
 
 describe.skipIf(!engines.includes('postgres'))('workers', { timeout: 240_000 }, () => {
   test('serve TLS and finish their calls when the primary is killed', async () => {
-    const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) => join(site.options.dataDir, name));
+    const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) =>
+      join(deployment.options.dataDir, name),
+    );
     execFileSync(
       'openssl',
       ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
@@ -279,7 +286,7 @@ describe.skipIf(!engines.includes('postgres'))('workers', { timeout: 240_000 }, 
         );
       });
     expect(await status(new Agent({ keepAlive: false }))).toBe(200);
-    const client = await connect(gateway.url + speech, { ca, key: site.key });
+    const client = await connect(gateway.url + speech, { ca, key: deployment.key });
     await client.next(({ type }) => type === 'session.created');
     const pids = logged(gateway, 'a worker serves').map(({ pid }) => pid);
     gateway.kill();

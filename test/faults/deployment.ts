@@ -12,28 +12,28 @@ import { createLogger } from '../../server/telemetry/logger.ts';
 import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
 import type { GatewayOptions } from './gateway-process.ts';
 
-/** Stored data, and an upstream that outlives the gateways which are killed. */
-export interface Site {
+/** A data folder or database, and an upstream, that outlive killed gateways. */
+export interface Deployment {
   options: GatewayOptions;
-  /** A key with limited quota, and its record as it was made. */
+  /** A key with limited quota, and its record at creation. */
   key: string;
   token: TokenRecord;
-  /** Runs `work` while time stands still for the upstream: until it ends, no task there leaves its queue. */
-  atUpstreamStandstill<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs `work` with the clock of the upstream stopped, so that its tasks stay queued. */
+  withFrozenUpstream<T>(work: () => Promise<T>): Promise<T>;
   /** Starts a gateway on the same data in this process. */
   serve(): Promise<RunningGateway>;
-  /** As when the gateways that were killed have been missed by now, which takes some seconds on PostgreSQL. */
+  /** Makes the killed gateways count as lost at once. On PostgreSQL this otherwise takes some seconds. */
   releaseOrphans(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Quota of the site's key. */
+/** Quota of the key. */
 const quota = 1_000_000;
-/** Milliseconds that the upstream takes for a task. */
-const taskTime = 500;
+/** Duration of an upstream task. */
+const taskTimeMs = 500;
 
-/** `server`: address of the PostgreSQL database to make a schema in. */
-export async function makeSite(engine: Engine, server = databaseUrl): Promise<Site> {
+/** Creates a deployment. `server` is the URL of the PostgreSQL database that gets a schema for it. */
+export async function createDeployment(engine: Engine, server = databaseUrl): Promise<Deployment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-faults-'));
   const schema = `test_${randomUUID().replaceAll('-', '')}`;
   const database = new URL(server);
@@ -41,13 +41,13 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
   const run = (sql: string) => onServer((client) => client.query(sql), server);
   if (engine === 'postgres') await run(`create schema ${schema}`);
   const stored = engine === 'postgres' ? { databaseUrl: database.href } : {};
-  let stoodAt: number | undefined;
+  let frozenAt: number | undefined;
   const sandbox = await startSandbox({
     key: generateKey(),
-    taskTime,
+    taskTime: taskTimeMs,
     draft: true,
     songSeconds: 2,
-    now: () => stoodAt ?? Date.now(),
+    now: () => frozenAt ?? Date.now(),
   });
   const config = join(dataDir, 'gateway.yaml');
   const channels = ['native', 'official', 'eta', 'imgjob', 'sigma', 'embeddings', 'messages'].map(
@@ -72,12 +72,12 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
     options: { dataDir, config, ...stored },
     key,
     token,
-    async atUpstreamStandstill(work) {
-      stoodAt = Date.now();
+    async withFrozenUpstream(work) {
+      frozenAt = Date.now();
       try {
         return await work();
       } finally {
-        stoodAt = undefined;
+        frozenAt = undefined;
       }
     },
     serve: () => {

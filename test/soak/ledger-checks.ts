@@ -1,21 +1,21 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Audit, auditLedger } from '../../server/store/queries/audit.ts';
 import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Database } from '../../server/store/schema.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
-import type { Evidence } from './evidence.ts';
+import type { Recorder } from './recorder.ts';
 
-type Place = Pick<StoreOptions, 'dataDir' | 'databaseUrl'>;
+type StoreLocation = Pick<StoreOptions, 'dataDir' | 'databaseUrl'>;
 
-/** Waits until nothing is held, leased or open any more, or for so long. */
-export async function untilAtRest(place: Place, ms: number): Promise<Audit> {
-  const until = performance.now() + ms;
+/** Waits up to `ms` until nothing is held, leased or open. */
+export async function waitUntilIdle(location: StoreLocation, ms: number): Promise<Audit> {
+  const deadline = performance.now() + ms;
   for (;;) {
-    const audit = await readSnapshot(place, auditLedger);
-    const atRest = audit.open === 0 && audit.held === 0 && audit.leased === 0;
-    if (atRest || performance.now() > until) return audit;
-    await pause(500);
+    const audit = await readSnapshot(location, auditLedger);
+    const isIdle = audit.open === 0 && audit.held === 0 && audit.leased === 0;
+    if (isIdle || performance.now() > deadline) return audit;
+    await delay(500);
   }
 }
 
@@ -27,25 +27,25 @@ interface Entry {
   times: number;
 }
 
-/** What is wrong with the books of a site that is at rest, after what customers were told. */
-export function bookFaults(place: Place, { told }: Evidence): Promise<string[]> {
-  return readSnapshot(place, async (db) => {
+/** Compares the ledger of an idle deployment with the recorded responses. Returns the differences. */
+export function ledgerFaults(location: StoreLocation, { responses }: Recorder): Promise<string[]> {
+  return readSnapshot(location, async (db) => {
     const entries = await readEntries(db);
     const faults = await balanceFaults(db);
-    for (const { requestId, kind, tokenId, status, costs, logged } of told) {
+    for (const { requestId, kind, tokenId, status, expectedCost, logged } of responses) {
       const entry = entries.get(requestId);
       const what = `${kind} ${requestId}, answered with ${status}`;
       if (entry === undefined) {
-        if (logged) faults.push(`${what}: lost, the log has no entry`);
+        if (logged) faults.push(`${what}: missing in the log`);
       } else if (entry.tokenId !== tokenId)
         faults.push(`${what}: booked for key ${entry.tokenId}, not ${tokenId}`);
-      else if (costs !== undefined && entry.cost !== costs)
-        faults.push(`${what}: the log says ${entry.cost}, and it costs ${costs}`);
+      else if (expectedCost !== undefined && entry.cost !== expectedCost)
+        faults.push(`${what}: the log has a cost of ${entry.cost} instead of ${expectedCost}`);
     }
     for (const [requestId, { times }] of entries)
       if (times > 1) faults.push(`request ${requestId}: ${times} entries in the log`);
-    const twice = told.length - new Set(told.map(({ requestId }) => requestId)).size;
-    if (twice > 0) faults.push(`${twice} answers had the request id of another`);
+    const twice = responses.length - new Set(responses.map(({ requestId }) => requestId)).size;
+    if (twice > 0) faults.push(`${twice} responses had a duplicate request id`);
     return faults;
   });
 }
@@ -74,8 +74,8 @@ type KeySums = Record<
 >;
 
 /**
- * Checks each limited key: its grants are left, leased or used, the log and settled debts explain what was used, and the
- * log explains its debt.
+ * Checks each limited key: grants equal remaining, leased and used quota, the log and settled debts equal used quota, and
+ * the log equals the debt.
  */
 async function balanceFaults(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<KeySums>`
@@ -92,20 +92,20 @@ async function balanceFaults(db: Kysely<Database>): Promise<string[]> {
     return [
       ...(granted + refunded === remain + leased + used + corrected
         ? []
-        : [`key ${id}: granted ${granted}, but left ${remain}, leased ${leased}, spent ${used}`]),
+        : [`key ${id}: granted ${granted}, but remaining ${remain}, leased ${leased}, spent ${used}`]),
       ...(logged + settled === used + corrected
         ? []
-        : [`key ${id}: spent ${used}, but the log says ${logged}, and grants settled debts of ${settled}`]),
+        : [`key ${id}: spent ${used}, but the log has ${logged} and grants settled debts of ${settled}`]),
       ...(debt === owed - settled
         ? []
-        : [`key ${id}: a debt of ${debt}, but the log says ${owed}, and grants settled ${settled}`]),
+        : [`key ${id}: a debt of ${debt}, but the log has ${owed} and grants settled ${settled}`]),
     ];
   });
 }
 
-/** What the keys have left, by their number. */
-export function balances(place: Place): Promise<Map<number, number>> {
-  return readSnapshot(place, async (db) => {
+/** Returns the remaining quota of each key by id. */
+export function readBalances(location: StoreLocation): Promise<Map<number, number>> {
+  return readSnapshot(location, async (db) => {
     const rows = await db.selectFrom('tokens').select(['id', 'remain_quota']).execute();
     return new Map(rows.map(({ id, remain_quota }) => [id, remain_quota]));
   });

@@ -1,10 +1,10 @@
 import { connect, HandshakeRefused } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';
 
-/** What became of a request, by its id in the books. */
-export interface Reported {
+/** The outcome of a request, by its id in the ledger. */
+export interface ReportedOutcome {
   requestId: string;
-  /** `done`: to its end. `refused`: with 503. `broken`: a socket that spoke and was ended by the gateway. */
+  /** `done`: completed. `refused`: 503. `broken`: the gateway closed a socket after some speech. */
   outcome: 'done' | 'refused' | 'broken';
 }
 
@@ -12,16 +12,16 @@ const speech = { model: 'alpha3-tts-flash', input: 'Hi.', voice: 'Aria' };
 const stream = { model: 'voxa-v3-flash', input: { text: 'Hi.', voice: 'voxanna' } };
 const video = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: '480p' };
 
-/** Customers of a gateway who ask again and again, and know what they were told. */
-export class Customers {
-  readonly told: Reported[] = [];
+/** Clients that send requests in a loop and record the outcomes. */
+export class ClientLoad {
+  readonly reported: ReportedOutcome[] = [];
   readonly #url: string;
   readonly #key: string;
   #open = false;
   #running: Promise<void>[] = [];
   #failure: Error | undefined;
-  /** What customers wait for at the moment. */
-  readonly #waiting = new Set<string>();
+  /** Names of the requests in flight. */
+  readonly #pending = new Set<string>();
 
   constructor(url: string, key: string) {
     this.#url = url;
@@ -32,7 +32,7 @@ export class Customers {
     this.#open = true;
     const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
     const events = { 'X-Native-SSE': 'enable' };
-    const wishes: Readonly<Record<string, () => Promise<unknown>>> = {
+    const requests: Readonly<Record<string, () => Promise<unknown>>> = {
       'a file': () => this.#post('/v1/audio/speech', speech),
       'a stream': () => this.#post('/v1/audio/speech', { ...speech, stream: true, response_format: 'pcm' }),
       events: () => this.#post(native, stream, events),
@@ -40,71 +40,74 @@ export class Customers {
       'a video': () => this.#post('/v1/videos', video),
       'a session': () => this.#session(),
     };
-    this.#running = Object.entries(wishes).map(async ([name, ask]) => {
+    this.#running = Object.entries(requests).map(async ([name, send]) => {
       while (this.#open) {
-        this.#waiting.add(name);
-        await ask().catch((error: unknown) => {
+        this.#pending.add(name);
+        await send().catch((error: unknown) => {
           this.#failure ??= error instanceof Error ? error : new Error(String(error));
           this.#open = false;
         });
-        this.#waiting.delete(name);
+        this.#pending.delete(name);
       }
     });
   }
 
-  /** Resolves when so many more were told this. @throws what a customer must never see */
-  async more(outcome: Reported['outcome'], count: number): Promise<void> {
-    const enough = this.#count(outcome) + count;
-    const late = performance.now() + patience;
-    while (this.#count(outcome) < enough) {
-      if (performance.now() > late)
-        throw new Error(`nobody was told ${outcome}; they wait for ${this.#asked()}`);
+  /** Waits for `count` more requests with an outcome. @throws Error on an unexpected response or after a timeout */
+  async waitForMore(outcome: ReportedOutcome['outcome'], count: number): Promise<void> {
+    const target = this.#count(outcome) + count;
+    const deadline = performance.now() + timeoutMs;
+    while (this.#count(outcome) < target) {
+      if (performance.now() > deadline)
+        throw new Error(`no request was ${outcome}; pending: ${this.#pendingNames()}`);
       if (this.#failure !== undefined) throw this.#failure;
       await pause();
     }
   }
 
-  /** One more comes while the database is away. Those before may all be waiting for it, with something to be paid. */
-  async oneMore(): Promise<void> {
-    const asked: Promise<string | void>[] = [];
+  /** Sends requests while the database is unavailable, until one gets a 503. Earlier requests may wait for the database. */
+  async sendUntilRejected(): Promise<void> {
+    const sent: Promise<string | void>[] = [];
     for (;;) {
-      // One that came before anybody could know waits for the database, too.
-      const one = this.#post('/v1/audio/speech', speech);
-      asked.push(one);
+      // A request that arrives before the gateway detects the outage waits for the database.
+      const request = this.#post('/v1/audio/speech', speech);
+      sent.push(request);
       this.#running.push(
-        one.then(
+        request.then(
           () => {},
           (error: Error) => void (this.#failure ??= error),
         ),
       );
-      const outcome = await Promise.race([...asked, pause()]);
+      const outcome = await Promise.race([...sent, pause()]);
       if (outcome === 'refused') return;
-      if (outcome === 'done') throw new Error('a database that is away was not missed');
+      if (outcome === 'done') throw new Error('the gateway did not detect the unavailable database');
     }
   }
 
-  /** Resolves when nobody waits for anything any more. @throws what a customer must never see */
+  /** Stops the clients after their current requests. @throws Error on an unexpected response or after a timeout */
   async stop(): Promise<void> {
     this.#open = false;
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error(`they still wait for ${this.#asked()}`)), patience);
-    await Promise.race([Promise.all(this.#running), late.promise]).finally(() => clearTimeout(timer));
+    const deadline = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => deadline.reject(new Error(`still pending: ${this.#pendingNames()}`)),
+      timeoutMs,
+    );
+    await Promise.race([Promise.all(this.#running), deadline.promise]).finally(() => clearTimeout(timer));
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  #asked(): string {
-    return [...this.#waiting].join(', ');
+  #pendingNames(): string {
+    return [...this.#pending].join(', ');
   }
 
-  #count(outcome: Reported['outcome']): number {
-    return this.told.filter((one) => one.outcome === outcome).length;
+  #count(outcome: ReportedOutcome['outcome']): number {
+    return this.reported.filter((request) => request.outcome === outcome).length;
   }
 
   async #post(
     path: string,
     body: object,
     headers: Record<string, string> = {},
-  ): Promise<Reported['outcome']> {
+  ): Promise<ReportedOutcome['outcome']> {
     const response = await fetch(this.#url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
@@ -113,17 +116,21 @@ export class Customers {
     const requestId = response.headers.get('x-request-id') ?? '';
     const bytes = Buffer.from(await response.arrayBuffer());
     if (response.status === 200) {
-      this.told.push({ requestId, outcome: 'done' });
+      this.reported.push({ requestId, outcome: 'done' });
       return 'done';
     }
-    if (response.status !== 503 || response.headers.get('retry-after') === null || !isAway(bytes.toString()))
+    if (
+      response.status !== 503 ||
+      response.headers.get('retry-after') === null ||
+      !isStoreUnavailable(bytes.toString())
+    )
       throw new Error(`${path} was answered with ${response.status}: ${bytes.toString()}`);
-    this.told.push({ requestId, outcome: 'refused' });
+    this.reported.push({ requestId, outcome: 'refused' });
     await pause();
     return 'refused';
   }
 
-  /** A realtime session of one text. */
+  /** Runs a realtime session with one text. */
   async #session(): Promise<void> {
     const address = `${this.#url}/v1/realtime?model=alpha3-tts-flash-realtime`;
     const client = await connect(address, { key: this.#key }).catch((error: unknown) => {
@@ -141,20 +148,20 @@ export class Customers {
     }
     const finished = await seen('session.finished');
     const { code } = await client.closed;
-    if (finished === undefined && !isAway(JSON.stringify(client.events.at(-1))))
+    if (finished === undefined && !isStoreUnavailable(JSON.stringify(client.events.at(-1))))
       throw new Error(`a session was closed with ${code} after ${JSON.stringify(client.events)}`);
     const spoke = client.events.some(({ type }) => type === 'response.done');
-    if (finished !== undefined) this.told.push({ requestId, outcome: 'done' });
-    else if (spoke) this.told.push({ requestId, outcome: 'broken' });
+    if (finished !== undefined) this.reported.push({ requestId, outcome: 'done' });
+    else if (spoke) this.reported.push({ requestId, outcome: 'broken' });
   }
 }
 
-/** Longer than the slowest machine needs, in milliseconds. */
-const patience = 60_000;
+/** Longer than the slowest machine needs. */
+const timeoutMs = 60_000;
 
-const isAway = (text: string) => text.includes('store_unavailable');
+const isStoreUnavailable = (text: string) => text.includes('store_unavailable');
 
-/** As long as `retry-after` says would be too long for a test. */
+/** Shorter than `retry-after`, which is too long for a test. */
 const pause = () =>
   new Promise<void>((resolve) => {
     setTimeout(resolve, 20);

@@ -1,35 +1,40 @@
-import type { Ask } from './evidence.ts';
+import type { SoakRequest } from './recorder.ts';
 
-/** Quota per unit of everything, as the site has it. */
+/** Quota per unit of every model, as the deployment is configured. */
 export const price = 10;
 
 export type Random = () => number;
 
-const words = 'a kite over the sea goes far and comes back when the wind turns at noon'.split(' ');
+const sampleWords = 'a kite over the sea goes far and comes back when the wind turns at noon'.split(' ');
 export function pick<T>(random: Random, of: readonly [T, ...T[]]): T {
   return of[Math.floor(random() * of.length)] ?? of[0];
 }
 
-/** Plain text, each character of which is one unit. */
-export function text(random: Random): string {
-  return Array.from({ length: 1 + Math.floor(random() * 9) }, () => pick(random, ['kite', ...words])).join(
-    ' ',
-  );
+/** Returns plain text. Each character is one unit. */
+export function randomText(random: Random): string {
+  return Array.from({ length: 1 + Math.floor(random() * 9) }, () =>
+    pick(random, ['kite', ...sampleWords]),
+  ).join(' ');
 }
 
-export function post(kind: string, path: string, body: unknown, more: Partial<Ask> = {}): Ask {
+export function post(
+  kind: string,
+  path: string,
+  body: unknown,
+  more: Partial<SoakRequest> = {},
+): SoakRequest {
   return { kind, method: 'POST', path, body, ...more };
 }
 
 const speechPath = '/v1/audio/speech';
 const messages = { 'compat-version': '2023-06-01' };
 const speech = (input: string) => ({ model: 'alpha3-tts-flash', voice: 'Aria', input });
-const streamed = (input: string) => ({ ...speech(input), stream: true, response_format: 'pcm' });
+const streamedSpeech = (input: string) => ({ ...speech(input), stream: true, response_format: 'pcm' });
 const nativeSpeech = (input: string) => ({
   model: 'alpha3-tts-flash',
   input: { text: input, voice: 'Aria' },
 });
-const characters = (input: string) => ({ costs: input.length * price });
+const costOf = (input: string) => ({ expectedCost: input.length * price });
 const embedding = (input: string) => ({ model: 'theta-embedding-1', input });
 const message = (content: string) => ({
   model: 'iota-chat-1',
@@ -43,30 +48,30 @@ function usageOf(body: string): number | undefined {
   return units === undefined ? undefined : units * price;
 }
 
-/** A call that ends with its answer, and should be answered with 200. */
-export function plainCall(random: Random): Ask {
-  const input = text(random);
+/** A call that ends with its response. Expected status: 200. */
+export function plainCall(random: Random): SoakRequest {
+  const input = randomText(random);
   return pick(random, [
-    post('speech', speechPath, speech(input), characters(input)),
-    post('speech', speechPath, speech(input), characters(input)),
-    post('speech stream', speechPath, streamed(input), characters(input)),
+    post('speech', speechPath, speech(input), costOf(input)),
+    post('speech', speechPath, speech(input), costOf(input)),
+    post('speech stream', speechPath, streamedSpeech(input), costOf(input)),
     post('native speech', '/api/v1/services/aigc/multimodal-generation/generation', nativeSpeech(input), {
-      ...characters(input),
-      costsOf: usageOf,
+      ...costOf(input),
+      readCost: usageOf,
     }),
     post(
       'native events',
       '/api/v1/services/audio/tts/SpeechSynthesizer',
       { model: 'voxa-v3-flash', input: { text: input, voice: 'voxanna' } },
-      { headers: { 'x-native-sse': 'enable' }, ...characters(input) },
+      { headers: { 'x-native-sse': 'enable' }, ...costOf(input) },
     ),
-    post('embedding', '/v1/embeddings', embedding(input), { costsOf: usageOf }),
+    post('embedding', '/v1/embeddings', embedding(input), { readCost: usageOf }),
     post('message', '/v1/messages', message(input), {
       headers: messages,
-      costsOf: usageOf,
+      readCost: usageOf,
     }),
     post('message stream', '/v1/messages', { ...message(input), stream: true }, { headers: messages }),
-    pick<Ask>(random, [
+    pick<SoakRequest>(random, [
       { kind: 'models', method: 'GET', path: '/v1/models' },
       { kind: 'list of videos', method: 'GET', path: '/v1/videos?limit=5' },
       { kind: 'log', method: 'GET', path: '/api/log/search?page_size=5' },
@@ -74,13 +79,13 @@ export function plainCall(random: Random): Ask {
   ]);
 }
 
-/** Speech alone, at a cost that is known beforehand. */
-export function speechOf(input: string): Ask {
-  return post('speech', speechPath, speech(input), characters(input));
+/** A speech call with a known cost. */
+export function speechOf(input: string): SoakRequest {
+  return post('speech', speechPath, speech(input), costOf(input));
 }
 
-/** A request that is wrong, and is to be answered so. */
-export function badCall(random: Random): Ask {
+/** An invalid request. Expected status: 4xx. */
+export function badCall(random: Random): SoakRequest {
   return pick(random, [
     post('bad request', speechPath, { voice: 'Aria', input: 'Hi.' }, { statuses: [400] }),
     post('bad request', speechPath, { ...speech('Hi.'), model: 'no-such-model' }, { statuses: [400, 404] }),
@@ -99,8 +104,8 @@ export function badCall(random: Random): Ask {
   ]);
 }
 
-/** A call that the upstream is told to fail, by its documented triggers. */
-export function faultyCall(random: Random): Ask {
+/** A call that fails at the upstream, by one of its documented triggers. */
+export function faultyCall(random: Random): SoakRequest {
   const [trigger, statuses] = pick<readonly [string, readonly number[]]>(random, [
     ['reject', [400]],
     ['unauthorized', [502]],
@@ -115,11 +120,11 @@ export function faultyCall(random: Random): Ask {
     ['no-audio', [502]],
     ['expired-url', [502]],
   ]);
-  const input = `[[${trigger}]] ${text(random)}`;
-  const more = { statuses: [...statuses, 200], mayBreak: true };
+  const input = `[[${trigger}]] ${randomText(random)}`;
+  const more = { statuses: [...statuses, 200], mayFail: true };
   return pick(random, [
     post(`faulty speech`, speechPath, speech(input), more),
-    post(`faulty stream`, speechPath, streamed(input), more),
+    post(`faulty stream`, speechPath, streamedSpeech(input), more),
     post(
       'faulty native speech',
       '/api/v1/services/aigc/multimodal-generation/generation',
@@ -134,25 +139,25 @@ export function faultyCall(random: Random): Ask {
   ]);
 }
 
-/** A client that leaves before its answer, or in the middle of it. */
-export function leaver(random: Random): Ask {
-  const leaveAfterMs = Math.floor(random() * 120);
-  const input = text(random);
+/** A call that the client aborts before or during its response. */
+export function abortedCall(random: Random): SoakRequest {
+  const abortAfterMs = Math.floor(random() * 120);
+  const input = randomText(random);
   return pick(random, [
-    post('leaver', speechPath, speech(input), { leaveAfterMs }),
-    post('leaver', speechPath, streamed(`${input} ${input} ${input}`), { leaveAfterMs }),
-    post('leaver', speechPath, speech(`[[hang]] ${input}`), { leaveAfterMs }),
+    post('aborted call', speechPath, speech(input), { abortAfterMs }),
+    post('aborted call', speechPath, streamedSpeech(`${input} ${input} ${input}`), { abortAfterMs }),
+    post('aborted call', speechPath, speech(`[[hang]] ${input}`), { abortAfterMs }),
   ]);
 }
 
-/** A client that lets its answer wait, so that all on the way to it has to. */
-export function slowReader(random: Random): Ask {
-  const input = Array.from({ length: 40 }, () => text(random))
+/** A call whose client delays reading the response, which causes backpressure. */
+export function slowReader(random: Random): SoakRequest {
+  const input = Array.from({ length: 40 }, () => randomText(random))
     .join(' ')
     .slice(0, 600)
     .trim();
-  return post('slow reader', speechPath, streamed(input), {
-    ...characters(input),
-    readsAfterMs: 500 + Math.floor(random() * 2_500),
+  return post('slow reader', speechPath, streamedSpeech(input), {
+    ...costOf(input),
+    readAfterMs: 500 + Math.floor(random() * 2_500),
   });
 }
