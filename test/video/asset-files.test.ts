@@ -6,10 +6,10 @@ import { AssetClient } from './asset-provider.ts';
 
 const official = '/api/v3/contents/generations/tasks';
 const overseas = 'zeta-delta-2-0-fast-260128';
-const patient = { timeout: 15_000, interval: 100 };
+const pollOptions = { timeout: 15_000, interval: 100 };
 const host = useFileHost();
 
-describe('with files of its own network allowed, the sandbox', () => {
+describe('the sandbox with private URLs allowed', () => {
   let target: TestGateway;
   let client: AssetClient;
 
@@ -19,19 +19,19 @@ describe('with files of its own network allowed, the sandbox', () => {
   });
   afterAll(() => target.close());
 
-  const settled = async (id: string, query = '') => {
-    await expect.poll(async () => (await client.get(id, query)).Status, patient).not.toBe('Processing');
+  const waitUntilProcessed = async (id: string, query = '') => {
+    await expect.poll(async () => (await client.get(id, query)).Status, pollOptions).not.toBe('Processing');
     return client.get(id, query);
   };
 
-  test.concurrent('keeps media that a video is then made from', async () => {
+  test.concurrent('stores media that a video task can refer to', async () => {
     const bytes = png(400, 300);
-    const [image, clip, sound] = await Promise.all([
+    const [image, clip, song] = await Promise.all([
       client.upload({ url: host.put('cat.png', bytes), name: 'cat' }),
       client.upload({ url: host.put('walk.mp4', await video()), asset_type: 'video' }),
       client.upload({ url: host.put('song.mp3', await mp3(3)), asset_type: 'AUDIO' }),
     ]);
-    const assets = await Promise.all([image, clip, sound].map((id) => settled(id)));
+    const assets = await Promise.all([image, clip, song].map((id) => waitUntilProcessed(id)));
     expect(assets).toMatchObject([
       { AssetType: 'Image', Status: 'Active', Name: 'cat' },
       { AssetType: 'Video', Status: 'Active' },
@@ -45,7 +45,7 @@ describe('with files of its own network allowed, the sandbox', () => {
         { type: 'text', text: 'A walk' },
         { type: 'image_url', image_url: { url: `asset://${image}` }, role: 'reference_image' },
         { type: 'video_url', video_url: { url: `asset://${clip}` }, role: 'reference_video' },
-        { type: 'audio_url', audio_url: { url: `asset://${sound}` }, role: 'reference_audio' },
+        { type: 'audio_url', audio_url: { url: `asset://${song}` }, role: 'reference_audio' },
       ],
       resolution: '480p',
       duration: 4,
@@ -53,26 +53,26 @@ describe('with files of its own network allowed, the sandbox', () => {
     expect(status, JSON.stringify(body)).toBe(200);
     const { id } = body as unknown as { id: string };
     const state = async () => (await client.call('GET', `${official}/${id}`)).body;
-    // `expect.poll` knows of one test at a time.
-    const made = { status: 'succeeded', content: { video_url: expect.stringMatching(/^http/) } };
-    await vi.waitFor(async () => expect(await state()).toMatchObject(made), {
+    // `expect.poll` does not support concurrent tests.
+    const completed = { status: 'succeeded', content: { video_url: expect.stringMatching(/^http/) } };
+    await vi.waitFor(async () => expect(await state()).toMatchObject(completed), {
       timeout: 30_000,
       interval: 200,
     });
   }, 60_000);
 
-  test.concurrent('keeps the overseas model’s assets apart', async () => {
+  test.concurrent('stores assets of the overseas model separately', async () => {
     const query = `?model=${overseas}`;
     const id = await client.upload({ url: host.put('far.png', png(300, 300)) }, query);
-    expect(await settled(id, query)).toMatchObject({ Status: 'Active' });
-    const order = (model: string) =>
+    expect(await waitUntilProcessed(id, query)).toMatchObject({ Status: 'Active' });
+    const createTask = (model: string) =>
       client.call('POST', official, {
         model,
         content: [{ type: 'image_url', image_url: { url: `asset://${id}` }, role: 'first_frame' }],
         duration: 4,
       });
-    expect((await order(overseas)).status).toBe(200);
-    expect((await order('epsilon-delta-2-0-fast-260128')).status).toBe(400);
+    expect((await createTask(overseas)).status).toBe(200);
+    expect((await createTask('epsilon-delta-2-0-fast-260128')).status).toBe(400);
   });
 
   test.concurrent.each<[string, string, () => Uint8Array | Promise<Uint8Array>, string]>([
@@ -80,10 +80,10 @@ describe('with files of its own network allowed, the sandbox', () => {
     ['an image that is too long', 'Image', () => pictures.webp(1004, 400), 'InvalidParameter.AspectRatio'],
     ['a video of 1080p', 'Video', () => video({ width: 1920, height: 1080 }), 'InvalidParameter.Resolution'],
     ['audio that is too short', 'Audio', () => mp3(1.5), 'InvalidParameter.Duration'],
-    ['a text', 'Image', () => Buffer.from('This is no picture'), 'InvalidParameter.Format'],
-  ])('tells what is wrong with %s', async (name, asset_type, make, code) => {
-    const url = host.put(name.replaceAll(' ', '-'), await make());
-    const failed = await settled(await client.upload({ url, asset_type }));
+    ['a text file', 'Image', () => Buffer.from('This is no picture'), 'InvalidParameter.Format'],
+  ])('reports the reason for %s', async (name, asset_type, createFile, code) => {
+    const url = host.put(name.replaceAll(' ', '-'), await createFile());
+    const failed = await waitUntilProcessed(await client.upload({ url, asset_type }));
     expect(failed).toMatchObject({
       Status: 'Failed',
       Error: { Code: code, Message: expect.stringMatching(/./) },
@@ -104,9 +104,9 @@ describe('with files of its own network allowed, the sandbox', () => {
   test.concurrent.each([
     ['[[fail-late]]', 'FaceMismatch'],
     ['[[sensitive]]', 'InputImageSensitiveContentDetected'],
-  ])('fails on purpose for %s', async (name, Code) => {
+  ])('fails an asset with the trigger %s', async (name, Code) => {
     const id = await client.upload({ url: host.put('ok.png', png(300, 300)), name });
-    expect(await settled(id)).toMatchObject({ Status: 'Failed', Error: { Code } });
+    expect(await waitUntilProcessed(id)).toMatchObject({ Status: 'Failed', Error: { Code } });
   });
 
   test.concurrent.each([
@@ -117,19 +117,19 @@ describe('with files of its own network allowed, the sandbox', () => {
     ['[[unavailable]]', 503],
     ['[[malformed]]', 502],
     ['[[drop]]', 502],
-  ])('refuses an upload on purpose for %s', async (name, status) => {
+  ])('rejects an upload with the trigger %s', async (name, status) => {
     const request = { url: 'https://files.example/a.png', asset_type: 'Image', name };
-    const answer = await client.call('POST', '/api/assets/upload', request);
-    expect([answer.status, answer.body.error?.code]).toEqual([status, expect.any(String)]);
+    const response = await client.call('POST', '/api/assets/upload', request);
+    expect([response.status, response.body.error?.code]).toEqual([status, expect.any(String)]);
   });
 });
 
-test('without that, an address in a private network gives a failed asset', async () => {
+test('an asset with a private URL fails if private URLs are not allowed', async () => {
   const target = await startTestGateway();
   const client = new AssetClient(target.url, target.key);
   const id = await client.upload({ url: host.put('private.png', png(300, 300)) });
   await expect
-    .poll(() => client.get(id), patient)
+    .poll(() => client.get(id), pollOptions)
     .toMatchObject({
       Status: 'Failed',
       Error: { Code: 'InvalidURL', Message: expect.any(String) },

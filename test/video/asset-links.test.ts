@@ -98,16 +98,16 @@ describe('an asset in a request for a gamma or eta video', () => {
       { reference_images: [{ url: cat }, { url: cat }] },
     ],
     ['video', eta, () => ({ video: { url: video } }), { video: { url: walk } }],
-  ])('reaches the provider as a file link in %s %#', async (_, model, fields, sent) => {
+  ])('is sent to the provider as a file URL in %s %#', async (_, model, fields, sent) => {
     for (const path of ['/v1/videos', '/v1/video/generations']) {
       videos.seen.length = 0;
       const { status, body } = await client.call('POST', path, { ...model, ...fields() });
       expect(status, JSON.stringify(body)).toBe(200);
-      expect(videos.changes().map((one) => one.body)).toMatchObject([sent]);
+      expect(videos.changes().map((original) => original.body)).toMatchObject([sent]);
     }
   });
 
-  test('works in a form too', async () => {
+  test('is accepted in a form', async () => {
     const form = new FormData();
     form.append('model', gamma.model);
     form.append('prompt', gamma.prompt);
@@ -119,10 +119,14 @@ describe('an asset in a request for a gamma or eta video', () => {
   });
 
   test.each<[string, () => object, RegExp]>([
-    ['an unknown one', () => ({ image: 'asset://asset-1-a' }), /^image: there is no asset "asset-1-a"/],
-    ['one of another type', () => ({ image: video }), /^image: asset .* is of type Video/],
-    ['an image as a video', () => ({ video: { url: image } }), /^video\.url: asset .* is of type Image/],
-  ])('is refused when it is %s', async (_, fields, message) => {
+    ['unknown', () => ({ image: 'asset://asset-1-a' }), /^image: there is no asset "asset-1-a"/],
+    ['of another type', () => ({ image: video }), /^image: asset .* is of type Video/],
+    [
+      'an image in a field for a video',
+      () => ({ video: { url: image } }),
+      /^video\.url: asset .* is of type Image/,
+    ],
+  ])('is refused if it is %s', async (_, fields, message) => {
     for (const model of [gamma, eta]) {
       const { status, body } = await client.call('POST', '/v1/videos', { ...model, ...fields() });
       expect([status, body.error?.message]).toEqual([400, expect.stringMatching(message)]);
@@ -130,22 +134,22 @@ describe('an asset in a request for a gamma or eta video', () => {
     expect(videos.changes()).toEqual([]);
   });
 
-  test('is refused when it is another user’s', async () => {
-    const stranger = new AssetClient(target.url, await createOtherUserKey(target));
-    const { status, body } = await stranger.call('POST', '/v1/videos', { ...gamma, image });
+  test('is refused if it belongs to another user', async () => {
+    const otherUser = new AssetClient(target.url, await createOtherUserKey(target));
+    const { status, body } = await otherUser.call('POST', '/v1/videos', { ...gamma, image });
     expect([status, body.error?.message]).toEqual([400, expect.stringContaining('there is no asset')]);
   });
 
   test('is refused until it is active', async () => {
-    const waiting = `asset://${await client.upload()}`;
-    const { status, body } = await client.call('POST', '/v1/videos', { ...gamma, image: waiting });
+    const pending = `asset://${await client.upload()}`;
+    const { status, body } = await client.call('POST', '/v1/videos', { ...gamma, image: pending });
     expect([status, body.error?.message]).toEqual([400, expect.stringContaining('Processing')]);
     assets.setLatestAsset({ Status: 'Failed', Error: { Code: 'TooSmall', Message: 'Too small.' } });
-    const failed = await client.call('POST', '/v1/videos', { ...gamma, image: waiting });
+    const failed = await client.call('POST', '/v1/videos', { ...gamma, image: pending });
     expect([failed.status, failed.body.error?.message]).toEqual([400, expect.stringContaining('Failed')]);
   });
 
-  test('does not show its link in the words of the provider', async () => {
+  test('has its id in place of its URL in the message of a rejection', async () => {
     videos.override = (_request, response) =>
       sendJson(response, 400, {
         code: 'InvalidURL',
@@ -156,7 +160,7 @@ describe('an asset in a request for a gamma or eta video', () => {
     expect([status, body.error?.message]).toEqual([400, `Cannot load ${image} from ***.`]);
   });
 
-  test('has a new link when the old one is about to expire, and a repeat is still the same request', async () => {
+  test('gets a new URL when the old one is about to expire, and a repeated request stays idempotent', async () => {
     const send = async () => {
       const reply = await fetch(`${target.url}/v1/videos`, {
         method: 'POST',
@@ -169,20 +173,20 @@ describe('an asset in a request for a gamma or eta video', () => {
       });
       return { status: reply.status, body: (await reply.json()) as { id?: string } };
     };
-    const one = await send();
+    const original = await send();
     now += 11.5 * hour;
-    const renewed = cat.replace('signature=1', 'signature=2');
-    for (const [id, told] of assets.assets)
-      if (told.URL === cat) assets.assets.set(id, { ...told, URL: renewed });
+    const renewedUrl = cat.replace('signature=1', 'signature=2');
+    for (const [id, asset] of assets.assets)
+      if (asset.URL === cat) assets.assets.set(id, { ...asset, URL: renewedUrl });
     expect(await send()).toEqual(
-      expect.objectContaining({ status: 200, body: expect.objectContaining({ id: one.body.id }) }),
+      expect.objectContaining({ status: 200, body: expect.objectContaining({ id: original.body.id }) }),
     );
     videos.seen.length = 0;
     expect((await client.call('POST', '/v1/videos', { ...gamma, image })).status).toBe(200);
-    expect(videos.changes().map(({ body }) => body)).toMatchObject([first(renewed)]);
+    expect(videos.changes().map(({ body }) => body)).toMatchObject([first(renewedUrl)]);
     now += 13 * hour;
     assets.override = (_request, response) => sendJson(response, 500, {});
-    const gone = await client.call('POST', '/v1/videos', { ...gamma, image });
-    expect([gone.status, gone.body.error?.code]).toEqual([503, 'get_channel_failed']);
+    const expired = await client.call('POST', '/v1/videos', { ...gamma, image });
+    expect([expired.status, expired.body.error?.code]).toEqual([503, 'get_channel_failed']);
   });
 });

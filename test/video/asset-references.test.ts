@@ -25,7 +25,7 @@ describe.each(engines)('references on %s', (engine) => {
   let first: AssetProvider;
   let second: AssetProvider;
   let target: TestGateway;
-  let made = 0;
+  let count = 0;
 
   beforeAll(async () => {
     first = await startAssetProvider('one');
@@ -60,21 +60,21 @@ describe.each(engines)('references on %s', (engine) => {
     await second.close();
   });
 
-  /** Puts an asset into the store; it is active on `first` unless told otherwise. */
-  async function keep(
+  /** Stores an asset, by default active on the channel `first`. */
+  async function saveAsset(
     change: Partial<NewAsset> = {},
     status: 'Active' | 'Failed' | 'Processing' = 'Active',
   ): Promise<string> {
     const { store, clock } = target.gateway;
-    made += 1;
-    const id = `asset-20260101000000-${String(made).padStart(5, '0')}`;
+    count += 1;
+    const id = `asset-20260101000000-${String(count).padStart(5, '0')}`;
     const now = clock();
     await store.run('saveAsset', {
       id,
       userId: 1,
       tokenId: 1,
       channel: 'first',
-      upstreamId: `asset-20250101000000-up${made}`,
+      upstreamId: `asset-20250101000000-up${count}`,
       model: null,
       assetType: 'Image',
       name: '',
@@ -83,24 +83,26 @@ describe.each(engines)('references on %s', (engine) => {
       ...change,
     });
     const failed = { status: 'Failed', code: 'InvalidParameter.Size', message: 'Too large' } as const;
-    const usable = { status: 'Active', url: 'https://files.example/a', urlExpires: now + 1e9 } as const;
+    const ready = { status: 'Active', url: 'https://files.example/a', urlExpires: now + 1e9 } as const;
     if (status !== 'Processing')
-      await store.run('finishAsset', { id, end: status === 'Active' ? usable : failed, now });
+      await store.run('finishAsset', { id, end: status === 'Active' ? ready : failed, now });
     return id;
   }
 
-  /** Makes a task of the official protocol that is finished unless told otherwise. */
-  async function draft(change: { userId?: number; driver?: string; done?: boolean } = {}): Promise<string> {
+  /** Creates a task of the official protocol, by default completed. */
+  async function createDraft(
+    change: { userId?: number; driver?: string; done?: boolean } = {},
+  ): Promise<string> {
     const { userId = 1, driver = 'official', done = true } = change;
     const { store, clock } = target.gateway;
-    made += 1;
-    const id = `task_${String(made).padStart(32, '0')}`;
+    count += 1;
+    const id = `task_${String(count).padStart(32, '0')}`;
     const now = clock();
-    // The lease of somebody who is no gateway would be free for the one under test.
+    // A lease of an unknown gateway would be available to the gateway under test.
     const { id: owner } = await store.read.selectFrom('gateways').select('id').executeTakeFirstOrThrow();
     await store.run('createTask', {
       id,
-      requestId: `request-${made}`,
+      requestId: `request-${count}`,
       userId,
       tokenId: 1,
       operation: 'createVideo',
@@ -127,7 +129,7 @@ describe.each(engines)('references on %s', (engine) => {
     const at = { id, attempt: 1, now, dueNow: now };
     await store.run('acceptTask', {
       ...at,
-      upstreamId: `cgt-${made}`,
+      upstreamId: `cgt-${count}`,
       state: 'queued',
       progress: 0,
       result: null,
@@ -158,19 +160,19 @@ describe.each(engines)('references on %s', (engine) => {
     });
     return { body: routed.body, channels: routed.channels.map(({ name }) => name) };
   };
-  const refusal = (body: Readonly<Record<string, unknown>>, model = epsilon) =>
+  const errorOf = (body: Readonly<Record<string, unknown>>, model = epsilon) =>
     resolve(body, model).then(
-      () => expect.fail('it was taken'),
+      () => expect.fail('the body was accepted'),
       ({ status, code, message }: Failure) => ({ status, code, message }),
     );
   const image = (id: string, type = 'image_url') => ({ type, [type]: { url: `asset://${id}` } });
   const draftOf = (id: string) => ({ content: [{ type: 'draft_task', draft_task: { id } }] });
 
-  test('ids become the provider’s wherever they stand, and the channel theirs', async () => {
+  test('ids are replaced by the provider’s in every field, and select its channel', async () => {
     const types: AssetType[] = ['Image', 'Video', 'Audio'];
-    const [cat, walk, song] = await Promise.all(types.map((assetType) => keep({ assetType })));
-    const up = await Promise.all(
-      [cat, walk, song].map(async (id) => {
+    const [imageId, videoId, audioId] = await Promise.all(types.map((assetType) => saveAsset({ assetType })));
+    const storedIds = await Promise.all(
+      [imageId, videoId, audioId].map(async (id) => {
         const { read } = target.gateway.store;
         const query = read
           .selectFrom('assets')
@@ -180,8 +182,8 @@ describe.each(engines)('references on %s', (engine) => {
       }),
     );
     const rest = { duration: 0, watermark: false, tools: [{ type: 'web_search' }], seed: null };
-    const prompt = { type: 'text', text: `asset://${cat} is only text here` };
-    const elsewhere = {
+    const prompt = { type: 'text', text: `asset://${imageId} is only text here` };
+    const unrelated = {
       type: 'image_url',
       image_url: { url: 'https://files.example/asset://x' },
       role: 'reference_image',
@@ -191,58 +193,58 @@ describe.each(engines)('references on %s', (engine) => {
         ...rest,
         content: [
           prompt,
-          elsewhere,
-          { ...image(cat ?? ''), role: 'reference_image' },
-          { type: 'video_url', video_url: { url: ` ASSET://${walk} ` } },
-          { type: 'audio_url', audio_url: `asset://${song}` },
+          unrelated,
+          { ...image(imageId ?? ''), role: 'reference_image' },
+          { type: 'video_url', video_url: { url: ` ASSET://${videoId} ` } },
+          { type: 'audio_url', audio_url: `asset://${audioId}` },
         ],
-        extra: { cover: [`asset://${song}`] },
+        extra: { cover: [`asset://${audioId}`] },
       }),
     ).toEqual({
       body: {
         ...rest,
         content: [
           prompt,
-          elsewhere,
-          { type: 'image_url', image_url: { url: `asset://${up[0]}` }, role: 'reference_image' },
-          { type: 'video_url', video_url: { url: `asset://${up[1]}` } },
-          { type: 'audio_url', audio_url: `asset://${up[2]}` },
+          unrelated,
+          { type: 'image_url', image_url: { url: `asset://${storedIds[0]}` }, role: 'reference_image' },
+          { type: 'video_url', video_url: { url: `asset://${storedIds[1]}` } },
+          { type: 'audio_url', audio_url: `asset://${storedIds[2]}` },
         ],
-        extra: { cover: [`asset://${up[2]}`] },
+        extra: { cover: [`asset://${storedIds[2]}`] },
       },
       channels: ['first'],
     });
   });
 
-  test('a body without references keeps its channels', async () => {
+  test('a body without references keeps all channels', async () => {
     const body = { content: [{ type: 'text', text: 'A cat' }] };
     expect(await resolve(body)).toEqual({ body, channels: ['first', 'second'] });
   });
 
-  test('an unknown asset and another user’s are told alike', async () => {
-    const theirs = await keep({ userId: 2 });
-    const told = (id: string) => ({
+  test('an unknown asset and an asset of another user get the same error', async () => {
+    const foreignAsset = await saveAsset({ userId: 2 });
+    const expected = (id: string) => ({
       status: 400,
       code: 'invalid_request',
       message: `image_url: there is no asset ${JSON.stringify(id)}.`,
     });
-    for (const id of [theirs, theirs.replace('0', '9'), '', 'x/../y']) {
-      expect(await refusal({ content: [image(id)] })).toEqual(told(id));
+    for (const id of [foreignAsset, foreignAsset.replace('0', '9'), '', 'x/../y']) {
+      expect(await errorOf({ content: [image(id)] })).toEqual(expected(id));
     }
   });
 
-  test('the provider’s own id is of no use to anybody', async () => {
+  test('the provider’s own id is not accepted', async () => {
     const upstreamId = 'asset-20250101000000-known';
-    await keep({ userId: 2, upstreamId });
-    expect(await refusal({ content: [image(upstreamId)] })).toMatchObject({ status: 400 });
-    expect(await refusal({ cover_image: `asset://${upstreamId}` })).toMatchObject({ status: 400 });
+    await saveAsset({ userId: 2, upstreamId });
+    expect(await errorOf({ content: [image(upstreamId)] })).toMatchObject({ status: 400 });
+    expect(await errorOf({ cover_image: `asset://${upstreamId}` })).toMatchObject({ status: 400 });
   });
 
-  test('an asset must be active, and one in processing is asked about once', async () => {
+  test('an asset must be active, and one in processing is polled once', async () => {
     const upstreamId = `asset-20250101000000-${engine}`;
-    const id = await keep({ upstreamId }, 'Processing');
+    const id = await saveAsset({ upstreamId }, 'Processing');
     first.assets.set(upstreamId, { Status: 'Processing' });
-    expect(await refusal({ content: [image(id)] })).toMatchObject({
+    expect(await errorOf({ content: [image(id)] })).toMatchObject({
       status: 400,
       message: `image_url: asset "${id}" is Processing. It can be used when it is Active.`,
     });
@@ -252,8 +254,8 @@ describe.each(engines)('references on %s', (engine) => {
       body: { content: [image(upstreamId), image(upstreamId)] },
     });
     expect(first.assetQueries()).toHaveLength(2);
-    const failed = await keep({}, 'Failed');
-    expect((await refusal({ content: [image(failed)] })).message).toBe(
+    const failed = await saveAsset({}, 'Failed');
+    expect((await errorOf({ content: [image(failed)] })).message).toBe(
       `image_url: asset "${failed}" is Failed: InvalidParameter.Size: Too large`,
     );
   });
@@ -262,9 +264,9 @@ describe.each(engines)('references on %s', (engine) => {
     ['Image', 'video_url', 'Video'],
     ['Video', 'audio_url', 'Audio'],
     ['Audio', 'image_url', 'Image'],
-  ])('an asset of type %s is not taken as %s', async (assetType, field, takes) => {
-    const id = await keep({ assetType });
-    expect(await refusal({ content: [image(id, field)] })).toEqual({
+  ])('an asset of type %s is refused as %s', async (assetType, field, takes) => {
+    const id = await saveAsset({ assetType });
+    expect(await errorOf({ content: [image(id, field)] })).toEqual({
       status: 400,
       code: 'invalid_request',
       message: `${field}: asset "${id}" is of type ${assetType}, but the field accepts ${takes}.`,
@@ -272,69 +274,71 @@ describe.each(engines)('references on %s', (engine) => {
   });
 
   test('assets of two channels cannot be used together', async () => {
-    const near = await keep();
-    const far = await keep({ channel: 'second' });
-    const { status, message } = await refusal({ content: [image(near), image(far)] });
-    expect([status, message]).toEqual([400, expect.stringContaining(`"${near}" and "${far}"`)]);
-    expect(await resolve({ content: [image(far)] })).toMatchObject({ channels: ['second'] });
+    const firstAsset = await saveAsset();
+    const secondAsset = await saveAsset({ channel: 'second' });
+    const { status, message } = await errorOf({ content: [image(firstAsset), image(secondAsset)] });
+    expect([status, message]).toEqual([400, expect.stringContaining(`"${firstAsset}" and "${secondAsset}"`)]);
+    expect(await resolve({ content: [image(secondAsset)] })).toMatchObject({ channels: ['second'] });
   });
 
-  test('an asset stays in its region', async () => {
-    const near = await keep();
-    const far = await keep({ model: overseas });
-    expect(await resolve({ content: [image(far)] }, overseas)).toMatchObject({ channels: ['first'] });
-    expect((await refusal({ content: [image(far)] })).message).toContain(`was uploaded for ${overseas}`);
-    expect((await refusal({ content: [image(near)] }, overseas)).message).toContain(
+  test('an asset can be used only in the region of its model', async () => {
+    const firstAsset = await saveAsset();
+    const secondAsset = await saveAsset({ model: overseas });
+    expect(await resolve({ content: [image(secondAsset)] }, overseas)).toMatchObject({ channels: ['first'] });
+    expect((await errorOf({ content: [image(secondAsset)] })).message).toContain(
+      `was uploaded for ${overseas}`,
+    );
+    expect((await errorOf({ content: [image(firstAsset)] }, overseas)).message).toContain(
       `Upload it with the query model=${overseas}`,
     );
   });
 
-  test('the channel of an asset must serve the model, and must be there', async () => {
-    const elsewhere = await keep({ channel: 'other' });
-    expect(await refusal({ content: [image(elsewhere)] })).toMatchObject({
+  test('the channel of an asset must exist and serve the model', async () => {
+    const unrelated = await saveAsset({ channel: 'other' });
+    expect(await errorOf({ content: [image(unrelated)] })).toMatchObject({
       status: 400,
-      message: `image_url: "${elsewhere}" is stored by a provider that does not serve ${epsilon} to this key.`,
+      message: `image_url: "${unrelated}" is stored by a provider that does not serve ${epsilon} to this key.`,
     });
-    const gone = await keep({ channel: 'gone' });
-    expect(await refusal({ content: [image(gone)] })).toMatchObject({
+    const removed = await saveAsset({ channel: 'gone' });
+    expect(await errorOf({ content: [image(removed)] })).toMatchObject({
       status: 503,
       code: 'get_channel_failed',
     });
   });
 
-  test('a draft is the caller’s own finished Seedance task', async () => {
-    const id = await draft();
+  test('a draft must be a completed Seedance task of the caller', async () => {
+    const id = await createDraft();
     const { body, channels } = await resolve(draftOf(id));
     expect(JSON.stringify(body)).toMatch(/"draft_task":\{"id":"cgt-\d+"\}/);
     expect(channels).toEqual(['second']);
-    const running = await draft({ done: false });
-    expect(await refusal(draftOf(running))).toMatchObject({
+    const running = await createDraft({ done: false });
+    expect(await errorOf(draftOf(running))).toMatchObject({
       status: 400,
       message: `draft_task.id: task "${running}" is queued. A draft can be used when it is completed.`,
     });
-    const foreign = [await draft({ userId: 2 }), await draft({ driver: 'eta' }), 'cgt-1', ''];
+    const foreign = [await createDraft({ userId: 2 }), await createDraft({ driver: 'eta' }), 'cgt-1', ''];
     for (const one of foreign) {
-      expect(await refusal(draftOf(one))).toMatchObject({
+      expect(await errorOf(draftOf(one))).toMatchObject({
         status: 400,
         message: `draft_task.id: there is no Seedance task ${JSON.stringify(one)}.`,
       });
     }
-    const apart = { content: [...draftOf(id).content, image(await keep())] };
-    expect((await refusal(apart)).message).toContain('different providers');
+    const mixed = { content: [...draftOf(id).content, image(await saveAsset())] };
+    expect((await errorOf(mixed)).message).toContain('different providers');
   });
 
-  test('there is a limit to how much a body may refer to', async () => {
+  test('a body may refer to at most 100 assets', async () => {
     const content = Array.from({ length: 101 }, (_, index) => image(`asset-1-${index}`));
-    expect(await refusal({ content })).toMatchObject({
+    expect(await errorOf({ content })).toMatchObject({
       status: 400,
       message: expect.stringContaining('100'),
     });
-    const same = await keep();
+    const same = await saveAsset();
     expect(await resolve({ content: content.map(() => image(same)) })).toMatchObject({ channels: ['first'] });
   });
 
-  test('names of the language’s own objects are names like any other', async () => {
-    const id = await keep();
+  test('fields named like object properties are ordinary fields', async () => {
+    const id = await saveAsset();
     const body = JSON.parse(`{"constructor": {"url": "asset://${id}"}, "__proto__": {"x": 1}}`);
     const { body: resolved } = await resolve(body);
     expect(JSON.stringify(resolved)).toMatch(

@@ -20,8 +20,8 @@ describe('an uploaded asset', () => {
   let second: AssetProvider;
   let target: TestGateway;
   let client: AssetClient;
-  /** Where the assets are, and the other one. */
-  let home: AssetProvider;
+  /** The provider that stores the assets, and the other one. */
+  let assetProvider: AssetProvider;
   let other: AssetProvider;
   let image: string;
   let video: string;
@@ -39,12 +39,12 @@ describe('an uploaded asset', () => {
     });
     client = new AssetClient(target.url, target.key);
     image = await client.upload();
-    home = first.uploads().length > 0 ? first : second;
-    other = home === first ? second : first;
-    home.setLatestAsset(activeAsset);
+    assetProvider = first.uploads().length > 0 ? first : second;
+    other = assetProvider === first ? second : first;
+    assetProvider.setLatestAsset(activeAsset);
     video = await client.upload({ asset_type: 'Video' });
-    home.setLatestAsset({ ...activeAsset, URL: 'https://files.example/walk.mp4' });
-    upstreamIds = [...home.assets.keys()];
+    assetProvider.setLatestAsset({ ...activeAsset, URL: 'https://files.example/walk.mp4' });
+    upstreamIds = [...assetProvider.assets.keys()];
   });
   beforeEach(() => {
     for (const provider of [first, second]) {
@@ -71,53 +71,59 @@ describe('an uploaded asset', () => {
     duration: 4,
   });
 
-  test('reaches its provider by the official route, every time, under the provider’s id', async () => {
+  test('is sent to its provider by the official route, always with the provider’s id', async () => {
     for (let round = 0; round < 8; round += 1) {
       expect((await client.call('POST', official, officialRequest(image))).status).toBe(200);
     }
-    expect([home.taskRequests().length, other.taskRequests().length]).toEqual([8, 0]);
-    expect(home.taskRequests()[0]?.body).toMatchObject({
+    expect([assetProvider.taskRequests().length, other.taskRequests().length]).toEqual([8, 0]);
+    expect(assetProvider.taskRequests()[0]?.body).toMatchObject({
       content: [{ text: 'A walk' }, { image_url: { url: `asset://${upstreamIds[0]}` } }],
       duration: 4,
     });
   });
 
-  test.each(['/v1/videos', '/v1/video/generations'])('is taken by %s in every media field', async (route) => {
-    const references = {
-      image: `asset://${image}`,
-      images: [`asset://${image}`],
-      reference_images: [{ url: `asset://${image}` }],
-      metadata: { video_url: `asset://${video}` },
-    };
-    const body = { model, prompt: 'A walk', seconds: '4', ...references };
-    const { status, body: task } = await client.call('POST', route, body);
-    expect(status, JSON.stringify(task)).toBe(200);
-    const [picture, clip] = upstreamIds.map((id) => ({ url: `asset://${id}` }));
-    expect(home.taskRequests()).toMatchObject([
-      {
-        body: {
-          content: [
-            { text: 'A walk' },
-            { image_url: picture },
-            { image_url: picture },
-            { image_url: picture },
-            { video_url: clip },
-          ],
+  test.each(['/v1/videos', '/v1/video/generations'])(
+    'is accepted by %s in every media field',
+    async (route) => {
+      const references = {
+        image: `asset://${image}`,
+        images: [`asset://${image}`],
+        reference_images: [{ url: `asset://${image}` }],
+        metadata: { video_url: `asset://${video}` },
+      };
+      const body = { model, prompt: 'A walk', seconds: '4', ...references };
+      const { status, body: task } = await client.call('POST', route, body);
+      expect(status, JSON.stringify(task)).toBe(200);
+      const [imageUrl, videoUrl] = upstreamIds.map((id) => ({ url: `asset://${id}` }));
+      expect(assetProvider.taskRequests()).toMatchObject([
+        {
+          body: {
+            content: [
+              { text: 'A walk' },
+              { image_url: imageUrl },
+              { image_url: imageUrl },
+              { image_url: imageUrl },
+              { video_url: videoUrl },
+            ],
+          },
         },
-      },
-    ]);
-    expect(JSON.stringify(task)).not.toContain('asset-20250101000000');
-  });
+      ]);
+      expect(JSON.stringify(task)).not.toContain('asset-20250101000000');
+    },
+  );
 
-  test('does not exist for another user, and nothing is asked or held for such a request', async () => {
-    const stranger = new AssetClient(target.url, await createOtherUserKey(target));
+  test('does not exist for another user, without a provider request or a reservation', async () => {
+    const otherUser = new AssetClient(target.url, await createOtherUserKey(target));
     const before = (await ledgerRows(target)).length;
-    expect(await stranger.call('POST', official, officialRequest(image))).toMatchObject({
+    expect(await otherUser.call('POST', official, officialRequest(image))).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request', message: `content.1: there is no asset "${image}".` } },
     });
-    const asked = [first, second].flatMap((provider) => [...provider.changes(), ...provider.assetQueries()]);
-    expect([...asked, ...(await ledgerRows(target)).slice(before)]).toEqual([]);
+    const providerRequests = [first, second].flatMap((provider) => [
+      ...provider.changes(),
+      ...provider.assetQueries(),
+    ]);
+    expect([...providerRequests, ...(await ledgerRows(target)).slice(before)]).toEqual([]);
   });
 
   test.each([
@@ -125,7 +131,7 @@ describe('an uploaded asset', () => {
     ['images.1', { images: ['https://files.example/a.png', 'asset://asset-1'] }],
     ['reference_images.0', { reference_images: [{ url: 'asset://asset-1' }] }],
     ['metadata.video_url', { metadata: { video_url: 'asset://asset-1' } }],
-  ])('that nobody made is told by the field %s of a generic request', async (field, media) => {
+  ])('that does not exist is reported with the field %s of a generic request', async (field, media) => {
     const request = { model: 'epsilon-delta-2-0-260128', prompt: 'A cat.', ...media };
     expect(await client.call('POST', '/v1/videos', request)).toMatchObject({
       status: 400,
@@ -133,8 +139,8 @@ describe('an uploaded asset', () => {
     });
   });
 
-  test('is named by its own id in the provider’s refusals', async () => {
-    home.override = (_request, response) =>
+  test('has its public id in the message of a rejection', async () => {
+    assetProvider.override = (_request, response) =>
       sendJson(response, 400, {
         error: { code: 'InvalidParameter', message: `content: asset://${upstreamIds[0]} is no active asset` },
       });
@@ -146,11 +152,11 @@ describe('an uploaded asset', () => {
     });
   });
 
-  test('is named by its own id when the task fails later', async () => {
+  test('has its public id in the error of a failed task', async () => {
     const { body } = await client.call('POST', official, officialRequest(image, image));
     const { id } = body as unknown as { id: string };
     const message = `asset://${upstreamIds[0]} of cgt-${upstreamIds[0]} is gone`;
-    home.override = (_request, response) =>
+    assetProvider.override = (_request, response) =>
       sendJson(response, 200, { status: 'failed', error: { code: 'InvalidParameter', message } });
     const state = async () => {
       await target.gateway.tasks.runDue();
@@ -163,22 +169,22 @@ describe('an uploaded asset', () => {
   });
 
   test.each([official, '/v1/videos', '/v1/video/generations'])(
-    'like a draft made by %s, goes by its public id',
+    'has its public id, like a draft created by %s',
     async (route) => {
       const generic = { model, prompt: 'A walk', seconds: '4', metadata: { draft: true } };
       const request = route === official ? { ...officialRequest(), draft: true } : generic;
-      const made = (await client.call('POST', route, request)).body as unknown as { id: string };
+      const created = (await client.call('POST', route, request)).body as unknown as { id: string };
       const [provider] = [first, second].filter((one) => one.taskRequests().length > 0);
-      if (provider === undefined) throw new Error('nobody was asked');
-      const draft = await findTaskById(target.gateway.store.read, made.id);
-      const use = () =>
+      if (provider === undefined) throw new Error('no provider received a task');
+      const draft = await findTaskById(target.gateway.store.read, created.id);
+      const createFromDraft = () =>
         client.call('POST', official, {
           model,
-          content: [{ type: 'draft_task', draft_task: { id: made.id } }],
+          content: [{ type: 'draft_task', draft_task: { id: created.id } }],
         });
-      expect(await use()).toMatchObject({
+      expect(await createFromDraft()).toMatchObject({
         status: 400,
-        body: { error: { message: expect.stringMatching(`^content.0: task "${made.id}" is `) } },
+        body: { error: { message: expect.stringMatching(`^content.0: task "${created.id}" is `) } },
       });
       provider.override = (request, response) => {
         const finished = {
@@ -190,7 +196,7 @@ describe('an uploaded asset', () => {
       };
       const state = async () => {
         await target.gateway.tasks.runDue();
-        return (await use()).status;
+        return (await createFromDraft()).status;
       };
       await expect.poll(state, { timeout: 10_000 }).toBe(200);
       expect(draft?.upstreamId).toMatch(/^cgt-/);
@@ -200,7 +206,7 @@ describe('an uploaded asset', () => {
     },
   );
 
-  test('is refused in native media, which pass unchanged', async () => {
+  test('is refused in native media, which are forwarded unchanged', async () => {
     const media = [{ type: 'reference_image', url: `asset://${image}` }];
     const body = { model: 'gamma3.0-video', prompt: 'A walk', metadata: { 'input.media': media } };
     expect(await client.call('POST', '/v1/videos', body)).toMatchObject({

@@ -5,17 +5,17 @@ import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 const model = 'zeta-delta-2-0-fast-260128';
 const rig = useDriverRig({ protocol: 'official', models: [{ id: model, upstream: 'own/name' }] });
 const url = 'https://shop.example/cat.png';
-const says = (data: unknown, envelope: object = { code: 0 }) => {
+const respondWith = (data: unknown, envelope: object = { code: 0 }) => {
   rig.answer = { body: { ...envelope, data } };
 };
-const nonsense = { kind: 'unknown', status: 502, fault: 'bad_answer' };
+const invalidResponse = { kind: 'unknown', status: 502, fault: 'bad_answer' };
 
 describe('an upload', () => {
   const upload = (more: object = {}) =>
     uploadMedia(rig.to(), { url, assetType: 'Image', name: undefined, model: null, ...more });
 
-  test('asks for what the client gave, in the account that its model is of', async () => {
-    says({ Id: 'asset-1' });
+  test('is requested with the client’s fields, on the account of the model', async () => {
+    respondWith({ Id: 'asset-1' });
     expect(await upload()).toBe('asset-1');
     expect(await upload({ name: 'cat', groupId: 'group-1', model })).toBe('asset-1');
     expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
@@ -28,8 +28,8 @@ describe('an upload', () => {
     ]);
   });
 
-  test.each([0, '0', 'success', undefined, null])('may be answered with the code %j', async (code) => {
-    says({ Id: 'x'.repeat(256) }, { code });
+  test.each([0, '0', 'success', undefined, null])('is accepted with the response code %j', async (code) => {
+    respondWith({ Id: 'x'.repeat(256) }, { code });
     expect(await upload()).toBe('x'.repeat(256));
   });
 
@@ -39,32 +39,32 @@ describe('an upload', () => {
     ['no id', { Id: '' }],
     ['a number', { Id: 7 }],
     ['an id that is too long', { Id: 'x'.repeat(257) }],
-    ['an id that cannot be kept', { Id: 'a\0' }],
-  ])('that is answered with %s may have been done', async (_, data) => {
-    says(data);
-    expect(await failureOf(upload())).toMatchObject(nonsense);
+    ['an id with a NUL', { Id: 'a\0' }],
+  ])('with %s in the response has an unknown outcome', async (_, data) => {
+    respondWith(data);
+    expect(await failureOf(upload())).toMatchObject(invalidResponse);
   });
 
   test.each([
     [{ code: 1001, message: `${url} is too wide for 10.0.0.7` }, '1001', `${url} is too wide for ***`],
     [{ code: 'TooWide' }, 'TooWide', 'The provider rejected the request.'],
     [{ code: 'x'.repeat(2_001) }, 'x'.repeat(2_000), 'The provider rejected the request.'],
-  ])('is refused by %j', async (envelope, code, message) => {
-    says({ Id: 'asset-1' }, envelope);
+  ])('is rejected by the response %j', async (envelope, code, message) => {
+    respondWith({ Id: 'asset-1' }, envelope);
     expect(await failureOf(upload())).toMatchObject({ kind: 'rejected', status: 400, code, message });
   });
 });
 
 describe('an asset', () => {
-  const asked = (id = 'asset-1', of: string | null = null) =>
-    fetchAsset(rig.to(), { upstreamId: id, model: of });
+  const fetchState = (id = 'asset-1', assetModel: string | null = null) =>
+    fetchAsset(rig.to(), { upstreamId: id, model: assetModel });
   const times = { CreateTime: '2020-01-01T00:00:00Z', UpdateTime: '2020-01-01T00:00:07Z' };
-  const none = { code: 'AssetFailed', message: 'The provider gave no reason.' };
+  const noReason = { code: 'AssetFailed', message: 'The provider gave no reason.' };
 
-  test('is asked for at its id', async () => {
-    says({ Status: 'Processing' });
-    await asked('a/1');
-    await asked('asset-2', model);
+  test('is requested by its id', async () => {
+    respondWith({ Status: 'Processing' });
+    await fetchState('a/1');
+    await fetchState('asset-2', model);
     expect(rig.seen.map(({ method, path }) => [method, path])).toEqual([
       ['GET', '/api/assets/a%2F1'],
       ['GET', '/api/assets/asset-2?model=own%2Fname'],
@@ -87,10 +87,10 @@ describe('an asset', () => {
       { Status: 'Active', URL: long },
       { status: 'Active', url: long },
     ],
-    [{ Status: 'Failed' }, { status: 'Failed', ...none }],
+    [{ Status: 'Failed' }, { status: 'Failed', ...noReason }],
     [
       { Status: 'failed', Error: { Code: '', Message: '\0' }, ...times },
-      { status: 'Failed', ...none, ageMs: 7_000 },
+      { status: 'Failed', ...noReason, ageMs: 7_000 },
     ],
     [
       { Status: 'Failed', Error: { Code: 'To\0oWide', Message: `at 10.0.0.7 ${'x'.repeat(3_000)}` } },
@@ -98,15 +98,15 @@ describe('an asset', () => {
     ],
     [
       { Status: 'Failed', CreateTime: times.UpdateTime, UpdateTime: times.CreateTime },
-      { status: 'Failed', ...none, ageMs: undefined },
+      { status: 'Failed', ...noReason, ageMs: undefined },
     ],
     [
       { Status: 'Failed', CreateTime: times.CreateTime, UpdateTime: times.CreateTime },
-      { status: 'Failed', ...none, ageMs: 0 },
+      { status: 'Failed', ...noReason, ageMs: 0 },
     ],
-  ])('that is told as %j', async (data, status) => {
-    says(data);
-    expect(await asked()).toEqual(status);
+  ])('with the response %j', async (data, status) => {
+    respondWith(data);
+    expect(await fetchState()).toEqual(status);
   });
 
   test.each([
@@ -115,8 +115,8 @@ describe('an asset', () => {
     [{ Status: 'Active' }],
     [{ Status: 'Active', URL: 'none' }],
     [{ Status: 'Active', URL: `${long}a` }],
-  ])('is none that is told as %j', async (data) => {
-    says(data);
-    expect(await failureOf(asked())).toMatchObject(nonsense);
+  ])('with the invalid response %j', async (data) => {
+    respondWith(data);
+    expect(await failureOf(fetchState())).toMatchObject(invalidResponse);
   });
 });

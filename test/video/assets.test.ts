@@ -18,22 +18,22 @@ const overseas = 'zeta-delta-2-0-fast-260128';
 const serving = (...ids: string[]) => ids.map((id) => ({ id, upstream: undefined }));
 
 describe.each(engines)('assets on %s', (engine) => {
-  let home: AssetProvider;
-  let abroad: AssetProvider;
+  let mainProvider: AssetProvider;
+  let overseasProvider: AssetProvider;
   let target: TestGateway;
   let client: AssetClient;
-  let stranger: AssetClient;
-  /** Milliseconds that the gateway's clock is ahead. */
-  let ahead = 0;
+  let otherUser: AssetClient;
+  /** Offset of the gateway's clock, in milliseconds. */
+  let clockOffsetMs = 0;
 
   const channels = () => [
-    channelTo(home.url, { name: 'home', protocol: 'official', models: serving('epsilon-*') }),
-    channelTo(abroad.url, {
+    channelTo(mainProvider.url, { name: 'home', protocol: 'official', models: serving('epsilon-*') }),
+    channelTo(overseasProvider.url, {
       name: 'abroad',
       protocol: 'official',
       models: [{ id: overseas, upstream: 'zeta-own-name' }],
     }),
-    channelTo(home.url, { name: 'native' }),
+    channelTo(mainProvider.url, { name: 'native' }),
   ];
   const row = async (id: string) => {
     const [asset] = await findAssets(target.gateway.store.read, { ids: [id], userId: 1 });
@@ -42,29 +42,29 @@ describe.each(engines)('assets on %s', (engine) => {
   };
 
   beforeAll(async () => {
-    home = await startAssetProvider('home');
-    abroad = await startAssetProvider('far');
-    const clock = () => Date.now() + ahead;
+    mainProvider = await startAssetProvider('home');
+    overseasProvider = await startAssetProvider('far');
+    const clock = () => Date.now() + clockOffsetMs;
     target = await startTestGateway({ sandbox: false, channels: channels() }, engine, clock);
     client = new AssetClient(target.url, target.key);
-    stranger = new AssetClient(target.url, await createOtherUserKey(target));
+    otherUser = new AssetClient(target.url, await createOtherUserKey(target));
   });
   beforeEach(() => {
-    for (const provider of [home, abroad]) {
+    for (const provider of [mainProvider, overseasProvider]) {
       provider.seen.length = 0;
       provider.override = undefined;
     }
   });
   afterAll(async () => {
     await target.close();
-    await home.close();
-    await abroad.close();
+    await mainProvider.close();
+    await overseasProvider.close();
   });
 
-  test('an upload gets an id of our own, and becomes active when the provider says so', async () => {
+  test('an upload gets an id from the gateway, and becomes active when the provider reports it', async () => {
     const id = await client.upload({ asset_type: 'image', name: 'cat' });
     expect(id).toMatch(/^asset-\d{14}-[a-z0-9]{5}$/);
-    expect(home.uploads()).toMatchObject([
+    expect(mainProvider.uploads()).toMatchObject([
       {
         path: '/api/assets/upload',
         body: { url: 'https://files.example/cat.png', asset_type: 'Image', name: 'cat' },
@@ -83,7 +83,7 @@ describe.each(engines)('assets on %s', (engine) => {
       CreateTime: expect.stringMatching(second),
       UpdateTime: processing.CreateTime,
     });
-    home.setLatestAsset({ ...activeAsset, GroupId: 'group-20250101000000-theirs', Name: 'other' });
+    mainProvider.setLatestAsset({ ...activeAsset, GroupId: 'group-20250101000000-theirs', Name: 'other' });
     expect(await client.get(id)).toEqual({
       ...processing,
       Status: 'Active',
@@ -92,50 +92,54 @@ describe.each(engines)('assets on %s', (engine) => {
     });
   });
 
-  test('an asset changed when the provider says so, by whatever clock, and not when it is asked about', async () => {
+  test('the time of change is the provider’s, whatever its clock, and not the time of the poll', async () => {
     const id = await client.upload();
-    home.setLatestAsset({
+    mainProvider.setLatestAsset({
       ...activeAsset,
       CreateTime: '2020-01-01T08:00:00+08:00',
       UpdateTime: '2020-01-01T00:00:07Z',
     });
-    ahead = 3_600_000;
+    clockOffsetMs = 3_600_000;
     const shown = await client.get(id);
     expect(Date.parse(shown.UpdateTime ?? '') - Date.parse(shown.CreateTime ?? '')).toBe(7_000);
     expect(await client.get(id)).toEqual(shown);
     const other = await client.upload();
-    home.setLatestAsset({ ...activeAsset, CreateTime: 'long ago', UpdateTime: '2020-01-01T00:00:07Z' });
-    ahead += 60_000;
+    mainProvider.setLatestAsset({
+      ...activeAsset,
+      CreateTime: 'long ago',
+      UpdateTime: '2020-01-01T00:00:07Z',
+    });
+    clockOffsetMs += 60_000;
     const { CreateTime = '', UpdateTime = '' } = await client.get(other);
     expect(Date.parse(UpdateTime) - Date.parse(CreateTime)).toBeGreaterThanOrEqual(60_000);
-    ahead = 0;
+    clockOffsetMs = 0;
   });
 
-  test('what is final is not asked about again, whatever the provider thinks later', async () => {
+  test('a final asset is not polled again and keeps its state', async () => {
     const id = await client.upload();
-    home.setLatestAsset(activeAsset);
+    mainProvider.setLatestAsset(activeAsset);
     await client.get(id);
-    home.seen.length = 0;
-    home.setLatestAsset({ Status: 'Failed', Error: { Code: 'Later', Message: 'later' } });
+    mainProvider.seen.length = 0;
+    mainProvider.setLatestAsset({ Status: 'Failed', Error: { Code: 'Later', Message: 'later' } });
     expect(await client.get(id)).toMatchObject({ Status: 'Active' });
-    expect(home.seen).toEqual([]);
-    const settled = { id, end: { status: 'Failed', code: 'Late', message: 'late' }, now: 1 } as const;
-    expect(await target.gateway.store.run('finishAsset', settled)).toBe(false);
+    expect(mainProvider.seen).toEqual([]);
+    const failure = { id, end: { status: 'Failed', code: 'Late', message: 'late' }, now: 1 } as const;
+    expect(await target.gateway.store.run('finishAsset', failure)).toBe(false);
   });
 
-  test('an asset whose client hangs up in the middle is kept all the same', async () => {
+  test('an upload whose client disconnects in the middle is stored', async () => {
     const before = await target.gateway.store.read.selectFrom('assets').select('id').execute();
-    const leave = new AbortController();
+    const controller = new AbortController();
     let release = () => {};
-    home.override = (_request, response) => {
+    mainProvider.override = (_request, response) => {
       release = () => sendJson(response, 200, { code: 0, message: 'success', data: { Id: 'asset-1-late' } });
-      leave.abort();
+      controller.abort();
     };
     const upload = fetch(`${target.url}/api/assets/upload`, {
       method: 'POST',
       headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ url: 'https://files.example/cat.png', asset_type: 'Image' }),
-      signal: leave.signal,
+      signal: controller.signal,
     });
     await expect(upload).rejects.toThrow('abort');
     release();
@@ -146,9 +150,9 @@ describe.each(engines)('assets on %s', (engine) => {
     });
   });
 
-  test('a failed asset tells the provider’s reason', async () => {
+  test('a failed asset has the provider’s reason', async () => {
     const id = await client.upload();
-    home.setLatestAsset({
+    mainProvider.setLatestAsset({
       Status: 'Failed',
       Error: { Code: 'FaceMismatch', Message: 'Not\0 the same face' },
     });
@@ -158,17 +162,20 @@ describe.each(engines)('assets on %s', (engine) => {
       Error: { Code: 'FaceMismatch', Message: 'Not the same face' },
     });
     expect(failed).not.toHaveProperty('URL');
-    const reasonless = await client.upload();
-    home.setLatestAsset({ Status: 'Failed' });
-    expect((await client.get(reasonless)).Error).toEqual({
+    const withoutReason = await client.upload();
+    mainProvider.setLatestAsset({ Status: 'Failed' });
+    expect((await client.get(withoutReason)).Error).toEqual({
       Code: 'AssetFailed',
       Message: 'The provider gave no reason.',
     });
   });
 
-  test('nothing is sent that the client did not give, and names may be anything that is text', async () => {
+  test('only the client’s fields are sent, and a name may be any text', async () => {
     await client.upload();
-    expect(home.uploads()[0]?.body).toEqual({ url: 'https://files.example/cat.png', asset_type: 'Image' });
+    expect(mainProvider.uploads()[0]?.body).toEqual({
+      url: 'https://files.example/cat.png',
+      asset_type: 'Image',
+    });
     expect((await client.get(await client.upload({ name: '猫 \u2028 \n"' }))).Name).toBe('猫 \u2028 \n"');
     expect(
       await client.call('POST', '/api/assets/upload', {
@@ -179,84 +186,90 @@ describe.each(engines)('assets on %s', (engine) => {
     ).toMatchObject({ status: 400, body: { error: { message: expect.stringMatching(/^name: /) } } });
   });
 
-  test('the overseas model has assets of its own, under the provider’s name of it', async () => {
+  test('the overseas model has its own assets, under the provider’s model name', async () => {
     const id = await client.upload({}, `?model=${overseas}`);
-    expect([home.uploads().length, abroad.uploads().map(({ path }) => path)]).toEqual([
+    expect([mainProvider.uploads().length, overseasProvider.uploads().map(({ path }) => path)]).toEqual([
       0,
       ['/api/assets/upload?model=zeta-own-name'],
     ]);
-    abroad.setLatestAsset(activeAsset);
+    overseasProvider.setLatestAsset(activeAsset);
     expect(await client.get(id, `?model=${overseas}`)).toMatchObject({ Id: id, Status: 'Active' });
-    expect(abroad.assetQueries()[0]?.path).toMatch(/\?model=zeta-own-name$/);
+    expect(overseasProvider.assetQueries()[0]?.path).toMatch(/\?model=zeta-own-name$/);
     expect(await client.get(id)).toMatchObject({ Status: 'Active' });
   });
 
-  test('any other model is refused before anything is asked', async () => {
+  test('any other model is refused without a provider request', async () => {
     const path = '/api/assets/upload?model=epsilon-delta-2-0-260128';
     const body = { url: 'https://files.example/a.png', asset_type: 'Image' };
     expect(await client.call('POST', path, body)).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request', message: expect.stringContaining(overseas) } },
     });
-    expect([...home.seen, ...abroad.seen]).toEqual([]);
+    expect([...mainProvider.seen, ...overseasProvider.seen]).toEqual([]);
   });
 
-  test('an asset is there for its user only, whose uploads share a group', async () => {
+  test('an asset exists for its user only, whose uploads share a group', async () => {
     const ids = await Promise.all([client.upload(), client.upload()]);
-    const theirs = await stranger.upload();
+    const foreignAsset = await otherUser.upload();
     const groups = await Promise.all(ids.map(async (id) => (await client.get(id)).GroupId));
     expect(groups[0]).toBe(groups[1]);
-    expect((await stranger.get(theirs)).GroupId).not.toBe(groups[0]);
+    expect((await otherUser.get(foreignAsset)).GroupId).not.toBe(groups[0]);
     const unknown = { error: { code: 'resource_not_found' } };
     for (const id of [...ids, 'asset-20260101000000-aaaaa', 'x', '..%2F..']) {
-      expect(await stranger.call('GET', `/api/assets/${id}`)).toMatchObject({ status: 404, body: unknown });
+      expect(await otherUser.call('GET', `/api/assets/${id}`)).toMatchObject({ status: 404, body: unknown });
     }
-    const [upstreamId] = home.assets.keys();
+    const [upstreamId] = mainProvider.assets.keys();
     expect(await client.call('GET', `/api/assets/${upstreamId}`)).toMatchObject({
       status: 404,
       body: unknown,
     });
   });
 
-  test('many readers make one call to the provider', async () => {
+  test('concurrent readers cause one request to the provider', async () => {
     const id = await client.upload();
     const asset = await row(id);
     const release = Promise.withResolvers<void>();
-    home.override = async (_request, response) => {
+    mainProvider.override = async (_request, response) => {
       await release.promise;
       sendJson(response, 200, { code: 0, data: activeAsset });
     };
     const readers = Array.from({ length: 20 }, () => refreshAsset(target.gateway, asset));
     release.resolve();
     expect((await Promise.all(readers)).map(({ status }) => status)).toEqual(readers.map(() => 'Active'));
-    expect(home.assetQueries()).toHaveLength(1);
+    expect(mainProvider.assetQueries()).toHaveLength(1);
   });
 
   test.each<[string, AssetProvider['override']]>([
     ['fails', (_request, response) => sendJson(response, 500, { error: { code: 'x', message: 'secret' } })],
-    ['refuses our key', (_request, response) => sendJson(response, 401, { error: { code: 'x' } })],
-    ['has too much to do', (_request, response) => sendJson(response, 429, { error: { code: 'x' } })],
-    ['hangs up', (_request, response) => void response.destroy()],
-    ['babbles', (_request, response) => void response.end('{"data": {"Status')],
-    ['tells no data', (_request, response) => sendJson(response, 200, { code: 0 })],
-    ['tells no status', (_request, response) => sendJson(response, 200, { code: 0, data: {} })],
-    ['knows nothing of it yet', (_request, response) => sendJson(response, 404, { error: { code: 'x' } })],
-    ['is busy', (_request, response) => sendJson(response, 200, { code: 0, data: { Status: 'Paused' } })],
+    ['rejects the key', (_request, response) => sendJson(response, 401, { error: { code: 'x' } })],
+    ['is throttling', (_request, response) => sendJson(response, 429, { error: { code: 'x' } })],
+    ['closes the connection', (_request, response) => void response.destroy()],
+    ['sends invalid JSON', (_request, response) => void response.end('{"data": {"Status')],
+    ['sends no data', (_request, response) => sendJson(response, 200, { code: 0 })],
+    ['sends no status', (_request, response) => sendJson(response, 200, { code: 0, data: {} })],
     [
-      'tells no address',
+      'does not know the asset yet',
+      (_request, response) => sendJson(response, 404, { error: { code: 'x' } }),
+    ],
+    [
+      'sends an unknown status',
+      (_request, response) => sendJson(response, 200, { code: 0, data: { Status: 'Paused' } }),
+    ],
+    [
+      'sends an invalid URL',
       (_request, response) =>
         sendJson(response, 200, { code: 0, data: { Status: 'Active', URL: 'nowhere' } }),
     ],
-  ])('the last known state is shown while the provider %s', async (_title, override) => {
+  ])('the last known state is returned while the provider %s', async (_title, override) => {
     const id = await client.upload();
-    home.override = override;
+    mainProvider.override = override;
     expect(await client.get(id)).toMatchObject({ Status: 'Processing' });
-    home.override = undefined;
-    home.setLatestAsset(activeAsset);
+    mainProvider.override = undefined;
+    mainProvider.setLatestAsset(activeAsset);
     expect(await client.get(id)).toMatchObject({ Status: 'Active' });
   });
 
-  test('an asset that the provider has lost fails after a while', async () => {
+  test('an asset that the provider has lost fails after a minute', async () => {
     const { store, clock } = target.gateway;
     const id = 'asset-20260101000000-lost1';
     await store.run('saveAsset', {
@@ -277,54 +290,54 @@ describe.each(engines)('assets on %s', (engine) => {
     });
   });
 
-  test('an address is renewed in its last hour, and the old one stays until there is another', async () => {
+  test('the URL is renewed in its last hour, and the old one is returned if that fails', async () => {
     const { store, clock } = target.gateway;
     const id = await client.upload();
-    home.setLatestAsset(activeAsset);
+    mainProvider.setLatestAsset(activeAsset);
     await client.get(id);
     const { url_expires, updated_at } = await row(id);
     expect((url_expires ?? 0) - updated_at).toBe(12 * 3_600_000);
     const old = 'https://files.example/cat.png?signature=0';
-    const nearlyOver = { id, url: old, urlExpires: clock() + 3_590_000 };
-    await store.run('renewAssetUrl', nearlyOver);
-    home.override = (_request, response) => sendJson(response, 503, {});
+    const expiring = { id, url: old, urlExpires: clock() + 3_590_000 };
+    await store.run('renewAssetUrl', expiring);
+    mainProvider.override = (_request, response) => sendJson(response, 503, {});
     expect((await client.get(id)).URL).toBe(old);
-    home.override = undefined;
+    mainProvider.override = undefined;
     expect((await client.get(id)).URL).toBe(activeAsset.URL);
-    home.seen.length = 0;
+    mainProvider.seen.length = 0;
     expect(await client.get(id)).toMatchObject({ URL: activeAsset.URL, Status: 'Active' });
-    expect(home.seen).toEqual([]);
+    expect(mainProvider.seen).toEqual([]);
     expect((await row(id)).updated_at).toBe(updated_at);
   });
 
   test.each<[string, number, object | string, number, object]>([
     [
-      'words about the request',
+      'an error about the request',
       400,
       { error: { code: 'InvalidParameter', message: 'url: is bad' } },
       400,
       { code: 'InvalidParameter', message: 'url: is bad' },
     ],
     [
-      'a refusal with HTTP 200',
+      'a rejection with HTTP 200',
       200,
       { code: 1042, message: 'No more room' },
       400,
       { code: '1042', message: 'No more room' },
     ],
     [
-      'a refused key',
+      'a rejected key',
       401,
       { error: { code: 'AuthenticationError', message: 'key sk-secret' } },
       502,
       { code: 'bad_response_status_code' },
     ],
     ['throttling', 429, { error: { code: 'RateLimitExceeded' } }, 429, { code: 'rate_limit_exceeded' }],
-    ['a crash', 500, 'Error at upstream.internal', 502, { code: 'bad_response_status_code' }],
-    ['no sense', 200, '{', 502, { code: 'bad_response' }],
+    ['a server error', 500, 'Error at upstream.internal', 502, { code: 'bad_response_status_code' }],
+    ['invalid JSON', 200, '{', 502, { code: 'bad_response' }],
     ['no id', 200, { code: 0, data: {} }, 502, { code: 'bad_response' }],
-  ])('an upload that is answered with %s makes no asset', async (_title, status, body, told, error) => {
-    home.override = (_request, response) => {
+  ])('an upload that gets %s creates no asset', async (_title, status, body, expectedStatus, error) => {
+    mainProvider.override = (_request, response) => {
       response.statusCode = status;
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
     };
@@ -333,36 +346,36 @@ describe.each(engines)('assets on %s', (engine) => {
     const before = await count();
     const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
     const answer = await client.call('POST', '/api/assets/upload', request);
-    expect(answer).toMatchObject({ status: told, body: { error } });
+    expect(answer).toMatchObject({ status: expectedStatus, body: { error } });
     expect(JSON.stringify(answer)).not.toMatch(/secret|internal/);
-    expect([home.uploads().length, (await count()) - before]).toEqual([1, 0]);
+    expect([mainProvider.uploads().length, (await count()) - before]).toEqual([1, 0]);
   });
 
-  test('nothing is charged, so a key without quota may upload', async () => {
+  test('uploads are free, so a key without quota may upload', async () => {
     const { key } = await makeKey(target, { quota: 0 });
     await new AssetClient(target.url, key).upload();
     expect(await ledgerRows(target)).toEqual([]);
   });
 
-  test('a key that may use no model of the kind may not upload for it', async () => {
+  test('a key must have access to a model of the region to upload for it', async () => {
     const { key } = await makeKey(target, { quota: 0, modelLimits: ['gamma*', 'epsilon-delta-2-5-*'] });
     const limited = new AssetClient(target.url, key);
     await limited.upload();
     const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
-    const abroadOnly = await makeKey(target, { quota: 0, modelLimits: [overseas] });
-    for (const [by, query] of [
+    const overseasKey = await makeKey(target, { quota: 0, modelLimits: [overseas] });
+    for (const [uploader, query] of [
       [limited, `?model=${overseas}`],
-      [new AssetClient(target.url, abroadOnly.key), ''],
+      [new AssetClient(target.url, overseasKey.key), ''],
     ] as const) {
-      expect(await by.call('POST', `/api/assets/upload${query}`, request)).toMatchObject({
+      expect(await uploader.call('POST', `/api/assets/upload${query}`, request)).toMatchObject({
         status: 403,
         body: { error: { code: 'access_denied', message: expect.stringMatching(/^model: /) } },
       });
     }
-    expect([home.uploads().length, abroad.uploads().length]).toEqual([1, 0]);
+    expect([mainProvider.uploads().length, overseasProvider.uploads().length]).toEqual([1, 0]);
   });
 
-  test('an id that is taken is not given twice', async () => {
+  test('an existing id is not reused', async () => {
     const { store, clock } = target.gateway;
     const asset = {
       id: 'asset-20260101000000-twice',
@@ -381,9 +394,9 @@ describe.each(engines)('assets on %s', (engine) => {
     expect(await row(asset.id)).toMatchObject({ name: 'first', user_id: 1 });
   });
 
-  test('assets outlive the gateway', async () => {
+  test('assets survive a restart of the gateway', async () => {
     const testStore = await TestStore.make(engine);
-    // Makes the tables, and with PostgreSQL the schema of the test's own.
+    // Creates the tables, and the schema on PostgreSQL.
     await (await testStore.open()).close();
     const url = new URL(databaseUrl);
     url.searchParams.set('options', `-csearch_path=${testStore.options.schema}`);
@@ -398,7 +411,7 @@ describe.each(engines)('assets on %s', (engine) => {
     const before = await start();
     const id = await new AssetClient(before.url, before.key).upload({ name: 'kept' });
     await before.close();
-    home.setLatestAsset(activeAsset);
+    mainProvider.setLatestAsset(activeAsset);
     const after = await start();
     expect(await new AssetClient(after.url, after.key).get(id)).toMatchObject({
       Id: id,
@@ -437,7 +450,7 @@ describe('the channel of an upload', () => {
       ],
     });
 
-  test('stays that of the user’s uploads before, so that they can be used together', async () => {
+  test('is that of the user’s earlier uploads, so that they can be combined', async () => {
     const target = await start(['*'], ['*']);
     const client = new AssetClient(target.url, target.key);
     for (let round = 0; round < 12; round += 1) await client.upload();
@@ -447,7 +460,7 @@ describe('the channel of an upload', () => {
     await target.close();
   });
 
-  test('is one that serves most of the models the caller may use', async () => {
+  test('is the one that serves most models of the caller', async () => {
     const target = await start(['epsilon-delta-2-5-*'], ['epsilon-*']);
     for (let round = 0; round < 6; round += 1) {
       await new AssetClient(target.url, await createOtherUserKey(target)).upload();
@@ -456,7 +469,7 @@ describe('the channel of an upload', () => {
     await target.close();
   });
 
-  test('is another one when the first certainly did nothing', async () => {
+  test('is another one if the first one certainly stored nothing', async () => {
     const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
     const client = new AssetClient(target.url, target.key);
     first.override = (_request, response) => sendJson(response, 429, {});
@@ -466,26 +479,23 @@ describe('the channel of an upload', () => {
   });
 
   test.each<[string, number, AssetProvider['override']]>([
-    ['its answer got lost', 502, (_request, response) => void response.destroy()],
-    ['it crashed', 502, (_request, response) => sendJson(response, 500, {})],
-    ['it refuses', 400, (_request, response) => sendJson(response, 400, { error: { code: 'Bad' } })],
-  ])(
-    'is no other one when %s: there would be two assets, or two refusals',
-    async (_title, status, override) => {
-      const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
-      first.override = override;
-      const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
-      const answer = await new AssetClient(target.url, target.key).call(
-        'POST',
-        '/api/assets/upload',
-        request,
-      );
-      expect([answer.status, first.uploads().length, second.uploads().length]).toEqual([status, 1, 0]);
-      await target.close();
-    },
-  );
+    ['the response is lost', 502, (_request, response) => void response.destroy()],
+    ['it fails', 502, (_request, response) => sendJson(response, 500, {})],
+    [
+      'it rejects the upload',
+      400,
+      (_request, response) => sendJson(response, 400, { error: { code: 'Bad' } }),
+    ],
+  ])('stays the same if %s, to avoid a second asset or rejection', async (_title, status, override) => {
+    const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
+    first.override = override;
+    const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
+    const answer = await new AssetClient(target.url, target.key).call('POST', '/api/assets/upload', request);
+    expect([answer.status, first.uploads().length, second.uploads().length]).toEqual([status, 1, 0]);
+    await target.close();
+  });
 
-  test('is one of three: no more are asked for one upload', async () => {
+  test('is one of at most three for an upload', async () => {
     const channels = ['a', 'b', 'c', 'd'].map((name) => channelTo(first.url, { name, protocol: 'official' }));
     const target = await startTestGateway({ sandbox: false, channels });
     first.override = (_request, response) => sendJson(response, 429, {});
@@ -499,7 +509,7 @@ describe('the channel of an upload', () => {
     await target.close();
   });
 
-  test('has to be there', async () => {
+  test('must exist', async () => {
     const target = await start(['gamma*'], [overseas]);
     const client = new AssetClient(target.url, target.key);
     const request = { url: 'https://files.example/a.png', asset_type: 'Image' };

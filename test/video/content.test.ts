@@ -9,17 +9,17 @@ import { type ErrorBody, GenericClient } from './generic-client.ts';
 
 const eta = { model: 'eta-imagine-video', prompt: 'A paper boat.', seconds: '2', resolution: '480p' };
 
-describe('from the sandbox', () => {
+describe('content of a sandbox video', () => {
   let target: TestGateway;
   let client: GenericClient;
   let video: string;
-  let whole: Buffer;
+  let completeFile: Buffer;
   beforeAll(async () => {
     target = await startTestGateway();
     client = new GenericClient(target);
     video = (await client.create(eta)).id;
     const { video_url = '' } = await client.waitForStatus(video, 'completed');
-    whole = Buffer.from(await (await fetch(video_url)).arrayBuffer());
+    completeFile = Buffer.from(await (await fetch(video_url)).arrayBuffer());
   });
   afterAll(() => target.close());
 
@@ -28,15 +28,15 @@ describe('from the sandbox', () => {
     const bytes = Buffer.from(await response.arrayBuffer());
     return { status: response.status, headers: response.headers, bytes };
   };
-  const told = ({ bytes }: { bytes: Buffer }) => (JSON.parse(bytes.toString('utf8')) as ErrorBody).error;
+  const errorOf = ({ bytes }: { bytes: Buffer }) => (JSON.parse(bytes.toString('utf8')) as ErrorBody).error;
 
-  test('the whole file', async () => {
+  test('is the complete file', async () => {
     const { status, headers, bytes } = await get();
     expect(status).toBe(200);
-    expect(bytes.equals(whole)).toBe(true);
+    expect(bytes.equals(completeFile)).toBe(true);
     expect(bytes.subarray(4, 8).toString('latin1')).toBe('ftyp');
     expect(headers.get('content-type')).toBe('video/mp4');
-    expect(headers.get('content-length')).toBe(String(whole.length));
+    expect(headers.get('content-length')).toBe(String(completeFile.length));
     expect(headers.get('accept-ranges')).toBe('bytes');
     expect(headers.get('x-request-id')).toMatch(/^req_/);
   });
@@ -47,39 +47,43 @@ describe('from the sandbox', () => {
     ['bytes=-50', -50, undefined],
     ['bytes=0-', 0, undefined],
     ['bytes=7-7', 7, 8],
-  ])('%s', async (range, start, end) => {
+  ])('is partial for the range %s', async (range, start, end) => {
     const { status, headers, bytes } = await get('', { range });
-    const wanted = whole.subarray(start, end);
+    const wanted = completeFile.subarray(start, end);
     expect(status).toBe(206);
     expect(bytes.equals(wanted)).toBe(true);
-    const first = start < 0 ? whole.length + start : start;
+    const first = start < 0 ? completeFile.length + start : start;
     const last = first + wanted.length - 1;
-    expect(headers.get('content-range')).toBe(`bytes ${first}-${last}/${whole.length}`);
+    expect(headers.get('content-range')).toBe(`bytes ${first}-${last}/${completeFile.length}`);
     expect(headers.get('content-length')).toBe(String(wanted.length));
   });
 
   test.each(['bytes=5-2', 'bytes=0-1,4-5', 'frames=0-1', 'bytes=-', 'bytes=a-b'])(
-    'the whole file for %s',
+    'is the complete file for the range %s',
     async (range) => {
       const { status, headers, bytes } = await get('', { range });
-      expect([status, bytes.length, headers.get('content-range')]).toEqual([200, whole.length, null]);
+      expect([status, bytes.length, headers.get('content-range')]).toEqual([200, completeFile.length, null]);
     },
   );
 
-  test('416 for a part behind its end', async () => {
-    const refused = await get('', { range: 'bytes=99999999-' });
-    expect([refused.status, told(refused).code]).toEqual([416, 'range_not_satisfiable']);
-    expect(refused.headers.get('content-range')).toBe(`bytes */${whole.length}`);
+  test('is a 416 for a range beyond the end', async () => {
+    const refusal = await get('', { range: 'bytes=99999999-' });
+    expect([refusal.status, errorOf(refusal).code]).toEqual([416, 'range_not_satisfiable']);
+    expect(refusal.headers.get('content-range')).toBe(`bytes */${completeFile.length}`);
   });
 
-  test('HEAD tells the headers only', async () => {
+  test('has only headers for HEAD', async () => {
     const { status, headers, bytes } = await get('', {}, video, 'HEAD');
-    expect([status, bytes.length, headers.get('content-length')]).toEqual([200, 0, String(whole.length)]);
+    expect([status, bytes.length, headers.get('content-length')]).toEqual([
+      200,
+      0,
+      String(completeFile.length),
+    ]);
   });
 
-  test('a thumbnail is there when the model makes a last frame', async () => {
+  test('has a thumbnail if the model creates a last frame', async () => {
     const none = await get('?variant=thumbnail');
-    expect([none.status, told(none).code]).toEqual([404, 'resource_not_found']);
+    expect([none.status, errorOf(none).code]).toEqual([404, 'resource_not_found']);
     const { id } = await client.create({
       model: 'epsilon-delta-2-0-260128',
       prompt: 'A paper boat.',
@@ -95,30 +99,30 @@ describe('from the sandbox', () => {
     expect([clip.status, clip.headers.get('content-type')]).toEqual([200, 'video/mp4']);
   });
 
-  test('nothing before the end, and nothing of what failed or ran out', async () => {
+  test('is an error before completion, after a failure and after expiry', async () => {
     const prompts = ['[[never]]', '[[sensitive]]', '[[expired-url]]'];
-    const [never = '', failed = '', expired = ''] = await Promise.all(
+    const [pending = '', failed = '', expired = ''] = await Promise.all(
       prompts.map(async (prompt) => (await client.create({ ...eta, prompt })).id),
     );
-    const early = await get('', {}, never);
-    expect([early.status, told(early).code]).toEqual([400, 'task_not_completed']);
+    const ofPending = await get('', {}, pending);
+    expect([ofPending.status, errorOf(ofPending).code]).toEqual([400, 'task_not_completed']);
     await client.waitForStatus(failed, 'failed');
-    const lost = await get('', {}, failed);
-    expect([lost.status, told(lost).code]).toEqual([404, 'resource_not_found']);
+    const ofFailed = await get('', {}, failed);
+    expect([ofFailed.status, errorOf(ofFailed).code]).toEqual([404, 'resource_not_found']);
     await client.waitForStatus(expired, 'completed');
-    const over = await get('', {}, expired);
-    expect([over.status, told(over).code]).toEqual([404, 'resource_not_found']);
+    const ofExpired = await get('', {}, expired);
+    expect([ofExpired.status, errorOf(ofExpired).code]).toEqual([404, 'resource_not_found']);
   });
 });
 
-describe('from a provider that misbehaves', () => {
+describe('content from a misbehaving provider', () => {
   let files: { url: string; seen: IncomingMessage[]; close(): void };
   let serve: (request: IncomingMessage, response: ServerResponse) => void;
   let upstream: RecordingUpstream;
   let target: TestGateway;
   let client: GenericClient;
   let path: string;
-  /** Epoch milliseconds; undefined: as it is. */
+  /** Epoch milliseconds. Undefined: the real time. */
   let now: number | undefined;
   beforeAll(async () => {
     const server = createServer((request, response) => {
@@ -156,7 +160,7 @@ describe('from a provider that misbehaves', () => {
     files.close();
   });
 
-  test('a file is there until it expires, and not at that moment', async () => {
+  test('is available until just before it expires', async () => {
     serve = (_, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).end('clip');
     const row = await target.gateway.store.read
       .selectFrom('tasks')
@@ -171,11 +175,11 @@ describe('from a provider that misbehaves', () => {
     now = undefined;
   });
 
-  test('it is asked without any key, and for a file that is not packed', async () => {
+  test('is requested without a key, and uncompressed', async () => {
     serve = (_, response) => response.writeHead(200, { 'content-type': 'binary/octet-stream' }).end('clip');
     const response = await client.fetch(path, { headers: { range: 'bytes=0-3' } });
     expect([response.status, await response.text()]).toEqual([200, 'clip']);
-    // Neither the provider's word nor the file's beginning names the type here, but the file's name does.
+    // Neither the content type nor the first bytes identify the format, but the file name does.
     expect(response.headers.get('content-type')).toBe('video/quicktime');
     const [{ headers, url } = { headers: {}, url: '' }] = files.seen;
     expect(url).toBe('/clip.mov?signature=9f2c');
@@ -184,15 +188,15 @@ describe('from a provider that misbehaves', () => {
   });
 
   test.each(['text/html; charset=utf-8', 'application/json', 'application/problem+json', 'application/xml'])(
-    'what calls itself %s is no video, and is not handed out as one',
+    'with the content type %s is rejected as not a video',
     async (type) => {
       serve = (_, response) => response.writeHead(200, { 'content-type': type }).end('<script>');
-      const told = await client.call('GET', path);
-      expect([told.status, told.body.error.code]).toEqual([502, 'bad_response_status_code']);
+      const reply = await client.call('GET', path);
+      expect([reply.status, reply.body.error.code]).toEqual([502, 'bad_response_status_code']);
     },
   );
 
-  test('a redirect is followed, and the client is never sent there', async () => {
+  test('follows a redirect without forwarding it to the client', async () => {
     serve = ({ url }, response) => {
       if (url === '/elsewhere') response.writeHead(200, { 'content-type': 'video/mp4' }).end('moved');
       else response.writeHead(302, { location: '/elsewhere' }).end();
@@ -203,29 +207,29 @@ describe('from a provider that misbehaves', () => {
 
   test.each(reportedStatuses)('returns %s as %s', async (status, expected, code) => {
     serve = (_, response) => response.writeHead(status).end(status === 204 ? undefined : files.url);
-    const told = await client.call('GET', path);
-    expect([told.status, told.body.error.code]).toEqual([expected, code]);
-    expect(JSON.stringify(told.body)).not.toContain('127.0.0.1');
+    const reply = await client.call('GET', path);
+    expect([reply.status, reply.body.error.code]).toEqual([expected, code]);
+    expect(JSON.stringify(reply.body)).not.toContain('127.0.0.1');
   });
 
-  test('a circle of redirects ends', async () => {
+  test('does not follow endless redirects', async () => {
     serve = (_, response) => response.writeHead(302, { location: '/again' }).end();
     expect((await client.call('GET', path)).status).toBe(502);
     expect(files.seen.length).toBeLessThan(10);
   });
 
-  test('a part that nobody asked for', async () => {
+  test('is a 502 for a range that was not requested', async () => {
     serve = (_, response) => response.writeHead(206, { 'content-range': 'bytes 0-3/9' }).end('clip');
     expect((await client.call('GET', path)).status).toBe(502);
   });
 
-  test('no connection', async () => {
+  test('is a 502 without a connection', async () => {
     serve = ({ socket }) => socket.destroy();
     const { status, body } = await client.call('GET', path);
     expect([status, body.error.code]).toEqual([502, 'do_request_failed']);
   });
 
-  test('a file that breaks off breaks the answer off', async () => {
+  test('breaks off if the file breaks off', async () => {
     serve = ({ socket }, response) => {
       response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': '1000' });
       response.write('clip', () => socket.destroy());
@@ -235,49 +239,49 @@ describe('from a provider that misbehaves', () => {
     await expect(response.arrayBuffer()).rejects.toThrow();
   });
 
-  test('a client that leaves ends the fetch', async () => {
+  test('closes the connection to the provider when the client disconnects', async () => {
     let closed: Promise<unknown> = Promise.resolve();
     serve = (_, response) => {
       closed = once(response, 'close');
       response.writeHead(200, { 'content-type': 'video/mp4' });
       response.write('clip');
     };
-    const leaving = new AbortController();
-    const response = await client.fetch(path, { signal: leaving.signal });
+    const controller = new AbortController();
+    const response = await client.fetch(path, { signal: controller.signal });
     await response.body?.getReader().read();
-    leaving.abort();
+    controller.abort();
     await closed;
     expect(files.seen).toHaveLength(1);
   });
 
-  test('a client that does not read holds the provider back', async () => {
+  test('stops reading from the provider while the client does not read', async () => {
     let written = 0;
     let closed: Promise<unknown> = Promise.resolve();
-    const most = 64 * 1024 * 1024;
+    const maxBytes = 64 * 1024 * 1024;
     serve = (_, response) => {
       closed = once(response, 'close');
       response.writeHead(200, { 'content-type': 'video/mp4' });
-      const piece = Buffer.alloc(256 * 1024);
-      const more = () => {
-        while (written < most) {
-          written += piece.length;
-          if (response.write(piece)) continue;
-          response.once('drain', more);
+      const chunk = Buffer.alloc(256 * 1024);
+      const writeMore = () => {
+        while (written < maxBytes) {
+          written += chunk.length;
+          if (response.write(chunk)) continue;
+          response.once('drain', writeMore);
           return;
         }
       };
-      more();
+      writeMore();
     };
-    const leaving = new AbortController();
-    const response = await client.fetch(path, { signal: leaving.signal });
+    const controller = new AbortController();
+    const response = await client.fetch(path, { signal: controller.signal });
     expect(response.status).toBe(200);
-    // Nothing has moved while the gateway has answered all these: it is held back, or all has gone through.
+    // The count did not change during 20 requests: the provider is paused, or has sent everything.
     for (let before = -1; before !== written; ) {
       before = written;
       for (let round = 0; round < 20; round += 1) await client.fetch('/healthz');
     }
-    expect(written).toBeLessThan(most);
-    leaving.abort();
+    expect(written).toBeLessThan(maxBytes);
+    controller.abort();
     await closed;
   });
 });

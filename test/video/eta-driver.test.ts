@@ -14,13 +14,14 @@ const prompt = 'A paper boat.';
 const anna = 'https://files.example/anna.png';
 const ben = 'https://files.example/ben.png';
 const walk = 'https://files.example/walk.mp4';
-const picture = 'data:image/png;base64,iVBORw0KGgo=';
+const imageUrl = 'data:image/png;base64,iVBORw0KGgo=';
 
-type Wish = Omit<GenericVideoRequest, 'model'>;
-const asked = (wish: Wish, { id }: TaskModel = older) => ({ ...wish, model: id }) as GenericVideoRequest;
+type Fields = Omit<GenericVideoRequest, 'model'>;
+const requestOf = (fields: Fields, { id }: TaskModel = older) =>
+  ({ ...fields, model: id }) as GenericVideoRequest;
 
-describe('a generic request in the words of eta', () => {
-  const rows: [string, Wish, object, TaskModel?][] = [
+describe('a generic request translated to eta', () => {
+  const translations: [string, Fields, object, TaskModel?][] = [
     ['a prompt alone', {}, {}],
     ['seconds as a text', { seconds: '6' }, { duration: 6 }],
     ['seconds as a number', { seconds: 6 }, { duration: 6 }],
@@ -30,13 +31,13 @@ describe('a generic request in the words of eta', () => {
     ['an aspect ratio', { aspect_ratio: '2:3' }, { aspect_ratio: '2:3' }],
     ['a size that is a resolution', { size: '480P' }, { resolution: '480p' }],
     ['a wide size', { size: '1280x720' }, { resolution: '720p', aspect_ratio: '16:9' }],
-    ['blanks around a size', { size: ' 1280 x 720 ' }, { resolution: '720p', aspect_ratio: '16:9' }],
-    ['blanks around a resolution', { resolution: ' 720p ' }, { resolution: '720p' }],
+    ['whitespace around a size', { size: ' 1280 x 720 ' }, { resolution: '720p', aspect_ratio: '16:9' }],
+    ['whitespace around a resolution', { resolution: ' 720p ' }, { resolution: '720p' }],
     ['a tall size', { size: '480X854' }, { resolution: '480p', aspect_ratio: '9:16' }],
     ['a square size', { size: '720*720' }, { resolution: '720p', aspect_ratio: '1:1' }],
-    ['a size of public clients', { size: '1024x1792' }, { resolution: '1080p', aspect_ratio: '9:16' }, newer],
+    ['a size of public SDKs', { size: '1024x1792' }, { resolution: '1080p', aspect_ratio: '9:16' }, newer],
     [
-      'a size and the same in other words',
+      'a size and an equal resolution',
       { size: '1280x720', resolution: '720p' },
       { resolution: '720p', aspect_ratio: '16:9' },
     ],
@@ -55,11 +56,11 @@ describe('a generic request in the words of eta', () => {
       { ...older, id: 'eta-imagine-video-1.5' },
     ],
     [
-      '7 reference images, by their data',
-      { reference_images: Array(7).fill({ url: picture }) },
-      { reference_images: Array(7).fill({ url: picture }) },
+      '7 reference images as data URLs',
+      { reference_images: Array(7).fill({ url: imageUrl }) },
+      { reference_images: Array(7).fill({ url: imageUrl }) },
     ],
-    ['a data URL', { image: picture }, { image: { url: picture } }],
+    ['a data URL', { image: imageUrl }, { image: { url: imageUrl } }],
     ['images with one item', { images: [anna] }, { image: { url: anna } }],
     ['input_reference', { input_reference: { image_url: anna } }, { image: { url: anna } }],
     ['an image on the newer model', { image: anna }, { image: { url: anna } }, newer],
@@ -72,23 +73,24 @@ describe('a generic request in the words of eta', () => {
     ['a video to edit', { video: { url: walk } }, { video: { url: walk } }],
     ['a video and -1', { video: { url: walk }, duration: -1 }, { video: { url: walk } }],
     [
-      'a video and a length, which the edit has from its video',
+      'a video and a duration, which an edit ignores',
       { video: { url: walk }, seconds: '5' },
       { video: { url: walk } },
     ],
-    ['a domain, which is no matter of the provider', { custom_domain: 'media.files.example' }, {}],
+    ['a domain, which is not sent to the provider', { custom_domain: 'media.files.example' }, {}],
   ];
-  test.each(rows)('%s', (_, wish, body, model = older) => {
-    expect(etaFromGeneric(model, asked({ prompt, ...wish }, model)).body).toEqual({ prompt, ...body });
+  test.each(translations)('%s', (_, fields, body, model = older) => {
+    expect(etaFromGeneric(model, requestOf({ prompt, ...fields }, model)).body).toEqual({ prompt, ...body });
   });
 
-  test('the length that is reserved: what was asked, the usual one, or the longest edit', () => {
-    const reserved = (wish: Wish) => etaFromGeneric(older, asked({ prompt, ...wish })).expectedUnits;
+  test('the reserved seconds are those of the request, the default, or the longest edit', () => {
+    const reserved = (fields: Fields) =>
+      etaFromGeneric(older, requestOf({ prompt, ...fields })).expectedUnits;
     expect([reserved({ seconds: '3' }), reserved({}), reserved({ video: { url: walk } })]).toEqual([3, 8, 9]);
   });
 
-  test('what is remembered', () => {
-    const facts = (wish: Wish) => etaFromGeneric(older, asked({ prompt, ...wish })).facts;
+  test('the stored facts', () => {
+    const facts = (fields: Fields) => etaFromGeneric(older, requestOf({ prompt, ...fields })).facts;
     expect(facts({ seconds: '3', size: '1280x720', custom_domain: 'media.files.example' })).toEqual({
       prompt,
       seconds: '3',
@@ -100,49 +102,54 @@ describe('a generic request in the words of eta', () => {
   });
 
   const conflict = 'invalid_media_combination';
-  const wrong = 'invalid_request';
-  const refused: [string, Wish, string, string, TaskModel?][] = [
-    ['no prompt', { prompt: undefined }, 'prompt', wrong],
-    ['a prompt of blanks', { prompt: ' ' }, 'prompt', wrong],
-    ['a prompt of 4097 characters', { prompt: 'é'.repeat(4097) }, 'prompt', wrong],
-    ['as many of two units each', { prompt: '😀'.repeat(4097) }, 'prompt', wrong],
-    ['a prompt of more units than that many have', { prompt: 'é'.repeat(9000) }, 'prompt', wrong],
+  const invalid = 'invalid_request';
+  const invalidRequests: [string, Fields, string, string, TaskModel?][] = [
+    ['no prompt', { prompt: undefined }, 'prompt', invalid],
+    ['a prompt of whitespace', { prompt: ' ' }, 'prompt', invalid],
+    ['a prompt of 4097 characters', { prompt: 'é'.repeat(4097) }, 'prompt', invalid],
+    ['a prompt of 4097 characters outside the BMP', { prompt: '😀'.repeat(4097) }, 'prompt', invalid],
+    ['a prompt of 9000 characters', { prompt: 'é'.repeat(9000) }, 'prompt', invalid],
     [
       '1080p on a model of another version',
       { resolution: '1080p' },
       'resolution',
-      wrong,
+      invalid,
       { ...older, id: 'eta-imagine-video-1.50' },
     ],
     [
       '1080p on a model without one',
       { resolution: '1080p' },
       'resolution',
-      wrong,
+      invalid,
       { ...older, id: 'eta-1x5' },
     ],
-    ['no time', { seconds: 0 }, 'seconds', wrong],
-    ['16 seconds', { duration: 16 }, 'duration', wrong],
-    ['-1 seconds without a video', { seconds: '-1' }, 'seconds', wrong],
-    ['lengths that disagree', { seconds: '4', duration: 5 }, 'duration', conflict],
-    ['an unknown resolution', { resolution: '4k' }, 'resolution', wrong],
-    ['an unknown ratio', { aspect_ratio: '21:9' }, 'aspect_ratio', wrong],
-    ['an unknown size', { size: 'large' }, 'size', wrong],
-    ['a size with something before it', { size: 'a1280x720' }, 'size', wrong],
-    ['a size with something after it', { size: '1280x720p' }, 'size', wrong],
-    ['a size with something in it', { size: '1280ax720' }, 'size', wrong],
-    ['a size of other lines', { size: '640x360' }, 'size', wrong],
-    ['a size of another shape', { size: '2160x720' }, 'size', wrong],
-    ['a size of nothing', { size: '0x0' }, 'size', wrong],
-    ['a size against the resolution', { size: '1280x720', resolution: '480p' }, 'resolution', wrong],
-    ['a size against the ratio', { size: '1280x720', aspect_ratio: '1:1' }, 'aspect_ratio', wrong],
-    ['1080p on the older model', { resolution: '1080p' }, 'resolution', wrong],
-    ['1080 lines on the older model', { size: '1920x1080' }, 'size', wrong],
+    ['0 seconds', { seconds: 0 }, 'seconds', invalid],
+    ['16 seconds', { duration: 16 }, 'duration', invalid],
+    ['-1 seconds without a video', { seconds: '-1' }, 'seconds', invalid],
+    ['seconds and duration that differ', { seconds: '4', duration: 5 }, 'duration', conflict],
+    ['an unknown resolution', { resolution: '4k' }, 'resolution', invalid],
+    ['an unknown ratio', { aspect_ratio: '21:9' }, 'aspect_ratio', invalid],
+    ['an unknown size', { size: 'large' }, 'size', invalid],
+    ['a size with a prefix', { size: 'a1280x720' }, 'size', invalid],
+    ['a size with a suffix', { size: '1280x720p' }, 'size', invalid],
+    ['a size with a letter inside', { size: '1280ax720' }, 'size', invalid],
+    ['a size with another height', { size: '640x360' }, 'size', invalid],
+    ['a size with another ratio', { size: '2160x720' }, 'size', invalid],
+    ['a size of zero', { size: '0x0' }, 'size', invalid],
+    [
+      'a size that contradicts the resolution',
+      { size: '1280x720', resolution: '480p' },
+      'resolution',
+      invalid,
+    ],
+    ['a size that contradicts the ratio', { size: '1280x720', aspect_ratio: '1:1' }, 'aspect_ratio', invalid],
+    ['1080p on the older model', { resolution: '1080p' }, 'resolution', invalid],
+    ['1080 lines on the older model', { size: '1920x1080' }, 'size', invalid],
     [
       '1080p with reference images',
       { resolution: '1080p', reference_images: [{ url: anna }] },
       'resolution',
-      wrong,
+      invalid,
       newer,
     ],
     ['two images', { images: [anna, ben] }, 'images', conflict],
@@ -162,20 +169,25 @@ describe('a generic request in the words of eta', () => {
       conflict,
     ],
     ['a video on the newer model', { video: { url: walk } }, 'video', conflict, newer],
-    ['8 reference images', { reference_images: Array(8).fill({ url: anna }) }, 'reference_images', wrong],
-    ['an asset, which eta has not', { image: 'asset://asset-20260301120000-k3v9q' }, 'image', wrong],
+    ['8 reference images', { reference_images: Array(8).fill({ url: anna }) }, 'reference_images', invalid],
+    [
+      'an asset, which eta does not support',
+      { image: 'asset://asset-20260301120000-k3v9q' },
+      'image',
+      invalid,
+    ],
     [
       'an asset as a reference',
       { reference_images: [{ url: anna }, { url: 'asset://x' }] },
       'reference_images.1.url',
-      wrong,
+      invalid,
     ],
-    ['a file for a video', { video: { url: 'file:///etc/passwd' } }, 'video.url', wrong],
+    ['a file URL for a video', { video: { url: 'file:///etc/passwd' } }, 'video.url', invalid],
   ];
-  test.each(refused)('400 for %s', (_, wish, field, code, model = older) => {
+  test.each(invalidRequests)('400 for %s', (_, fields, field, code, model = older) => {
     let failure: unknown;
     try {
-      etaFromGeneric(model, asked({ prompt, ...wish }, model));
+      etaFromGeneric(model, requestOf({ prompt, ...fields }, model));
     } catch (error) {
       failure = error;
     }
@@ -188,8 +200,8 @@ describe('a generic request in the words of eta', () => {
   });
 });
 
-test('a refusal lists what there is', () => {
-  const refusal = (wish: Wish) => () => etaFromGeneric(older, asked({ prompt, ...wish }));
+test('an error lists the allowed values', () => {
+  const refusal = (fields: Fields) => () => etaFromGeneric(older, requestOf({ prompt, ...fields }));
   expect(refusal({ resolution: '4k' })).toThrow('resolution: must be one of 480p, 720p, 1080p.');
   expect(refusal({ aspect_ratio: '21:9' })).toThrow(/^aspect_ratio: must be one of 1:1, /);
   expect(refusal({ size: '640x360' })).toThrow(/lines and a ratio of 1:1, /);
@@ -214,7 +226,7 @@ describe('the driver', () => {
     return etaDriver.submit(task(), request, rig.to());
   };
 
-  test('asks for a video, or an edit, under the provider’s name of the model', async () => {
+  test('requests a video, or an edit, with the provider’s model name', async () => {
     expect(await submit({ request_id: upstreamId })).toEqual({ upstreamId });
     await submit({ request_id: upstreamId }, { prompt, video: { url: walk } });
     expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
@@ -229,38 +241,42 @@ describe('the driver', () => {
     [{ request_id: '' }],
     [{ request_id: upstreamId, error: 'no' }],
     [{ request_id: upstreamId, code: 'no' }],
-  ])('does not know what became of a request that is answered with %j', async (body) => {
+  ])('reports an unknown outcome for the response %j', async (body) => {
     expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
   const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
   const moderated = { code: 'content_moderated', message: 'The video was held back by moderation.' };
-  const shown = (seconds: number) => ({
+  const completed = (seconds: number) => ({
     state: 'completed',
     result: { video_url: file, metadata: { duration: seconds } },
     usage: { units: seconds },
   });
   test.each<[string, unknown, object]>([
-    ['an empty answer', '', { state: 'queued', progress: 0 }],
+    ['an empty response', '', { state: 'queued', progress: 0 }],
     ['pending', { status: 'pending', progress: 0 }, { state: 'queued', progress: 0 }],
     ['pending with progress', { status: 'pending', progress: 30 }, { state: 'in_progress', progress: 30 }],
-    ['a status that nobody knows', { status: 'polishing' }, { state: 'queued', progress: 0 }],
-    ['an answer that is no object', null, { state: 'queued', progress: 0 }],
-    ['done', { status: 'done', video: { url: file, duration: 6, respect_moderation: true } }, shown(6)],
-    ['a length that is a part of a second', { video: { url: file, duration: 0.5 } }, shown(0.5)],
+    ['an unknown status', { status: 'polishing' }, { state: 'queued', progress: 0 }],
+    ['a response that is not an object', null, { state: 'queued', progress: 0 }],
+    ['done', { status: 'done', video: { url: file, duration: 6, respect_moderation: true } }, completed(6)],
+    ['a duration below one second', { video: { url: file, duration: 0.5 } }, completed(0.5)],
     [
-      'a video without a status or a length',
+      'a video without a status or a duration',
       { video: { url: file } },
       { state: 'completed', result: { video_url: file } },
     ],
     [
-      'a length that is none',
+      'a negative duration',
       { video: { url: file, duration: -4 } },
       { state: 'completed', result: { video_url: file } },
     ],
-    ['no length', { video: { url: file, duration: 0 } }, { state: 'completed', result: { video_url: file } }],
     [
-      'an address in upper case',
+      'no duration',
+      { video: { url: file, duration: 0 } },
+      { state: 'completed', result: { video_url: file } },
+    ],
+    [
+      'a URL in upper case',
       { video: { url: 'HTTP://files.example/a.mp4' } },
       { state: 'completed', result: { video_url: 'HTTP://files.example/a.mp4' } },
     ],
@@ -276,17 +292,17 @@ describe('the driver', () => {
     ],
     ['done without a video', { status: 'done' }, { state: 'failed', error: failed }],
     [
-      'done with an address that is none',
+      'done with an invalid URL',
       { status: 'done', video: { url: 'boat.mp4' } },
       { state: 'failed', error: failed },
     ],
     [
-      'done with an address of another kind',
+      'done with a data URL',
       { status: 'done', video: { url: 'data:,https://files.example/a.mp4' } },
       { state: 'failed', error: failed },
     ],
     [
-      'done with an address that names no host',
+      'done with a URL without a host',
       { status: 'done', video: { url: 'https://' } },
       { state: 'failed', error: failed },
     ],
@@ -296,17 +312,17 @@ describe('the driver', () => {
       { state: 'failed', error: { code: 'task_expired', message: 'The task was not finished in time.' } },
     ],
     [
-      'failed with a code, which names the task',
+      'failed with a code and a message that contains the id',
       { status: 'failed', error: { code: 'internal', message: `Request ${upstreamId} failed` } },
       { state: 'failed', error: { code: 'internal', message: 'Request task_public failed' } },
     ],
     ['failed without a code', { status: 'failed' }, { state: 'failed', error: failed }],
-  ])('finds %s', async (_, body, snapshot) => {
+  ])('returns the state for %s', async (_, body, snapshot) => {
     expect(await poll(body)).toEqual(snapshot);
     expect(rig.seen).toMatchObject([{ method: 'GET', path: `/v1/videos/${upstreamId}` }]);
   });
 
-  test('asks for an id that a path cannot hold, and leaves what has begun as it is', async () => {
+  test('encodes the id in the path, and keeps the state for an unknown status', async () => {
     expect(await poll({ status: 'polishing' }, { upstreamId: 'a/b', state: 'in_progress' })).toEqual({
       state: 'in_progress',
       progress: 0,
@@ -319,21 +335,21 @@ describe('the driver', () => {
   });
 
   test.each([
-    ['garbage', 200, '{"status": ', 'unknown'],
+    ['invalid JSON', 200, '{"status": ', 'unknown'],
     ['a server error', 500, {}, 'unknown'],
     ['throttling', 429, {}, 'retryable'],
-    ['a refused key', 401, {}, 'retryable'],
-  ])('keeps a task going after %s', async (_, status, body, kind) => {
+    ['a rejected key', 401, {}, 'retryable'],
+  ])('keeps a task open after %s', async (_, status, body, kind) => {
     expect(await failureOf(poll(body, {}, status))).toMatchObject({ kind });
   });
 
-  test('shows the host that the client asked for where the operator vouches for it', async () => {
+  test('returns the requested host if the operator allows it', async () => {
     const video = { url: file, duration: 6 };
     const resultFor = async (custom_domain: string) => {
       const snapshot = await poll({ video }, { facts: { custom_domain } });
       return 'result' in snapshot ? snapshot.result : undefined;
     };
-    // The gateway itself never goes where a client points.
+    // `source_url` is what the gateway fetches. It never fetches from a host that the client chose.
     expect(await resultFor('media.Files.example')).toEqual({
       video_url: 'https://media.files.example/boat.mp4?signature=9f2c',
       source_url: file,

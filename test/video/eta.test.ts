@@ -12,22 +12,22 @@ const prompt = 'A paper boat.';
 const anna = 'https://files.example/anna.png';
 const walk = 'https://files.example/walk.mp4';
 
-describe('at an upstream', () => {
+describe('an eta upstream', () => {
   const upstreamId = 'b1946ac9-2b37-4c54-a3f5-9d0d9d6d2f11';
   const file = 'https://origin.files.example:8443/boat.mp4?signature=9f2c';
   const done = { status: 'done', video: { url: file, duration: 6, respect_moderation: true }, progress: 100 };
-  type Answer = [status: number, body: string] | 'hang up';
-  let submitted: Answer;
-  let polled: Answer;
+  type ScriptedResponse = [status: number, body: string] | 'disconnect';
+  let submitResponse: ScriptedResponse;
+  let pollResponse: ScriptedResponse;
   let upstream: RecordingUpstream;
   let target: TestGateway;
   let client: GenericClient;
 
-  const say = (body: unknown, status = 200): Answer => [status, JSON.stringify(body)];
+  const json = (body: unknown, status = 200): ScriptedResponse => [status, JSON.stringify(body)];
   beforeAll(async () => {
     upstream = await startUpstream(({ method }, response) => {
-      const answer = method === 'POST' ? submitted : polled;
-      if (answer === 'hang up') {
+      const answer = method === 'POST' ? submitResponse : pollResponse;
+      if (answer === 'disconnect') {
         response.destroy();
         return;
       }
@@ -52,8 +52,8 @@ describe('at an upstream', () => {
     client = new GenericClient(target);
   });
   beforeEach(() => {
-    submitted = say({ request_id: upstreamId });
-    polled = say({ status: 'pending', progress: 0 });
+    submitResponse = json({ request_id: upstreamId });
+    pollResponse = json({ status: 'pending', progress: 0 });
   });
   afterEach(() => {
     upstream.seen.length = 0;
@@ -63,7 +63,7 @@ describe('at an upstream', () => {
     await upstream.close();
   });
 
-  test.each(['/v1/videos', '/v1/video/generations'])('a request at %s', async (path) => {
+  test.each(['/v1/videos', '/v1/video/generations'])('gets a translated request from %s', async (path) => {
     const body = { model: older.id, prompt, seconds: '6', size: '1280x720', images: [anna] };
     const task = await client.create(body, path);
     expect(upstream.changes()[0]).toMatchObject({
@@ -90,7 +90,7 @@ describe('at an upstream', () => {
     expect(JSON.stringify(task)).not.toContain(upstreamId);
   });
 
-  test('an edit has a path of its own', async () => {
+  test('gets edits at another path', async () => {
     await client.create({ model: older.id, prompt, video: { url: walk } });
     expect(upstream.changes()[0]).toMatchObject({
       path: '/v1/videos/edits',
@@ -98,26 +98,26 @@ describe('at an upstream', () => {
     });
   });
 
-  test('a model beyond the catalogue that a channel lists', async () => {
+  test('gets a model that only a channel lists', async () => {
     const task = await client.create({ model: 'eta-next', prompt, resolution: '720p' });
     expect(task.model).toBe('eta-next');
     expect(upstream.changes()[0]?.body).toEqual({ model: 'eta-next', prompt, resolution: '720p' });
   });
 
-  const lastBooks = async () => ({
+  const lastEntries = async () => ({
     ledger: (await ledgerRows(target)).at(-1),
     log: (await logRows(target)).at(-1),
   });
 
-  test('a video is paid by its length', async () => {
-    polled = say(done);
+  test('is charged by the duration of the video', async () => {
+    pollResponse = json(done);
     const { id } = await client.create({ model: older.id, prompt });
-    expect((await lastBooks()).ledger).toMatchObject({ state: 'open', reserved: 80, unit: 'seconds' });
+    expect((await lastEntries()).ledger).toMatchObject({ state: 'open', reserved: 80, unit: 'seconds' });
     const task = await client.waitForStatus(id, 'completed');
     expect(task).toMatchObject({ progress: 100, seconds: '6', video_url: file, url: file, error: null });
     expect(task.metadata).toEqual({ duration: 6 });
     expect(task.content_url).toBe(`https://gateway.example/base/v1/videos/${id}/content`);
-    const { ledger, log } = await lastBooks();
+    const { ledger, log } = await lastEntries();
     expect(ledger).toMatchObject({ state: 'settled', reserved: 80, charged: 60 });
     expect(log).toMatchObject({
       status: 200,
@@ -128,58 +128,58 @@ describe('at an upstream', () => {
     });
   });
 
-  test('a failed task costs nothing', async () => {
-    polled = say({ status: 'failed', error: { code: 'internal', message: 'Broken' } });
+  test('that fails a task costs nothing', async () => {
+    pollResponse = json({ status: 'failed', error: { code: 'internal', message: 'Broken' } });
     const { id } = await client.create({ model: older.id, prompt, seconds: '5' });
     const task = await client.waitForStatus(id, 'failed');
     expect(task.error).toEqual({ code: 'internal', message: 'Broken' });
     expect(task).not.toHaveProperty('video_url');
-    const { ledger, log } = await lastBooks();
+    const { ledger, log } = await lastEntries();
     expect(ledger).toMatchObject({ state: 'refunded', reserved: 50, charged: null });
     expect(log).toMatchObject({ error_code: 'internal', quota: 0 });
   });
 
-  test.each<[string, Answer, number, string]>([
+  test.each<[string, ScriptedResponse, number, string]>([
     [
-      'a refusal in its own words',
-      say({ error: { code: 'invalid_argument', message: 'No' } }, 400),
+      'a rejection with its own message',
+      json({ error: { code: 'invalid_argument', message: 'No' } }, 400),
       400,
       'invalid_argument',
     ],
     [
       'throttling',
-      say({ error: { code: 'resource_exhausted', message: 'Slow down' } }, 429),
+      json({ error: { code: 'resource_exhausted', message: 'Slow down' } }, 429),
       429,
       'rate_limit_exceeded',
     ],
-    ['a server error', say({}, 500), 502, 'bad_response_status_code'],
+    ['a server error', json({}, 500), 502, 'bad_response_status_code'],
     [
-      'a refused key',
-      say({ error: { code: 'unauthenticated', message: 'upstream-key' } }, 401),
+      'a rejected key',
+      json({ error: { code: 'unauthenticated', message: 'upstream-key' } }, 401),
       502,
       'bad_response_status_code',
     ],
-    ['garbage', [200, 'not json'], 502, 'bad_response'],
-    ['an answer without a task', say({ ok: true }), 502, 'bad_response'],
-    ['a connection that breaks', 'hang up', 502, 'do_request_failed'],
-  ])('%s makes no task and costs nothing', async (_, answer, status, code) => {
-    submitted = answer;
-    const told = await client.call('POST', '/v1/videos', { model: newer.id, prompt });
-    expect([told.status, told.body.error.code]).toEqual([status, code]);
-    expect(told.body.error.message).not.toContain('upstream-key');
-    const { ledger, log } = await lastBooks();
+    ['invalid JSON', [200, 'not json'], 502, 'bad_response'],
+    ['a response without a task', json({ ok: true }), 502, 'bad_response'],
+    ['a closed connection', 'disconnect', 502, 'do_request_failed'],
+  ])('whose response is %s creates no task and costs nothing', async (_, answer, status, code) => {
+    submitResponse = answer;
+    const reply = await client.call('POST', '/v1/videos', { model: newer.id, prompt });
+    expect([reply.status, reply.body.error.code]).toEqual([status, code]);
+    expect(reply.body.error.message).not.toContain('upstream-key');
+    const { ledger, log } = await lastEntries();
     expect(ledger?.state).toBe('refunded');
     expect(log).toMatchObject({ status, quota: 0, model_name: newer.id });
-    // Three failures in a row would take the channel out.
-    submitted = say({ request_id: upstreamId });
+    // Resets the count of consecutive failures, so that no cool-down starts.
+    submitResponse = json({ request_id: upstreamId });
     await client.create({ model: newer.id, prompt });
   });
 });
 
-test('an operator can allow host names, and nothing else by that name', () => {
-  const written = (domain: string) =>
+test('an operator can allow host names, and only host names', () => {
+  const configuration = (domain: string) =>
     `channels:\n  - { name: eta, protocol: eta, base_url: "https://a.example", models: ["*"], custom_domains: ["${domain}"] }\n`;
-  const read = (domain: string) => parseConfiguration('config.yaml', written(domain), {}).file;
+  const read = (domain: string) => parseConfiguration('config.yaml', configuration(domain), {}).file;
   expect(read('media.files.example').channels?.[0]?.custom_domains).toEqual(['media.files.example']);
   for (const wrong of ['https://files.example', 'files.example/a', 'a b', ''])
     expect(() => read(wrong)).toThrow('custom_domains');

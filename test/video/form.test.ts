@@ -12,14 +12,14 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { type ErrorBody, GenericClient, type VideoTask } from './generic-client.ts';
 
-/** The part of the contract's validator that compiles schemas. */
-interface Compiling {
+/** The method of the contract's validator that compiles schemas. */
+interface SchemaCompiler {
   buildMiddleware(): unknown;
 }
 
 type Fields = readonly (readonly [name: string, value: FormValue])[];
 
-describe('names with brackets', () => {
+describe('field names with brackets', () => {
   test.each<[string, Fields, object]>([
     [
       'plain',
@@ -46,7 +46,7 @@ describe('names with brackets', () => {
       { images: ['a', 'b'] },
     ],
     [
-      'a list with places',
+      'a list with indexes',
       [
         ['images[0]', 'a'],
         ['images[1]', 'b'],
@@ -54,7 +54,7 @@ describe('names with brackets', () => {
       { images: ['a', 'b'] },
     ],
     [
-      'a name that is repeated',
+      'a repeated name',
       [
         ['images', 'a'],
         ['images', 'b'],
@@ -71,7 +71,7 @@ describe('names with brackets', () => {
       { r: [{ url: 'a' }, { url: 'b' }] },
     ],
     [
-      'objects of several fields',
+      'objects with several fields',
       [
         ['m[][type]', 'x'],
         ['m[][url]', 'a'],
@@ -86,7 +86,7 @@ describe('names with brackets', () => {
       },
     ],
     [
-      'objects that hold lists',
+      'objects with lists',
       [
         ['c[][k]', 'x'],
         ['c[][l][]', '1'],
@@ -96,7 +96,7 @@ describe('names with brackets', () => {
       { c: [{ k: 'x', l: ['1', '2'] }, { k: 'y' }] },
     ],
     [
-      'a number as the name of a field',
+      'a number as a field name',
       [
         ['o[a]', 'x'],
         ['o[7]', 'y'],
@@ -104,7 +104,7 @@ describe('names with brackets', () => {
       { o: { a: 'x', 7: 'y' } },
     ],
     [
-      'names of what every object inherits',
+      'names of inherited properties',
       [
         ['constructor[prototype][x]', '1'],
         ['toString', 's'],
@@ -120,36 +120,36 @@ describe('names with brackets', () => {
     ['the prototype', [['__proto__[x]', '1']]],
     ['the prototype, deeper', [['metadata[__proto__][x]', '1']]],
     ['no name', [['', '1']]],
-    ['a bracket that is open', [['metadata[ratio', '1']]],
-    ['a bracket that was never open', [['metadata]', '1']]],
-    ['brackets alone', [['[metadata]', '1']]],
+    ['an unclosed bracket', [['metadata[ratio', '1']]],
+    ['an unopened bracket', [['metadata]', '1']]],
+    ['brackets without a name', [['[metadata]', '1']]],
     ['text after the brackets', [['metadata[a]b', '1']]],
     ['nine levels', [[`a${'[b]'.repeat(8)}`, '1']]],
     ['a name of 257 characters', [['a'.repeat(257), '1']]],
     ['a gap in a list', [['images[1]', 'a']]],
     [
-      'a text that is an object, too',
+      'a string that is also an object',
       [
         ['a', '1'],
         ['a[b]', '2'],
       ],
     ],
     [
-      'an object that is a text, too',
+      'an object that is also a string',
       [
         ['a[b]', '2'],
         ['a', '1'],
       ],
     ],
     [
-      'a list that is an object, too',
+      'a list that is also an object',
       [
         ['a[]', '1'],
         ['a[b]', '2'],
       ],
     ],
     [
-      'an object that is a list, too',
+      'an object that is also a list',
       [
         ['a[b]', '2'],
         ['a[]', '1'],
@@ -161,7 +161,7 @@ describe('names with brackets', () => {
   });
 });
 
-test('texts become what the schema has at their places', () => {
+test('strings are converted to the types of the schema', () => {
   const root = {
     defs: { Item: { properties: { n: { type: 'number' } } } },
     body: {
@@ -232,7 +232,7 @@ describe('a generic request as a form', () => {
     await upstream.close();
   });
 
-  // Tasks of earlier tests are asked about all the time.
+  // Without polls, because tasks of earlier tests are still polled.
   const submitted = () => upstream.changes();
   const form = (...parts: (readonly [string, string | Blob])[]): FormData => {
     const data = new FormData();
@@ -245,20 +245,20 @@ describe('a generic request as a form', () => {
   const eta = (...parts: (readonly [string, string | Blob])[]) =>
     form(...(base as [string, string][]), ...parts);
   const file = (bytes: Uint8Array) => new Blob([new Uint8Array(bytes)]);
-  const sent = async (data: FormData) => {
+  const expectSent = async (data: FormData) => {
     const { status, body } = await client.call<VideoTask>('POST', '/v1/videos', data);
     expect(status, JSON.stringify(body)).toBe(200);
     return submitted()[0]?.body;
   };
-  const refused = async (data: FormData, status: number, field: string) => {
-    const told = await client.call('POST', '/v1/videos', data);
-    expect([told.status, told.body.error.message]).toEqual([status, expect.stringContaining(`${field}: `)]);
+  const expectRefused = async (data: FormData, status: number, field: string) => {
+    const reply = await client.call('POST', '/v1/videos', data);
+    expect([reply.status, reply.body.error.message]).toEqual([status, expect.stringContaining(`${field}: `)]);
     expect(submitted()).toEqual([]);
-    return told.body.error.message;
+    return reply.body.error.message;
   };
 
-  test('texts and numbers', async () => {
-    expect(await sent(eta(['seconds', '6'], ['duration', '6'], ['resolution', '720P']))).toEqual({
+  test('strings and numbers', async () => {
+    expect(await expectSent(eta(['seconds', '6'], ['duration', '6'], ['resolution', '720P']))).toEqual({
       model: 'eta-imagine-video',
       prompt: 'A paper boat.',
       duration: 6,
@@ -267,22 +267,24 @@ describe('a generic request as a form', () => {
   });
   test('lists', async () => {
     const [anna, ben] = ['https://files.example/anna.png', 'https://files.example/ben.png'];
-    const body = await sent(eta(['reference_images[][url]', anna], ['reference_images[][url]', ben]));
+    const body = await expectSent(eta(['reference_images[][url]', anna], ['reference_images[][url]', ben]));
     expect(body).toMatchObject({ reference_images: [{ url: anna }, { url: ben }] });
     upstream.seen.length = 0;
-    expect(await sent(eta(['images[]', anna]))).toMatchObject({ image: { url: anna } });
+    expect(await expectSent(eta(['images[]', anna]))).toMatchObject({ image: { url: anna } });
     upstream.seen.length = 0;
-    expect(await sent(eta(['images', anna]))).toMatchObject({ image: { url: anna } });
+    expect(await expectSent(eta(['images', anna]))).toMatchObject({ image: { url: anna } });
   });
-  test('a video and the address of a start image', async () => {
+  test('a video and the URL of a start image', async () => {
     const walk = 'https://files.example/walk.mp4';
-    expect(await sent(eta(['video[url]', walk]))).toMatchObject({ video: { url: walk } });
+    expect(await expectSent(eta(['video[url]', walk]))).toMatchObject({ video: { url: walk } });
     upstream.seen.length = 0;
-    const bud = 'https://files.example/bud.png';
-    expect(await sent(eta(['input_reference[image_url]', bud]))).toMatchObject({ image: { url: bud } });
+    const startImage = 'https://files.example/bud.png';
+    expect(await expectSent(eta(['input_reference[image_url]', startImage]))).toMatchObject({
+      image: { url: startImage },
+    });
   });
-  test('metadata with its types', async () => {
-    const body = await sent(
+  test('metadata with types', async () => {
+    const body = await expectSent(
       form(
         ['model', 'gamma3.0-video'],
         ['prompt', 'The flower opens.'],
@@ -302,28 +304,28 @@ describe('a generic request as a form', () => {
     ['png', 'image/png'],
     ['webp', 'image/webp'],
     ['bmp', 'image/bmp'],
-  ] as const)('a %s file, whatever it is called', async (format, mediaType) => {
+  ] as const)('a %s file, whatever its name', async (format, mediaType) => {
     const bytes = pictures[format](300, 300);
-    expect(await sent(eta(['input_reference', file(bytes)]))).toMatchObject({
+    expect(await expectSent(eta(['input_reference', file(bytes)]))).toMatchObject({
       image: { url: dataUrl(mediaType, bytes) },
     });
   });
   test('a file of exactly 20 MB', async () => {
     const bytes = padded(pictures.png(300, 300), 20 * megabyte);
-    const body = await sent(eta(['input_reference', file(bytes)]));
+    const body = await expectSent(eta(['input_reference', file(bytes)]));
     expect(body).toMatchObject({ image: { url: dataUrl('image/png', bytes) } });
   });
-  test('413 for a file that is larger', async () => {
+  test('413 for a larger file', async () => {
     const bytes = padded(pictures.png(300, 300), 20 * megabyte + 1);
-    const message = await refused(eta(['input_reference', file(bytes)]), 413, 'input_reference');
+    const message = await expectRefused(eta(['input_reference', file(bytes)]), 413, 'input_reference');
     expect(message).toContain('20 MB');
   });
 
   test.each<[string, [string, string | Blob][], string]>([
-    ['a file that is no picture', [['input_reference', file(Buffer.from('%PDF-1.7'))]], 'input_reference'],
-    ['a picture of another format', [['input_reference', file(pictures.gif(300, 300))]], 'input_reference'],
+    ['a file that is not an image', [['input_reference', file(Buffer.from('%PDF-1.7'))]], 'input_reference'],
+    ['an image of another format', [['input_reference', file(pictures.gif(300, 300))]], 'input_reference'],
     ['an empty file', [['input_reference', file(Buffer.alloc(0))]], 'input_reference'],
-    ['a file for a text', [['image', file(pictures.png(300, 300))]], 'image'],
+    ['a file instead of a string', [['image', file(pictures.png(300, 300))]], 'image'],
     [
       'two files',
       [
@@ -333,7 +335,7 @@ describe('a generic request as a form', () => {
       'input_reference',
     ],
     [
-      'a file and its address',
+      'a file and its URL',
       [
         ['input_reference', file(pictures.png(9, 9))],
         ['input_reference[image_url]', 'https://files.example/a.png'],
@@ -348,30 +350,26 @@ describe('a generic request as a form', () => {
       ],
       'input_reference',
     ],
-    [
-      'a text in the place of a file',
-      [['input_reference', 'https://files.example/a.png']],
-      'input_reference',
-    ],
-    ['a length that is no number', [['seconds', 'five']], 'seconds'],
-    ['a duration that is no number', [['duration', 'five']], 'duration'],
-    ['an eta length of 16 seconds', [['duration', '16']], 'duration'],
+    ['a string instead of a file', [['input_reference', 'https://files.example/a.png']], 'input_reference'],
+    ['seconds that are not a number', [['seconds', 'five']], 'seconds'],
+    ['a duration that is not a number', [['duration', 'five']], 'duration'],
+    ['an eta duration of 16 seconds', [['duration', '16']], 'duration'],
     ['a model twice', [['model', 'gamma3.0-video']], 'model'],
-    ['a reference image without an address', [['reference_images[][uri]', 'x']], 'reference_images.0.url'],
+    ['a reference image without a URL', [['reference_images[][uri]', 'x']], 'reference_images.0.url'],
     ['the prototype', [['metadata[__proto__][polluted]', '1']], 'metadata[__proto__][polluted]'],
     ['501 parts', Array(501).fill(['metadata[x][]', '1']), 'body'],
     ['a name with a line break', [['a\r\nb[', '1']], '"a%0D%0Ab["'],
   ])('%s is refused', async (_, parts, field) => {
-    await refused(eta(...parts), 400, field);
+    await expectRefused(eta(...parts), 400, field);
     expect({}).not.toHaveProperty('polluted');
   });
-  test('500 parts are taken', async () => {
-    await sent(eta(...Array.from({ length: 498 }, () => ['metadata[x][]', '1'] as const)));
+  test('500 parts are accepted', async () => {
+    await expectSent(eta(...Array.from({ length: 498 }, () => ['metadata[x][]', '1'] as const)));
   });
   test('a form without a part', async () => {
-    await refused(form(), 400, 'model');
+    await expectRefused(form(), 400, 'model');
   });
-  test('a content type of a form lets nothing pass unchecked', async () => {
+  test('a form content type does not bypass validation', async () => {
     const headers = { 'content-type': multipart };
     const list = await client.call('GET', '/v1/videos?limit=0', undefined, headers);
     expect([list.status, list.body.error.message]).toEqual([400, expect.stringContaining('limit: ')]);
@@ -379,21 +377,21 @@ describe('a generic request as a form', () => {
     const empty = await client.call('POST', '/v1/videos', undefined, headers);
     expect([empty.status, empty.body.error.message]).toEqual([400, expect.stringContaining('body: ')]);
   });
-  test('content types that are never the same have the schemas compiled no more than once', async () => {
-    const compile = vi.spyOn(RequestValidator.prototype as unknown as Compiling, 'buildMiddleware');
+  test('different content types do not compile the schemas again', async () => {
+    const compile = vi.spyOn(RequestValidator.prototype as unknown as SchemaCompiler, 'buildMiddleware');
     for (let index = 0; index < 5; index += 1) {
-      const told = await client.call(
+      const reply = await client.call(
         'POST',
         '/v1/videos',
         {},
         { 'content-type': `application/json; x=${index}` },
       );
-      expect(told.status).toBe(400);
+      expect(reply.status).toBe(400);
     }
     expect(compile.mock.calls.length).toBeLessThan(2);
     compile.mockRestore();
   });
-  test.each(['/v1/videos', '/v1/video/generations'])('%s makes the same of a form', async (path) => {
+  test.each(['/v1/videos', '/v1/video/generations'])('%s sends the same request for a form', async (path) => {
     const picture = pictures.png(300, 300);
     const data = form(
       ['model', 'gamma3.0-video'],
@@ -402,8 +400,8 @@ describe('a generic request as a form', () => {
       ['metadata', '{"parameters":{"seed":0,"watermark":false}}'],
       ['input_reference', file(picture)],
     );
-    const told = await client.call<VideoTask>('POST', path, data);
-    expect(told.status, JSON.stringify(told.body)).toBe(200);
+    const reply = await client.call<VideoTask>('POST', path, data);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
     expect(submitted()[0]?.body).toEqual({
       model: 'gamma3.0-video',
       input: {
@@ -412,7 +410,7 @@ describe('a generic request as a form', () => {
       },
       parameters: { duration: 5, seed: 0, watermark: false },
     });
-    expect((await client.get(told.body.id, path)).id).toBe(told.body.id);
+    expect((await client.get(reply.body.id, path)).id).toBe(reply.body.id);
   });
 
   const cat = { type: 'first_frame', url: 'https://files.example/cat.png' };
@@ -429,29 +427,29 @@ describe('a generic request as a form', () => {
       ],
     ],
   ])('native media %s', async (_, parts) => {
-    expect(await sent(gamma(...parts))).toMatchObject({ input: { media: [cat] } });
+    expect(await expectSent(gamma(...parts))).toMatchObject({ input: { media: [cat] } });
   });
-  test('objects and lists of the top level as JSON text', async () => {
+  test('top-level objects and lists as JSON text', async () => {
     const two = ['https://files.example/a.png', 'https://files.example/b.png'];
-    expect(await sent(gamma(['images', JSON.stringify(two)]))).toMatchObject({
+    expect(await expectSent(gamma(['images', JSON.stringify(two)]))).toMatchObject({
       input: { media: two.map((url, index) => ({ type: index === 0 ? 'first_frame' : 'last_frame', url })) },
     });
     upstream.seen.length = 0;
-    expect(await sent(gamma(['video', '{"url":"https://files.example/walk.mp4"}']))).toMatchObject({
+    expect(await expectSent(gamma(['video', '{"url":"https://files.example/walk.mp4"}']))).toMatchObject({
       input: { media: [{ type: 'reference_video', url: 'https://files.example/walk.mp4' }] },
     });
   });
   test.each<[string, [string, string][], string, string]>([
-    ['JSON text that breaks off', [['metadata', '{"parameters":{']], 'metadata', 'JSON'],
-    ['JSON text of another kind', [['metadata', '[1]']], 'metadata', 'object'],
+    ['truncated JSON text', [['metadata', '{"parameters":{']], 'metadata', 'JSON'],
+    ['JSON text of another type', [['metadata', '[1]']], 'metadata', 'object'],
     [
-      'JSON text nested too deep',
+      'JSON text nested too deeply',
       [['metadata', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`]],
       'metadata',
       '100',
     ],
     [
-      'a field that JSON text gives, too',
+      'a field that JSON text also sets',
       [
         ['metadata', '{}'],
         ['metadata[ratio]', '1:1'],
@@ -460,7 +458,7 @@ describe('a generic request as a form', () => {
       'contradicts',
     ],
     [
-      'a number in JSON text that must be one',
+      'a number as a string in JSON text',
       [['metadata', '{"parameters":{"seed":"0"}}']],
       'metadata.parameters.seed',
       'integer',
@@ -471,108 +469,118 @@ describe('a generic request as a form', () => {
       'metadata.parameters.seed',
       '0',
     ],
-  ])('%s is refused', async (_, parts, field, says) => {
-    expect(await refused(gamma(['prompt', 'A boat.'], ...parts), 400, field)).toContain(says);
+  ])('%s is refused', async (_, parts, field, expectedText) => {
+    expect(await expectRefused(gamma(['prompt', 'A boat.'], ...parts), 400, field)).toContain(expectedText);
     expect({}).not.toHaveProperty('polluted');
   });
 
-  /** Sends bytes as they are; with `end` false the body stays open until the answer is there. */
-  const raw = (
+  /** Sends raw bytes. If `end` is false, the body stays open until the response arrives. */
+  const sendRaw = (
     body: string | Buffer,
     headers: Record<string, string | undefined>,
     { end = true } = {},
   ): Promise<{ status: number; body: ErrorBody }> =>
     new Promise((resolve, reject) => {
       const given = { authorization: `Bearer ${target.key}`, ...headers };
-      const sending = open(`${target.url}/v1/videos`, {
+      const outgoing = open(`${target.url}/v1/videos`, {
         method: 'POST',
         agent: false,
         headers: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
       });
-      sending.on('response', (response: IncomingMessage) => {
-        text(response).then((told) => {
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(told) as ErrorBody });
-          sending.destroy();
+      outgoing.on('response', (response: IncomingMessage) => {
+        text(response).then((reply) => {
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(reply) as ErrorBody });
+          outgoing.destroy();
         }, reject);
       });
-      // What is sent after the answer finds a closed door.
-      sending.on('error', reject);
-      if (end) sending.end(body);
-      else sending.write(body);
+      // The server closes the connection after its response.
+      outgoing.on('error', reject);
+      if (end) outgoing.end(body);
+      else outgoing.write(body);
     });
   const part = (name: string, value: string) =>
     `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-  const good = part('model', 'eta-imagine-video') + part('prompt', 'A paper boat.');
+  const validParts = part('model', 'eta-imagine-video') + part('prompt', 'A paper boat.');
 
   test.each<[string, string, string]>([
-    ['no boundary', `${good}--b--\r\n`, 'multipart/form-data'],
-    ['another boundary', `${good}--b--\r\n`, 'multipart/form-data; boundary=c'],
-    ['no end', good, multipart],
-    ['an end in the middle of a part', good.slice(0, -9), multipart],
+    ['no boundary', `${validParts}--b--\r\n`, 'multipart/form-data'],
+    ['another boundary', `${validParts}--b--\r\n`, 'multipart/form-data; boundary=c'],
+    ['no end', validParts, multipart],
+    ['an end in the middle of a part', validParts.slice(0, -9), multipart],
     [
       'an end in the middle of a file',
-      `${good}--b\r\ncontent-disposition: form-data; name="input_reference"; filename="a"\r\n\r\n\x89PNG`,
+      `${validParts}--b\r\ncontent-disposition: form-data; name="input_reference"; filename="a"\r\n\r\n\x89PNG`,
       multipart,
     ],
-    ['an end in the middle of a head', `${good}--b\r\ncontent-disp`, multipart],
-    ['a head without an end', `--b\r\n${'x: y\r\n'.repeat(20_000)}`, multipart],
-    ['a head that is none', `--b\r\n:\u0001\r\n\r\nx\r\n--b--\r\n`, multipart],
+    ['an end in the middle of part headers', `${validParts}--b\r\ncontent-disp`, multipart],
+    ['part headers without an end', `--b\r\n${'x: y\r\n'.repeat(20_000)}`, multipart],
+    ['invalid part headers', `--b\r\n:\u0001\r\n\r\nx\r\n--b--\r\n`, multipart],
     ['JSON', '{"model":"eta-imagine-video"}', multipart],
     ['zeros', '\0'.repeat(100_000), multipart],
   ])('400 for a form with %s', async (_, body, contentType) => {
-    const told = await raw(body, { 'content-type': contentType });
-    expect([told.status, told.body.error.code]).toEqual([400, 'invalid_request']);
+    const reply = await sendRaw(body, { 'content-type': contentType });
+    expect([reply.status, reply.body.error.code]).toEqual([400, 'invalid_request']);
     expect(submitted()).toEqual([]);
   });
 
   test('400 for a part without a name', async () => {
-    const told = await raw(`--b\r\ncontent-disposition: form-data\r\n\r\nx\r\n${good}--b--\r\n`, {
+    const reply = await sendRaw(`--b\r\ncontent-disposition: form-data\r\n\r\nx\r\n${validParts}--b--\r\n`, {
       'content-type': multipart,
     });
-    expect(told.status).toBe(400);
+    expect(reply.status).toBe(400);
   });
 
-  test('401 before a byte of the form is read', async () => {
-    const told = await raw(good, { authorization: undefined, 'content-type': multipart }, { end: false });
-    expect([told.status, told.body.error.code]).toEqual([401, 'invalid_api_key']);
+  test('401 before the form is read', async () => {
+    const reply = await sendRaw(
+      validParts,
+      { authorization: undefined, 'content-type': multipart },
+      { end: false },
+    );
+    expect([reply.status, reply.body.error.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  test('413 for a form that announces too much, and for one that only becomes too much', async () => {
+  test('413 for a form with a declared length beyond the limit, and for one without a declared length', async () => {
     const limit = target.gateway.settings.limits.bodyMb * megabyte;
-    const announced = { 'content-type': multipart, 'content-length': String(limit + 1) };
-    expect((await raw(good, announced, { end: false })).status).toBe(413);
+    const declared = { 'content-type': multipart, 'content-length': String(limit + 1) };
+    expect((await sendRaw(validParts, declared, { end: false })).status).toBe(413);
     const body = Buffer.concat([
-      Buffer.from(`${good}--b\r\ncontent-disposition: form-data; name="image"\r\n\r\ndata:image/png;base64,`),
+      Buffer.from(
+        `${validParts}--b\r\ncontent-disposition: form-data; name="image"\r\n\r\ndata:image/png;base64,`,
+      ),
       Buffer.alloc(limit, 'x'),
     ]);
-    const told = await raw(
+    const reply = await sendRaw(
       body,
       { 'content-type': multipart, 'transfer-encoding': 'chunked' },
       { end: false },
     );
-    expect([told.status, told.body.error.code]).toEqual([413, 'request_too_large']);
-    expect(told.body.error.message).toContain(`${target.gateway.settings.limits.bodyMb} MB`);
+    expect([reply.status, reply.body.error.code]).toEqual([413, 'request_too_large']);
+    expect(reply.body.error.message).toContain(`${target.gateway.settings.limits.bodyMb} MB`);
   });
 
-  test('413 for more than 1 MB of texts, data URLs left out', async () => {
+  test('413 for more than 1 MB of text without data URLs', async () => {
     const picture = `data:image/png;base64,${'QUJD'.repeat(megabyte / 2)}`;
-    expect(await sent(eta(['image', picture]))).toMatchObject({ image: { url: picture } });
+    expect(await expectSent(eta(['image', picture]))).toMatchObject({ image: { url: picture } });
     upstream.seen.length = 0;
-    const half = 'x'.repeat(megabyte / 2);
-    const message = await refused(eta(['note', half], ['image', picture], ['other', half]), 413, 'body');
+    const halfMegabyte = 'x'.repeat(megabyte / 2);
+    const message = await expectRefused(
+      eta(['note', halfMegabyte], ['image', picture], ['other', halfMegabyte]),
+      413,
+      'body',
+    );
     expect(message).toContain('1 MB beside inline media');
   });
 
-  test('JSON text holds as few values as a JSON body', async () => {
-    const message = await refused(eta(['metadata', `{"x":[${'0,'.repeat(50_000)}0]}`]), 400, 'body');
+  test('JSON text has the same limit of values as a JSON body', async () => {
+    const message = await expectRefused(eta(['metadata', `{"x":[${'0,'.repeat(50_000)}0]}`]), 400, 'body');
     expect(message).toContain('50000 values');
   });
 
   test('a control character in a data URL is refused', async () => {
-    await refused(eta(['image', 'data:image/png;base64,AA\0A']), 400, 'image');
+    await expectRefused(eta(['image', 'data:image/png;base64,AA\0A']), 400, 'image');
   });
 
-  test('413 for a part beyond the limit of a part', async () => {
+  test('413 for a part beyond its limit', async () => {
     const form = `${part('image', 'data:,12345')}--b--\r\n`;
     const body = () => Readable.from([Buffer.from(form)]);
     const limits = { bytes: 999, textBytes: 999, fileBytes: 9, parts: 9, files: new Set<string>() };
@@ -585,14 +593,14 @@ describe('a generic request as a form', () => {
     });
   });
 
-  test('a client that leaves in the middle leaves nothing behind', async () => {
-    const left = new Promise<void>((resolve) => {
+  test('a client that disconnects in the middle does not affect later forms', async () => {
+    const disconnected = new Promise<void>((resolve) => {
       const headers = { authorization: `Bearer ${target.key}`, 'content-type': multipart };
-      const sending = open(`${target.url}/v1/videos`, { method: 'POST', headers, agent: false });
-      sending.on('error', () => resolve());
-      sending.write(good, () => sending.destroy(new Error('gone')));
+      const outgoing = open(`${target.url}/v1/videos`, { method: 'POST', headers, agent: false });
+      outgoing.on('error', () => resolve());
+      outgoing.write(validParts, () => outgoing.destroy(new Error('gone')));
     });
-    await left;
-    expect(await sent(eta())).toMatchObject({ prompt: 'A paper boat.' });
+    await disconnected;
+    expect(await expectSent(eta())).toMatchObject({ prompt: 'A paper boat.' });
   });
 });
