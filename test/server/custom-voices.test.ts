@@ -165,11 +165,11 @@ describe.each(engines)('custom voices on %s', (engine) => {
     const ids = mine.body.output.voice_list.map(({ voice_id }: { voice_id: string }) => voice_id);
     expect(ids.length).toBeGreaterThan(0);
     expect(ids).not.toContain(body.output.voice_id);
-    const asOtherUser = await customize(otherUserKey, 'voice-enrollment', {
+    const othersList = await customize(otherUserKey, 'voice-enrollment', {
       action: 'list_voice',
       prefix: 'zoe',
     });
-    expect(asOtherUser.body).toMatchObject({
+    expect(othersList.body).toMatchObject({
       output: { voice_list: [{ voice_id: body.output.voice_id, status: 'OK' }] },
       usage: { count: 0 },
     });

@@ -356,8 +356,8 @@ describe.each(cases)('on $engine, $caller', ({ engine, createKey }) => {
     // This group has a channel with a higher priority than the one with the owner's assets.
     const both = { quota: 1_000, group: 'both' };
     const user = await target.gateway.store.run('createUser', { name: 'new', group: 'both', now: 1 });
-    const otherCallers = await makeKey(target, { ...both, userId: user.id });
-    expect(await channelOf(otherCallers.key)).toMatchObject({ channel: 'better' });
+    const otherUsersKey = await makeKey(target, { ...both, userId: user.id });
+    expect(await channelOf(otherUsersKey.key)).toMatchObject({ channel: 'better' });
     const own = await makeKey(target, both);
     await setKeyLimited(target, own, false);
     expect(await channelOf(own.key)).toMatchObject({ channel: 'official' });

@@ -175,10 +175,10 @@ describe.each(engines)('on %s', (engine) => {
       [{ 'retry-after': '7' }, '7'],
       [{ 'retry-after': '86400' }, '300'],
       [{ 'retry-after': '1e308' }, '1'],
-    ])('throttling with %j gets a retry-after of %s', async (given, errorBody) => {
+    ])('throttling with %j gets a retry-after of %s', async (given, retryAfter) => {
       json(429, { code: 'Throttling.RateQuota', message: 'slow', request_id: 'x' }, given);
       const { status, headers } = await expectRefunded(target.key);
-      expect([status, headers.get('retry-after')]).toEqual([429, errorBody]);
+      expect([status, headers.get('retry-after')]).toEqual([429, retryAfter]);
     });
 
     test.each([
@@ -188,10 +188,10 @@ describe.each(engines)('on %s', (engine) => {
       [503, 503],
       [504, 504],
       [302, 502],
-    ])('an upstream %i becomes %i, without details of the provider', async (given, errorBody) => {
+    ])('an upstream %i becomes %i, without details of the provider', async (given, expectedStatus) => {
       json(given, { code: 'InvalidApiKey', message: `secret ${upstream.url}`, request_id: 'x' });
       const { status, text } = await expectRefunded(target.key);
-      expect(status).toBe(errorBody);
+      expect(status).toBe(expectedStatus);
       expect(text).not.toContain('secret');
       const body = JSON.parse(text) as { error?: object };
       // A failure of the provider has the format of native errors.
@@ -443,9 +443,9 @@ describe.each(engines)('on %s', (engine) => {
       ['broken JSON', '{"model":', 400, /body: is not valid JSON/],
       ['an array', '[]', 400, /body: must be object/],
     ])('for %s', async (_name, body, status, message) => {
-      const errorBody = await expectRefused(target.key, native, body);
-      expect(errorBody.status).toBe(status);
-      expect(errorBody.message).toMatch(message);
+      const error = await expectRefused(target.key, native, body);
+      expect(error.status).toBe(status);
+      expect(error.message).toMatch(message);
     });
   });
 });

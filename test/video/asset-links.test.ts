@@ -103,7 +103,7 @@ describe('an asset in a request for a gamma or eta video', () => {
       videos.seen.length = 0;
       const { status, body } = await client.call('POST', path, { ...model, ...fields() });
       expect(status, JSON.stringify(body)).toBe(200);
-      expect(videos.changes().map((original) => original.body)).toMatchObject([sent]);
+      expect(videos.changes().map((request) => request.body)).toMatchObject([sent]);
     }
   });
 

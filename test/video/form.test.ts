@@ -488,8 +488,8 @@ describe('a generic request as a form', () => {
         headers: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
       });
       outgoing.on('response', (response: IncomingMessage) => {
-        text(response).then((reply) => {
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(reply) as ErrorBody });
+        text(response).then((json) => {
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(json) as ErrorBody });
           outgoing.destroy();
         }, reject);
       });

@@ -9,7 +9,7 @@ import { submit, videoPath, waitForFinal } from './native-client.ts';
 const host = useFileHost();
 let target: TestGateway;
 beforeAll(async () => {
-  // The files it is to refer to are on this machine.
+  // The media host of this file is at a private address.
   target = await startTestGateway({
     callbacks: { allowPrivate: true, secret: undefined },
     sandboxDraft: false,
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-/** What a player finds in a file, and its frames as one text. */
+/** Reads properties and frames of a video file. */
 async function probe(url: string | undefined) {
   const response = await fetch(url ?? '');
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'video/mp4']);
@@ -27,17 +27,17 @@ async function probe(url: string | undefined) {
   let frames = '';
   for await (const { data } of new EncodedPacketSink(track).packets())
     frames += Buffer.from(data).toString('base64');
-  const form = {
+  const properties = {
     size: [track.displayWidth, track.displayHeight],
     seconds: await track.computeDuration(),
     fps: Math.round((await track.computePacketStats()).averagePacketRate),
     audio: (await input.getPrimaryAudioTrack()) !== null,
   };
-  return { form, frames };
+  return { properties, frames };
 }
 
 describe('a gamma video of the sandbox', () => {
-  test.each([false, true])('has the form that was asked for, audio %s', async (audio) => {
+  test.each([false, true])('has the requested properties, audio %s', async (audio) => {
     const id = await submit(target, videoPath, {
       model: 'gamma3.0-video-prime',
       input: { prompt: 'A paper boat sails.' },
@@ -58,22 +58,27 @@ describe('a gamma video of the sandbox', () => {
       SR: 720,
       ratio: '16:9',
     });
-    expect((await probe(output.video_url)).form).toEqual({ size: [1280, 720], seconds: 2, fps: 30, audio });
+    expect((await probe(output.video_url)).properties).toEqual({
+      size: [1280, 720],
+      seconds: 2,
+      fps: 30,
+      audio,
+    });
   });
 
-  test('is the same again for seed 0, and another for another seed', async () => {
-    const make = async (seed: number) => {
+  test('is identical for the same seed, and differs for another one', async () => {
+    const createVideo = async (seed: number) => {
       const parameters = { resolution: '480P', duration: 2, seed, audio: false };
       const body = { model: 'gamma3.0-video', input: { prompt: 'A kite.' }, parameters };
       const { output } = await waitForFinal(target, await submit(target, videoPath, body));
       return (await probe(output.video_url)).frames;
     };
-    const [first, again, other] = await Promise.all([make(0), make(0), make(1)]);
-    expect(first === again).toBe(true);
-    expect(first === other).toBe(false);
+    const [original, repeated, other] = await Promise.all([createVideo(0), createVideo(0), createVideo(1)]);
+    expect(original === repeated).toBe(true);
+    expect(original === other).toBe(false);
   });
 
-  test.each(['/v1/video/generations', '/v1/videos'])('can be asked for at %s', async (path) => {
+  test.each(['/v1/video/generations', '/v1/videos'])('can be created at %s', async (path) => {
     const request = {
       model: 'gamma3.0-video',
       prompt: 'The flower opens.',
@@ -83,7 +88,7 @@ describe('a gamma video of the sandbox', () => {
       metadata: { parameters: { audio: false, ratio: '1:1' } },
     };
     const created = (await (await post(target.url, target.key, path, request)).json()) as { id: string };
-    const done = await vi.waitFor(
+    const completed = await vi.waitFor(
       async () => {
         const headers = { authorization: `Bearer ${target.key}` };
         const response = await fetch(`${target.url}${path}/${created.id}`, { headers });
@@ -93,16 +98,16 @@ describe('a gamma video of the sandbox', () => {
       },
       { timeout: 15_000, interval: 100 },
     );
-    expect(done).toMatchObject({
+    expect(completed).toMatchObject({
       size: '480p',
       seconds: '2',
       metadata: {
-        url: done.video_url,
+        url: completed.video_url,
         orig_prompt: 'The flower opens.',
         usage: { fps: 30, SR: 480, ratio: '1:1', output_video_duration: 2 },
       },
     });
-    expect((await probe(done.video_url)).form).toEqual({
+    expect((await probe(completed.video_url)).properties).toEqual({
       size: [480, 480],
       seconds: 2,
       fps: 30,
@@ -110,7 +115,7 @@ describe('a gamma video of the sandbox', () => {
     });
   });
 
-  test('refers to pictures, videos and sounds, and is paid for its own seconds only', async () => {
+  test('refers to images, videos and audio, and is charged for its own seconds only', async () => {
     const media = [
       { type: 'reference_image', url: host.put('anna.png', png(300, 300)) },
       { type: 'reference_video', url: host.put('walk.mp4', await video()) },
@@ -127,7 +132,7 @@ describe('a gamma video of the sandbox', () => {
     expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: 3 });
   });
 
-  test('fails in the provider’s words when a picture is too small, and costs nothing', async () => {
+  test('fails with the provider’s error if an image is too small, and costs nothing', async () => {
     const url = dataUrl('image/png', png(100, 100));
     const body = { model: 'gamma3.0-video', input: { media: [{ type: 'first_frame', url }] } };
     const { output } = await waitForFinal(target, await submit(target, videoPath, body));

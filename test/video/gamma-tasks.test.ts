@@ -13,8 +13,8 @@ import {
 } from './native-client.ts';
 import { NativeUpstream } from './native-upstream.ts';
 
-const film = 'https://files.example/boat.mp4?signature=1';
-const cat = 'https://files.example/cat.png';
+const videoUrl = 'https://files.example/boat.mp4?signature=1';
+const imageUrl = 'https://files.example/cat.png';
 const usage = {
   video_count: 1,
   duration: 4,
@@ -24,12 +24,12 @@ const usage = {
   SR: '720',
   ratio: '16:9',
 };
-const boat = { model: 'gamma3.0-video', input: { prompt: 'A boat.' }, parameters: { duration: 5 } };
+const request = { model: 'gamma3.0-video', input: { prompt: 'A boat.' }, parameters: { duration: 5 } };
 
 let upstream: NativeUpstream;
 let target: TestGateway;
 
-async function start(): Promise<void> {
+async function startGateway(): Promise<void> {
   upstream = await NativeUpstream.start();
   const models = [
     { id: '*', upstream: undefined },
@@ -47,14 +47,14 @@ async function start(): Promise<void> {
   });
 }
 
-async function stop(): Promise<void> {
+async function stopGateway(): Promise<void> {
   await target.close();
   await upstream.close();
 }
 
 beforeEach(() => {
   upstream.reset();
-  // What one test has the provider say holds nobody back in the next.
+  // Resets channel failures of earlier tests.
   for (const name of target.gateway.channels.names) target.gateway.channels.named(name)?.health.reset();
 });
 
@@ -62,36 +62,37 @@ const lastRow = async () => (await ledgerRows(target)).at(-1);
 const lastLog = async () => (await logRows(target)).at(-1);
 const createdBody = () => upstream.changes[0]?.body;
 
-describe('the books', () => {
-  beforeAll(() => start());
-  afterAll(stop);
+describe('the ledger', () => {
+  beforeAll(() => startGateway());
+  afterAll(stopGateway);
 
-  async function made(): Promise<{ id: string; key: string; quota: () => Promise<number> }> {
+  async function createTask(): Promise<{ id: string; key: string; quota: () => Promise<number> }> {
     const { key, id: token } = await makeKey(target, { quota: 1000, group: 'trial' });
-    const response = await post(target.url, key, videoPath, boat);
+    const response = await post(target.url, key, videoPath, request);
     const { output } = (await response.json()) as NativeTask;
     expect([response.status, output.task_status]).toEqual([200, 'PENDING']);
     return { id: output.task_id, key, quota: () => remainingQuota(target, token) };
   }
 
-  const ended = (id: string, key: string) =>
+  const untilFinal = (id: string, key: string) =>
     vi.waitFor(
       async () => {
         const task = await poll(target, id, key);
-        if (['PENDING', 'RUNNING'].includes(task.output.task_status)) throw new Error('it is not final');
+        if (['PENDING', 'RUNNING'].includes(task.output.task_status))
+          throw new Error('the task is not final');
         return task;
       },
       { timeout: 15_000, interval: 50 },
     );
 
-  test('hold what was asked for and charge what the provider tells', async () => {
+  test('reserves the requested seconds and charges the seconds that the provider reports', async () => {
     upstream.polls = [
       upstream.pollResponse('RUNNING'),
-      upstream.pollResponse('SUCCEEDED', { video_url: film }, usage),
+      upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }, usage),
     ];
-    const { id, key, quota } = await made();
+    const { id, key, quota } = await createTask();
     expect(await quota()).toBe(1000 - 5 * 10 * 2);
-    await ended(id, key);
+    await untilFinal(id, key);
     expect(await quota()).toBe(1000 - 4 * 10 * 2);
     expect(await lastRow()).toEqual({ state: 'settled', reserved: 100, charged: 80, unit: 'seconds' });
     expect(await lastLog()).toMatchObject({
@@ -102,31 +103,31 @@ describe('the books', () => {
     });
   });
 
-  test('charge what was held where the provider tells nothing', async () => {
-    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film })];
-    const { id, key, quota } = await made();
-    await ended(id, key);
+  test('charges the reservation if the provider reports no usage', async () => {
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: videoUrl })];
+    const { id, key, quota } = await createTask();
+    await untilFinal(id, key);
     expect(await quota()).toBe(900);
   });
 
-  test('give everything back when the provider rejects', async () => {
+  test('refunds everything if the provider rejects the task', async () => {
     upstream.create = {
       status: 400,
       body: { code: 'DataInspectionFailed', message: 'Unsuitable.', request_id: 'r' },
     };
     const { key, id } = await makeKey(target, { quota: 1000, group: 'trial' });
-    expect((await post(target.url, key, videoPath, boat)).status).toBe(400);
+    expect((await post(target.url, key, videoPath, request)).status).toBe(400);
     expect(await remainingQuota(target, id)).toBe(1000);
     expect(await lastRow()).toMatchObject({ state: 'refunded', charged: null });
     expect(await lastLog()).toMatchObject({ status: 400, quota: 0, units: 0 });
   });
 
-  test('give everything back when the task fails', async () => {
+  test('refunds everything if the task fails', async () => {
     upstream.polls = [
       upstream.pollResponse('FAILED', { code: 'DataInspectionFailed', message: 'Unsuitable.' }),
     ];
-    const { id, key, quota } = await made();
-    expect((await ended(id, key)).output).toMatchObject({
+    const { id, key, quota } = await createTask();
+    expect((await untilFinal(id, key)).output).toMatchObject({
       task_status: 'FAILED',
       code: 'DataInspectionFailed',
       message: 'Unsuitable.',
@@ -135,8 +136,8 @@ describe('the books', () => {
     expect(await lastRow()).toMatchObject({ state: 'refunded', charged: null });
   });
 
-  test('give everything back when the task is canceled', async () => {
-    const { id, key, quota } = await made();
+  test('refunds everything if the task is canceled', async () => {
+    const { id, key, quota } = await createTask();
     const canceled = await cancel(target, id, key);
     expect(canceled.status).toBe(200);
     expectSchema('NativeCancelReply', await canceled.json());
@@ -145,29 +146,29 @@ describe('the books', () => {
     expect(await lastRow()).toMatchObject({ state: 'refunded', charged: null });
   });
 
-  test('hold the longest video for a duration of -1, which a poor key cannot pay', async () => {
-    const smart = { ...boat, parameters: { duration: -1 } };
+  test('reserves the longest video for a duration of -1, and refuses a key that cannot pay it', async () => {
+    const withFreeDuration = { ...request, parameters: { duration: -1 } };
     const { key } = await makeKey(target, { quota: 30 * 10 * 2 - 1, group: 'trial' });
-    const refused = await post(target.url, key, videoPath, smart);
+    const refused = await post(target.url, key, videoPath, withFreeDuration);
     expect(refused.status).toBe(403);
     expect(((await refused.json()) as { error: { code: string } }).error.code).toBe(
       'insufficient_user_quota',
     );
     expect(upstream.changes).toEqual([]);
-    const rich = await makeKey(target, { quota: 30 * 10 * 2, group: 'trial' });
-    expect((await post(target.url, rich.key, videoPath, smart)).status).toBe(200);
-    expect(await remainingQuota(target, rich.id)).toBe(0);
+    const sufficient = await makeKey(target, { quota: 30 * 10 * 2, group: 'trial' });
+    expect((await post(target.url, sufficient.key, videoPath, withFreeDuration)).status).toBe(200);
+    expect(await remainingQuota(target, sufficient.id)).toBe(0);
   });
 });
 
 describe('the native route', () => {
-  beforeAll(() => start());
-  afterAll(stop);
+  beforeAll(() => startGateway());
+  afterAll(stopGateway);
 
-  test('sends the client’s body with the upstream’s name of the model', async () => {
+  test('forwards the client’s body with the upstream’s model name', async () => {
     const body = {
       model: 'gamma3.0-video',
-      input: { prompt: 'A boat.', media: [{ type: 'first_frame', url: cat }], mood: 'calm' },
+      input: { prompt: 'A boat.', media: [{ type: 'first_frame', url: imageUrl }], mood: 'calm' },
       parameters: { seed: 0, audio: false, watermark: false, prompt_extend: false, style: 'x' },
     };
     await submit(target, videoPath, body);
@@ -175,11 +176,11 @@ describe('the native route', () => {
     expect(upstream.changes[0]?.headers['x-native-async']).toBe('enable');
   });
 
-  test.each(['/v1/video/generations', '/v1/videos'])('is spoken by %s', async (path) => {
+  test.each(['/v1/video/generations', '/v1/videos'])('is used by %s', async (path) => {
     const body = {
       model: 'gamma3.0-video',
       prompt: 'A boat.',
-      images: [cat, 'data:image/jpeg;base64,AAAA'],
+      images: [imageUrl, 'data:image/jpeg;base64,AAAA'],
       size: '720p',
       seconds: '4',
       metadata: { parameters: { seed: 0, audio: false, ratio: '1:1', duration: 9 } },
@@ -191,7 +192,7 @@ describe('the native route', () => {
       input: {
         prompt: 'A boat.',
         media: [
-          { type: 'first_frame', url: cat },
+          { type: 'first_frame', url: imageUrl },
           { type: 'last_frame', url: 'data:image/jpeg;base64,AAAA' },
         ],
       },
@@ -200,7 +201,7 @@ describe('the native route', () => {
     expect(await lastRow()).toMatchObject({ reserved: 40 });
   });
 
-  test('shows a task from its start to its end, without the upstream’s id', async () => {
+  test('returns all states of a task, without the upstream’s id', async () => {
     upstream.polls = [
       upstream.pollResponse('PENDING', { submit_time: '2026-03-01 12:00:00.000' }),
       upstream.pollResponse('RUNNING', {
@@ -214,18 +215,18 @@ describe('the native route', () => {
           scheduled_time: '2026-03-01 12:00:01.250',
           end_time: '2026-03-01 12:01:30.500',
           orig_prompt: 'A boat.',
-          video_url: film,
+          video_url: videoUrl,
         },
         usage,
       ),
     ];
-    const id = await submit(target, videoPath, boat);
+    const id = await submit(target, videoPath, request);
     const first = await poll(target, id);
-    const written = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
-    expect(first.output).toEqual({ task_id: id, task_status: 'PENDING', submit_time: written });
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
+    expect(first.output).toEqual({ task_id: id, task_status: 'PENDING', submit_time: timestamp });
     const seen = new Set<string>();
     const submitted = new Set<string | undefined>();
-    const done = await vi.waitFor(
+    const final = await vi.waitFor(
       async () => {
         const task = await poll(target, id);
         seen.add(JSON.stringify(task));
@@ -235,17 +236,17 @@ describe('the native route', () => {
       },
       { timeout: 15_000, interval: 20 },
     );
-    expect(done).toEqual({
+    expect(final).toEqual({
       request_id: expect.stringMatching(/^req_/),
       output: {
         task_id: id,
         task_status: 'SUCCEEDED',
-        // Whatever the provider tells, and in whatever zone: what was told once does not change.
+        // Times are the gateway's own, and do not change once returned.
         submit_time: first.output.submit_time,
-        scheduled_time: written,
-        end_time: written,
+        scheduled_time: timestamp,
+        end_time: timestamp,
         orig_prompt: 'A boat.',
-        video_url: film,
+        video_url: videoUrl,
       },
       usage: { ...usage, SR: 720 },
     });
@@ -256,11 +257,11 @@ describe('the native route', () => {
     expect(all).not.toContain(upstream.url);
   });
 
-  test('tells when it was submitted and when it ended, in UTC', async () => {
-    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film })];
-    const { output } = await waitForFinal(target, await submit(target, videoPath, boat));
-    const ageOf = (time = '') => Date.now() - Date.parse(`${time.replace(' ', 'T')}Z`);
-    for (const time of [output.submit_time, output.end_time]) expect(ageOf(time)).toBeLessThan(60_000);
+  test('returns the times of submission and end in UTC', async () => {
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: videoUrl })];
+    const { output } = await waitForFinal(target, await submit(target, videoPath, request));
+    const ageMs = (time = '') => Date.now() - Date.parse(`${time.replace(' ', 'T')}Z`);
+    for (const time of [output.submit_time, output.end_time]) expect(ageMs(time)).toBeLessThan(60_000);
     expect((output.submit_time ?? '') < (output.end_time ?? '')).toBe(true);
     expect(output.orig_prompt).toBe('A boat.');
   });
@@ -278,11 +279,11 @@ describe('the native route', () => {
         request_id: 'r-5',
       },
     ],
-  ])('passes a refusal of %i on unchanged', async (status, body, shown = status) => {
+  ])('forwards a rejection with %i unchanged', async (status, body, expectedStatus = status) => {
     const text = JSON.stringify(body, null, 1);
     upstream.create = { status, body: text };
-    const response = await post(target.url, target.key, videoPath, boat);
-    expect([response.status, await response.text()]).toEqual([shown, text]);
+    const response = await post(target.url, target.key, videoPath, request);
+    expect([response.status, await response.text()]).toEqual([expectedStatus, text]);
     expect(response.headers.get('content-type')).toContain('application/json');
   });
 
@@ -291,14 +292,14 @@ describe('the native route', () => {
     ['3600', '300'],
     ['1e308', '1'],
     [undefined, '1'],
-  ])('passes throttling on with a retry-after, here %s', async (told, passed) => {
+  ])('forwards throttling with the retry-after %s', async (retryAfter, expectedRetryAfter) => {
     upstream.create = {
       status: 429,
       body: { code: 'Throttling.RateQuota', message: 'Slow down.', request_id: 'r' },
-      headers: told === undefined ? {} : { 'retry-after': told },
+      headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
     };
-    const response = await post(target.url, target.key, videoPath, boat);
-    expect([response.status, response.headers.get('retry-after')]).toEqual([429, passed]);
+    const response = await post(target.url, target.key, videoPath, request);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, expectedRetryAfter]);
     expect(await response.json()).toEqual({
       code: 'Throttling.RateQuota',
       message: 'Slow down.',
@@ -307,14 +308,14 @@ describe('the native route', () => {
   });
 
   test.each([
-    ['garbage', { body: '<html>' }, 502],
+    ['HTML', { body: '<html>' }, 502],
     ['no task id', { body: { output: {} } }, 502],
     ['401', { status: 401, body: { code: 'InvalidApiKey', message: 'upstream-key' } }, 502],
     ['403', { status: 403, body: { code: 'AccessDenied', message: 'upstream-key' } }, 502],
-    ['a broken connection', { disconnects: true }, 502],
-  ])('answers %s with its own error, and charges nothing', async (_, answer, status) => {
+    ['a closed connection', { disconnects: true }, 502],
+  ])('responds to %s with its own error, and charges nothing', async (_, answer, status) => {
     upstream.create = answer;
-    const response = await post(target.url, target.key, videoPath, boat);
+    const response = await post(target.url, target.key, videoPath, request);
     const text = await response.text();
     expect(response.status, text).toBe(status);
     expectSchema('GenericError', JSON.parse(text));
@@ -323,21 +324,21 @@ describe('the native route', () => {
     expect(upstream.changes).toHaveLength(1);
   });
 
-  const reported = {
+  const providerError = {
     code: 'InternalError',
     message: 'Failed, see https://help.vendor.com/e.',
     request_id: 'r-6',
   };
   test.each([
-    ['with its own words', 500, reported, 502, reported],
-    ['as it is away', 503, reported, 503, reported],
-    ['as it takes too long', 504, reported, 504, reported],
+    ['with its own message', 500, providerError, 502, providerError],
+    ['because it is unavailable', 503, providerError, 503, providerError],
+    ['because it timed out', 504, providerError, 504, providerError],
     [
-      'with private words and other fields',
+      'with private data and other fields',
       500,
-      { ...reported, message: 'host 10.0.0.1, upstream-key', trace: 'at 10.0.0.1' },
+      { ...providerError, message: 'host 10.0.0.1, upstream-key', trace: 'at 10.0.0.1' },
       502,
-      { ...reported, message: 'host ***, ***' },
+      { ...providerError, message: 'host ***, ***' },
     ],
     [
       'without a request id',
@@ -347,9 +348,9 @@ describe('the native route', () => {
       { code: 'InternalError', message: 'Failed.', request_id: expect.stringMatching(/^req_/) },
     ],
     [
-      'with words about the account',
+      'with a message about the account',
       500,
-      { ...reported, code: 'Arrearage', message: 'Account 1234 owes money.' },
+      { ...providerError, code: 'Arrearage', message: 'Account 1234 owes money.' },
       502,
       { code: 'bad_response_status_code', message: 'The provider failed to handle the request.' },
     ],
@@ -361,27 +362,30 @@ describe('the native route', () => {
       { code: 'bad_response_status_code', message: 'The provider failed to handle the request.' },
     ],
     [
-      'as it is away, without words',
+      'because it is unavailable, without a message',
       503,
       {},
       503,
       { code: 'get_channel_failed', message: 'The provider is not available now.' },
     ],
-  ])('a provider that fails %s answers in the native form: %i', async (_, status, body, shown, expected) => {
-    upstream.create = { status, body };
-    const response = await post(target.url, target.key, videoPath, boat);
-    const told: unknown = await response.json();
-    expect([response.status, told]).toEqual([shown, expect.objectContaining(expected)]);
-    expectSchema('NativeError', told);
-    expect(Object.keys(told as object).toSorted()).toEqual(['code', 'message', 'request_id']);
-    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
-    expect(await lastRow()).toMatchObject({ state: 'refunded' });
-  });
+  ])(
+    'a provider failure %s is returned in the native format: %i',
+    async (_, status, body, expectedStatus, expected) => {
+      upstream.create = { status, body };
+      const response = await post(target.url, target.key, videoPath, request);
+      const responseBody: unknown = await response.json();
+      expect([response.status, responseBody]).toEqual([expectedStatus, expect.objectContaining(expected)]);
+      expectSchema('NativeError', responseBody);
+      expect(Object.keys(responseBody as object).toSorted()).toEqual(['code', 'message', 'request_id']);
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+      expect(await lastRow()).toMatchObject({ state: 'refunded' });
+    },
+  );
 
-  test('a provider that fails answers in the generic form elsewhere', async () => {
-    upstream.create = { status: 500, body: reported };
+  test('a provider failure is returned in the generic format by the generic route', async () => {
+    upstream.create = { status: 500, body: providerError };
     const response = await post(target.url, target.key, '/v1/videos', {
-      model: boat.model,
+      model: request.model,
       prompt: 'A boat.',
     });
     expect([response.status, await response.json()]).toEqual([
@@ -390,43 +394,43 @@ describe('the native route', () => {
     ]);
   });
 
-  test('goes on asking through bad polls', async () => {
+  test('continues after failed polls', async () => {
     upstream.polls = [
       { body: '<html>' },
       upstream.pollResponse('DREAMING'),
-      upstream.pollResponse('SUCCEEDED', { video_url: film }, usage),
+      upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }, usage),
     ];
-    const { output } = await waitForFinal(target, await submit(target, videoPath, boat));
+    const { output } = await waitForFinal(target, await submit(target, videoPath, request));
     expect(output.task_status).toBe('SUCCEEDED');
     expect(await lastRow()).toMatchObject({ state: 'settled', charged: 40 });
   });
 
-  test('does not cancel what runs, nor what is over', async () => {
+  test('does not cancel a running or a final task', async () => {
     upstream.cancel = {
       status: 400,
       body: { code: 'UnsupportedOperation', message: 'No.', request_id: 'r' },
     };
-    const id = await submit(target, videoPath, boat);
+    const id = await submit(target, videoPath, request);
     const refused = await cancel(target, id);
     expect(refused.status).toBe(400);
     expect(await refused.json()).toMatchObject({ error: { code: 'UnsupportedOperation' } });
-    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }, usage)];
     await waitForFinal(target, id);
-    const asked = upstream.changes.length;
+    const changeCount = upstream.changes.length;
     expect((await cancel(target, id)).status).toBe(400);
-    expect(upstream.changes).toHaveLength(asked);
+    expect(upstream.changes).toHaveLength(changeCount);
   });
 
-  test('tells a cancellation that the provider did not answer, and goes on', async () => {
+  test('reports a cancellation without a response from the provider, and keeps polling', async () => {
     upstream.cancel = { disconnects: true };
-    const id = await submit(target, videoPath, boat);
+    const id = await submit(target, videoPath, request);
     expect((await cancel(target, id)).status).toBe(502);
-    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }, usage)];
     expect((await waitForFinal(target, id)).output.task_status).toBe('SUCCEEDED');
   });
 
-  test('knows neither strange ids, nor others’ tasks, nor those of other paths', async () => {
-    const id = await submit(target, videoPath, boat);
+  test('does not find unknown ids, tasks of other users, or tasks of other routes', async () => {
+    const id = await submit(target, videoPath, request);
     const user = await target.gateway.store.run('createUser', { name: 'other', group: 'default', now: 1 });
     const { key } = await makeKey(target, { quota: 1000, userId: user.id });
     const generic = await post(target.url, target.key, '/v1/videos', {
@@ -434,14 +438,14 @@ describe('the native route', () => {
       prompt: 'A boat.',
     });
     const { id: video } = (await generic.json()) as { id: string };
-    for (const [name, by] of [
+    for (const [name, callerKey] of [
       ['task_nobody', target.key],
       [upstream.id, target.key],
       [video, target.key],
       [id, key],
     ] as const) {
-      expect((await poll(target, name, by)).output).toEqual({ task_id: name, task_status: 'UNKNOWN' });
-      const refused = await cancel(target, name, by);
+      expect((await poll(target, name, callerKey)).output).toEqual({ task_id: name, task_status: 'UNKNOWN' });
+      const refused = await cancel(target, name, callerKey);
       expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([
         404,
         'resource_not_found',
@@ -449,9 +453,9 @@ describe('the native route', () => {
     }
   });
 
-  test('forgets a task 24 hours after its end', async () => {
-    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
-    const id = await submit(target, videoPath, boat);
+  test('deletes a task 24 hours after its end', async () => {
+    upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }, usage)];
+    const id = await submit(target, videoPath, request);
     await waitForFinal(target, id);
     const day = 24 * 60 * 60 * 1000;
     const later = vi.spyOn(target.gateway, 'clock').mockImplementation(() => Date.now() + day - 10_000);
@@ -464,27 +468,27 @@ describe('the native route', () => {
     }
   });
 
-  test('makes one task for one idempotency key', async () => {
+  test('creates one task per idempotency key', async () => {
     const send = (body: object) =>
       post(target.url, target.key, videoPath, body, { headers: { 'idempotency-key': 'k-1' } });
-    const [first, again] = [await (await send(boat)).json(), await (await send(boat)).json()];
-    expect((again as NativeTask).output).toEqual((first as NativeTask).output);
+    const [first, repeated] = [await (await send(request)).json(), await (await send(request)).json()];
+    expect((repeated as NativeTask).output).toEqual((first as NativeTask).output);
     expect(upstream.changes).toHaveLength(1);
-    const other = await send({ ...boat, input: { prompt: 'A car.' } });
+    const other = await send({ ...request, input: { prompt: 'A car.' } });
     expect([other.status, ((await other.json()) as { error: { code: string } }).error.code]).toEqual([
       400,
       'idempotency_key_reused',
     ]);
   });
 
-  describe('a model beyond the catalogue', () => {
+  describe('a model outside the catalog', () => {
     const acme = { model: 'acme-video', input: { prompt: 'A boat.' }, parameters: { duration: 3 } };
     const generic = { model: 'acme-video', prompt: 'A boat.', seconds: '3' };
 
-    test('works where a channel lists it', async () => {
-      upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: film }, usage)];
+    test('is available if a channel lists it', async () => {
+      upstream.polls = [upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }, usage)];
       const { output } = await waitForFinal(target, await submit(target, videoPath, acme));
-      expect(output.video_url).toBe(film);
+      expect(output.video_url).toBe(videoUrl);
       expect(await lastRow()).toEqual({ state: 'settled', reserved: 3, charged: 4, unit: 'seconds' });
       for (const path of ['/v1/videos', '/v1/video/generations']) {
         upstream.seen.length = 0;
@@ -497,7 +501,7 @@ describe('the native route', () => {
       }
     });
 
-    test('is forbidden where the key’s group does not have it', async () => {
+    test('is forbidden if the key’s group does not have it', async () => {
       const { key } = await makeKey(target, { quota: 1000, group: 'trial' });
       for (const [path, body] of [
         [videoPath, acme],
@@ -513,7 +517,7 @@ describe('the native route', () => {
       expect(upstream.changes).toEqual([]);
     });
 
-    test('does not exist where no channel lists it, whatever its wildcards', async () => {
+    test('does not exist if no channel lists it, whatever its wildcards', async () => {
       const refused = await post(target.url, target.key, videoPath, { ...acme, model: 'other-video' });
       expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([
         404,

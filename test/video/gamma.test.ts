@@ -7,35 +7,35 @@ import type { TaskModel } from '../../server/tasks/task-model.ts';
 type Fields = Partial<GenericVideoRequest>;
 
 const model: TaskModel = { id: 'gamma3.0-video', unit: 'seconds', protocol: 'native_video' };
-const cat = 'https://files.example/cat.png';
-const dog = 'https://files.example/dog.png';
-const walk = 'https://files.example/walk.mp4';
-const inline = 'data:image/png;base64,AAAA';
+const imageUrl = 'https://files.example/cat.png';
+const otherImageUrl = 'https://files.example/dog.png';
+const videoUrl = 'https://files.example/walk.mp4';
+const dataUrl = 'data:image/png;base64,AAAA';
 
 const translate = (fields: Fields) => gammaFromGeneric(model, { model: model.id, ...fields });
 const bodyOf = (fields: Fields) => translate({ prompt: 'A boat.', ...fields }).body;
 const mediaOf = (fields: Fields) => (bodyOf(fields) as { input: { media?: object[] } }).input.media;
 const parametersOf = (fields: Fields) => (bodyOf(fields) as { parameters?: object }).parameters;
 const item = (type: string, url: string) => ({ type, url });
-const references = (count: number) => Array.from({ length: count }, () => ({ url: cat }));
+const references = (count: number) => Array.from({ length: count }, () => ({ url: imageUrl }));
 
-function refusalOf(action: () => unknown): { code: string; message: string } {
+function errorOf(action: () => unknown): { code: string; message: string } {
   try {
     action();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     expect(error.status).toBe(400);
-    // It says what is wrong, not only where.
+    // The message describes the problem, in addition to the field.
     expect(error.message).toMatch(/^[\w.]+: .{12}/);
     return { code: error.code, message: error.message };
   }
-  throw new Error('it was not refused');
+  throw new Error('the request was not refused');
 }
 
 describe('a generic request', () => {
   test('native media under both names are refused', () => {
-    const list = [{ type: 'first_frame' as const, url: cat }];
-    const { code, message } = refusalOf(() =>
+    const list = [{ type: 'first_frame' as const, url: imageUrl }];
+    const { code, message } = errorOf(() =>
       translate({ metadata: { 'input.media': list, input: { media: list } } }),
     );
     expect([code, message]).toEqual([
@@ -44,7 +44,7 @@ describe('a generic request', () => {
     ]);
   });
 
-  test('sends nothing that was not given', () => {
+  test('contains only fields that were given', () => {
     expect(translate({ prompt: 'A boat.' })).toEqual({
       body: { input: { prompt: 'A boat.' } },
       facts: { prompt: 'A boat.' },
@@ -53,57 +53,61 @@ describe('a generic request', () => {
   });
 
   const media: [string, Fields, object[]][] = [
-    ['image is the first frame', { image: cat }, [item('first_frame', cat)]],
-    ['so is input_reference', { input_reference: { image_url: cat } }, [item('first_frame', cat)]],
-    ['the first of images as well', { images: [cat] }, [item('first_frame', cat)]],
+    ['image is the first frame', { image: imageUrl }, [item('first_frame', imageUrl)]],
+    [
+      'input_reference is the first frame',
+      { input_reference: { image_url: imageUrl } },
+      [item('first_frame', imageUrl)],
+    ],
+    ['the first of images is the first frame', { images: [imageUrl] }, [item('first_frame', imageUrl)]],
     [
       'the second of images is the last frame',
-      { images: [cat, dog] },
-      [item('first_frame', cat), item('last_frame', dog)],
+      { images: [imageUrl, otherImageUrl] },
+      [item('first_frame', imageUrl), item('last_frame', otherImageUrl)],
     ],
     [
       'reference_images are references',
-      { reference_images: [{ url: cat }, { url: dog }] },
-      [item('reference_image', cat), item('reference_image', dog)],
+      { reference_images: [{ url: imageUrl }, { url: otherImageUrl }] },
+      [item('reference_image', imageUrl), item('reference_image', otherImageUrl)],
     ],
-    ['video is a reference', { video: { url: walk } }, [item('reference_video', walk)]],
+    ['video is a reference', { video: { url: videoUrl } }, [item('reference_video', videoUrl)]],
     [
-      'references of both kinds go together',
-      { reference_images: [{ url: cat }], video: { url: walk } },
-      [item('reference_image', cat), item('reference_video', walk)],
+      'references of both kinds can be combined',
+      { reference_images: [{ url: imageUrl }], video: { url: videoUrl } },
+      [item('reference_image', imageUrl), item('reference_video', videoUrl)],
     ],
     [
-      'ten reference images are taken',
+      'ten reference images are accepted',
       { reference_images: references(10) },
-      Array(10).fill(item('reference_image', cat)),
+      Array(10).fill(item('reference_image', imageUrl)),
     ],
-    ['images may be inline', { image: inline }, [item('first_frame', inline)]],
+    ['images may be inline', { image: dataUrl }, [item('first_frame', dataUrl)]],
     [
-      'and in an object store',
+      'images may be in an object store',
       { image: 'oss://bucket/cat.png' },
       [item('first_frame', 'oss://bucket/cat.png')],
     ],
     [
-      'empty lists are as good as none',
-      { images: [], reference_images: [], image: cat },
-      [item('first_frame', cat)],
+      'empty lists are ignored',
+      { images: [], reference_images: [], image: imageUrl },
+      [item('first_frame', imageUrl)],
     ],
     [
       'an image may have 20 MB',
-      { images: [cat, `DATA:IMAGE/PNG;BASE64,${'A'.repeat(27_962_026)}`] },
-      [item('first_frame', cat), item('last_frame', `DATA:IMAGE/PNG;BASE64,${'A'.repeat(27_962_026)}`)],
+      { images: [imageUrl, `DATA:IMAGE/PNG;BASE64,${'A'.repeat(27_962_026)}`] },
+      [item('first_frame', imageUrl), item('last_frame', `DATA:IMAGE/PNG;BASE64,${'A'.repeat(27_962_026)}`)],
     ],
     [
-      'what is no image may be in an object store',
+      'files may be in an object store',
       { metadata: { input: { media: [{ type: 'file', url: 'oss://bucket/a.txt' }] } } },
       [item('file', 'oss://bucket/a.txt')],
     ],
     [
-      'native media replace all shortcuts, which are not even checked',
+      'native media replace all shortcuts, which are not validated',
       {
-        image: cat,
-        images: [cat, dog, cat],
-        input_reference: { image_url: dog },
+        image: imageUrl,
+        images: [imageUrl, otherImageUrl, imageUrl],
+        input_reference: { image_url: otherImageUrl },
         reference_images: references(11),
         video: { url: 'asset://asset-1-a' },
         metadata: { input: { media: [{ type: 'link', url: 'https://www.example/' }] } },
@@ -111,22 +115,25 @@ describe('a generic request', () => {
       [item('link', 'https://www.example/')],
     ],
     [
-      'so do native media under the key with a dot, also beside an empty list under the other name',
+      'native media under the key with a dot replace shortcuts, despite an empty list under the other name',
       {
-        image: dog,
-        metadata: { 'input.media': [{ type: 'first_frame', url: cat }], input: { media: [] } },
+        image: otherImageUrl,
+        metadata: { 'input.media': [{ type: 'first_frame', url: imageUrl }], input: { media: [] } },
       },
-      [item('first_frame', cat)],
+      [item('first_frame', imageUrl)],
     ],
     [
       'an empty list of native media replaces nothing',
-      { image: cat, metadata: { 'input.media': [], input: { media: [] } } },
-      [item('first_frame', cat)],
+      { image: imageUrl, metadata: { 'input.media': [], input: { media: [] } } },
+      [item('first_frame', imageUrl)],
     ],
     [
-      'also not the list under the other name',
-      { image: dog, metadata: { 'input.media': [], input: { media: [{ type: 'first_frame', url: cat }] } } },
-      [item('first_frame', cat)],
+      'an empty list of native media does not replace the list under the other name',
+      {
+        image: otherImageUrl,
+        metadata: { 'input.media': [], input: { media: [{ type: 'first_frame', url: imageUrl }] } },
+      },
+      [item('first_frame', imageUrl)],
     ],
   ];
   test.each(['jpeg', 'JPG', 'bmp', 'x-ms-bmp', 'webp', 'png;charset=x;name=a'])(
@@ -143,15 +150,15 @@ describe('a generic request', () => {
 
   const parameters: [string, Fields, object][] = [
     ['size is the resolution', { size: '720P' }, { resolution: '720P' }],
-    ['in either letter case', { size: '480p' }, { resolution: '480P' }],
+    ['size is case-insensitive', { size: '480p' }, { resolution: '480P' }],
     ['seconds are the duration', { seconds: '7' }, { duration: 7 }],
-    ['also as a number', { seconds: 7 }, { duration: 7 }],
+    ['seconds may be a number', { seconds: 7 }, { duration: 7 }],
     ['duration is the duration', { duration: 30 }, { duration: 30 }],
-    ['both may say the same', { seconds: '8', duration: 8 }, { duration: 8 }],
+    ['seconds and duration may be equal', { seconds: '8', duration: 8 }, { duration: 8 }],
     ['seconds take precedence over duration', { seconds: '8', duration: 5 }, { duration: 8 }],
     ['-1 lets the model choose', { seconds: '-1' }, { duration: -1 }],
     [
-      'native parameters pass, zero, false and unknown ones too',
+      'native parameters are forwarded, including zero, false and unknown ones',
       {
         metadata: {
           parameters: {
@@ -167,7 +174,7 @@ describe('a generic request', () => {
       { seed: 0, audio: false, watermark: false, prompt_extend: false, ratio: '9:16', style: 'x' },
     ],
     [
-      'native resolution and duration count when nothing else does',
+      'native resolution and duration apply if no other field sets them',
       { metadata: { parameters: { resolution: '480P', duration: 3 } } },
       { resolution: '480P', duration: 3 },
     ],
@@ -176,28 +183,44 @@ describe('a generic request', () => {
       { size: '720p', seconds: '4', metadata: { parameters: { resolution: '720P', duration: 3, seed: 1 } } },
       { resolution: '720P', duration: 4, seed: 1 },
     ],
-    ['so does the duration', { duration: 6, metadata: { parameters: { duration: 3 } } }, { duration: 6 }],
+    [
+      'duration takes precedence over the native duration',
+      { duration: 6, metadata: { parameters: { duration: 3 } } },
+      { duration: 6 },
+    ],
   ];
   test.each(parameters)('%s', (_, fields, expected) => {
     expect(parametersOf(fields)).toEqual(expected);
   });
 
   const conflicts: [string, Fields, string?][] = [
-    ['images', { image: cat, images: [dog] }, 'with image:'],
-    ['images', { input_reference: { image_url: cat }, images: [dog] }, 'with input_reference:'],
-    ['input_reference', { image: cat, input_reference: { image_url: cat } }],
-    ['reference_images', { image: cat, reference_images: [{ url: dog }] }, 'with image:'],
-    ['reference_images', { images: [cat, dog], reference_images: [{ url: dog }] }, 'with images:'],
-    ['video', { image: cat, video: { url: walk } }],
-    ['video', { input_reference: { image_url: cat }, video: { url: walk } }, 'with input_reference:'],
+    ['images', { image: imageUrl, images: [otherImageUrl] }, 'with image:'],
+    [
+      'images',
+      { input_reference: { image_url: imageUrl }, images: [otherImageUrl] },
+      'with input_reference:',
+    ],
+    ['input_reference', { image: imageUrl, input_reference: { image_url: imageUrl } }],
+    ['reference_images', { image: imageUrl, reference_images: [{ url: otherImageUrl }] }, 'with image:'],
+    [
+      'reference_images',
+      { images: [imageUrl, otherImageUrl], reference_images: [{ url: otherImageUrl }] },
+      'with images:',
+    ],
+    ['video', { image: imageUrl, video: { url: videoUrl } }],
+    [
+      'video',
+      { input_reference: { image_url: imageUrl }, video: { url: videoUrl } },
+      'with input_reference:',
+    ],
     [
       'metadata.input.media.1.type',
       {
         metadata: {
           input: {
             media: [
-              { type: 'last_frame', url: cat },
-              { type: 'file', url: walk },
+              { type: 'last_frame', url: imageUrl },
+              { type: 'file', url: videoUrl },
             ],
           },
         },
@@ -209,26 +232,26 @@ describe('a generic request', () => {
         metadata: {
           input: {
             media: [
-              { type: 'file', url: walk },
-              { type: 'link', url: cat },
+              { type: 'file', url: videoUrl },
+              { type: 'link', url: imageUrl },
             ],
           },
         },
       },
     ],
   ];
-  test.each(conflicts)('refuses a conflict in %s %#', (field, fields, says = '') => {
-    const { code, message } = refusalOf(() => translate({ prompt: 'A boat.', ...fields }));
+  test.each(conflicts)('refuses a conflict in %s %#', (field, fields, expectedText = '') => {
+    const { code, message } = errorOf(() => translate({ prompt: 'A boat.', ...fields }));
     expect([code, message.split(': ', 1)[0]]).toEqual(['invalid_media_combination', field]);
-    expect(message).toContain(says);
+    expect(message).toContain(expectedText);
   });
 
-  const wrong: [string, Fields, string][] = [
-    ['images', { images: [cat, dog, cat] }, '2'],
+  const invalidRequests: [string, Fields, string][] = [
+    ['images', { images: [imageUrl, otherImageUrl, imageUrl] }, '2'],
     ['reference_images', { reference_images: references(11) }, '10'],
     [
       'metadata.input.media',
-      { metadata: { input: { media: Array(6).fill({ type: 'reference_audio', url: walk }) } } },
+      { metadata: { input: { media: Array(6).fill({ type: 'reference_audio', url: videoUrl }) } } },
       '5',
     ],
     ['size', { size: '4k' }, '1080P'],
@@ -238,9 +261,9 @@ describe('a generic request', () => {
     ['seconds', { seconds: 'five' }, '2 to 30'],
     ['duration', { duration: 0 }, '2 to 30'],
     ['metadata.parameters.duration', { metadata: { parameters: { duration: 31 } } }, '30'],
-    ['duration', { video: { url: walk }, duration: 30 }, '29'],
+    ['duration', { video: { url: videoUrl }, duration: 30 }, '29'],
     ['image', { image: 'asset://asset-20260301120000-k3v9q' }, 'asset'],
-    ['images.1', { images: [cat, 'ASSET://asset-1-a'] }, 'asset'],
+    ['images.1', { images: [imageUrl, 'ASSET://asset-1-a'] }, 'asset'],
     ['reference_images.0.url', { reference_images: [{ url: 'asset://asset-1-a' }] }, 'asset'],
     ['video.url', { video: { url: 'asset://asset-1-a' } }, 'asset'],
     [
@@ -273,38 +296,41 @@ describe('a generic request', () => {
     ],
     [
       'metadata.input.media.0.url',
-      { metadata: { input: { media: [{ type: 'reference_video', url: inline }] } } },
+      { metadata: { input: { media: [{ type: 'reference_video', url: dataUrl }] } } },
       'object store',
     ],
     ['duration', { duration: 1 }, '2 to 30'],
     ['prompt', { prompt: '' }, 'media'],
   ];
-  test.each(wrong)('refuses a bad %s %#', (field, fields, says) => {
-    const { code, message } = refusalOf(() => translate({ prompt: 'A boat.', ...fields }));
+  test.each(invalidRequests)('refuses an invalid %s %#', (field, fields, expectedText) => {
+    const { code, message } = errorOf(() => translate({ prompt: 'A boat.', ...fields }));
     expect([code, message.split(': ', 1)[0]]).toEqual(['invalid_request', field]);
-    expect(message).toContain(says);
+    expect(message).toContain(expectedText);
   });
 
-  const seconds: [Fields, number][] = [
+  const reservations: [Fields, number][] = [
     [{}, 5],
     [{ seconds: '30' }, 30],
     [{ metadata: { parameters: { duration: 2 } } }, 2],
     [{ duration: -1 }, 30],
-    [{ duration: -1, video: { url: walk } }, 29],
-    [{ duration: 29, video: { url: walk } }, 29],
+    [{ duration: -1, video: { url: videoUrl } }, 29],
+    [{ duration: 29, video: { url: videoUrl } }, 29],
   ];
-  test.each(seconds)('%j reserves %i seconds', (fields, expected) => {
+  test.each(reservations)('%j reserves %i seconds', (fields, expected) => {
     expect(translate({ prompt: 'A boat.', ...fields }).expectedUnits).toBe(expected);
   });
 
-  test('is remembered as the client wrote it', () => {
+  test('stores the fields as the client wrote them', () => {
     const { facts } = translate({ prompt: 'A boat.', size: '720p', seconds: 4 });
     expect(facts).toEqual({ prompt: 'A boat.', size: '720p', seconds: '4' });
-    const native = translate({ image: cat, metadata: { parameters: { resolution: '480P', duration: -1 } } });
+    const native = translate({
+      image: imageUrl,
+      metadata: { parameters: { resolution: '480P', duration: -1 } },
+    });
     expect(native.facts).toEqual({ size: '480P', seconds: '-1' });
   });
 
-  test('passes a long prompt whole and remembers what the provider reads of it', () => {
+  test('forwards a long prompt completely and stores the part that the provider uses', () => {
     const prompt = '🚤'.repeat(20_001);
     const { body, facts } = translate({ prompt });
     expect(body).toEqual({ input: { prompt } });
@@ -315,10 +341,14 @@ describe('a generic request', () => {
 });
 
 describe('a native request', () => {
-  test('goes on as it came, without its model', () => {
+  test('is forwarded unchanged, without its model', () => {
     const body = {
       model: model.id,
-      input: { prompt: 'A boat.', media: [{ type: 'reference_video' as const, url: walk }], mood: 'calm' },
+      input: {
+        prompt: 'A boat.',
+        media: [{ type: 'reference_video' as const, url: videoUrl }],
+        mood: 'calm',
+      },
       parameters: { duration: -1, seed: 0, audio: false, style: 'x' },
       extra: true,
     };
@@ -330,14 +360,14 @@ describe('a native request', () => {
     });
   });
 
-  test('of several reference videos leaves less for what comes out', () => {
-    const media = [1, 2].map(() => ({ type: 'reference_video' as const, url: walk }));
-    const reserved = (duration?: number) =>
+  test('with several reference videos has fewer seconds for the output', () => {
+    const media = [1, 2].map(() => ({ type: 'reference_video' as const, url: videoUrl }));
+    const translateNative = (duration?: number) =>
       gammaFromNative({ model: model.id, input: { media }, ...(duration && { parameters: { duration } }) });
-    expect(reserved(-1)).toMatchObject({ expectedUnits: 28, facts: { seconds: '-1' } });
-    expect(reserved(28).expectedUnits).toBe(28);
-    expect(reserved()).toMatchObject({ expectedUnits: 5, facts: {} });
-    expect(refusalOf(() => reserved(29)).message).toBe(
+    expect(translateNative(-1)).toMatchObject({ expectedUnits: 28, facts: { seconds: '-1' } });
+    expect(translateNative(28).expectedUnits).toBe(28);
+    expect(translateNative()).toMatchObject({ expectedUnits: 5, facts: {} });
+    expect(errorOf(() => translateNative(29)).message).toBe(
       'parameters.duration: must be at most 28 here: input video and output last at most 30 seconds together.',
     );
     const { facts } = gammaFromNative({
@@ -355,9 +385,13 @@ describe('a native request', () => {
       { media: [{ type: 'reference_audio' as const, url: 'data:audio/wav;base64,AAAA' }] },
       {},
     ],
-    ['parameters.duration', { media: [{ type: 'reference_video' as const, url: walk }] }, { duration: 30 }],
-  ])('names %s where it stands', (field, input, parameters) => {
-    const { message } = refusalOf(() => gammaFromNative({ model: model.id, input, parameters }));
+    [
+      'parameters.duration',
+      { media: [{ type: 'reference_video' as const, url: videoUrl }] },
+      { duration: 30 },
+    ],
+  ])('names %s in its own format', (field, input, parameters) => {
+    const { message } = errorOf(() => gammaFromNative({ model: model.id, input, parameters }));
     expect(message.split(': ', 1)[0]).toBe(field);
   });
 });

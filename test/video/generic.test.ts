@@ -23,15 +23,15 @@ const seedance = {
 
 let target: TestGateway;
 let client: GenericClient;
-let stranger: GenericClient;
+let otherUser: GenericClient;
 beforeAll(async () => {
   target = await startTestGateway();
   client = new GenericClient(target);
-  stranger = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
+  otherUser = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
 });
 afterAll(() => target.close());
 
-describe.concurrent('a task from its start to its end', () => {
+describe.concurrent('the states of a task', () => {
   test.for([
     ['eta', eta, '/v1/videos'],
     ['eta', eta, generations],
@@ -39,8 +39,8 @@ describe.concurrent('a task from its start to its end', () => {
     ['gamma', gamma, generations],
     ['seedance', seedance, '/v1/videos'],
   ] as const)('%s at %s', async ([, body, path], { expect }) => {
-    const made = await client.create(body, path);
-    expect(made).toMatchObject({
+    const created = await client.create(body, path);
+    expect(created).toMatchObject({
       id: expect.stringMatching(/^task_[0-9a-f]{32}$/),
       object: 'video',
       status: 'queued',
@@ -49,9 +49,9 @@ describe.concurrent('a task from its start to its end', () => {
       seconds: body.seconds,
       error: null,
     });
-    expect(made.task_id).toBe(made.id);
-    expect(made).not.toHaveProperty('completed_at');
-    const { final, seen } = await client.waitForCompletion(made.id, path);
+    expect(created.task_id).toBe(created.id);
+    expect(created).not.toHaveProperty('completed_at');
+    const { final, seen } = await client.waitForCompletion(created.id, path);
     const order = ['queued', 'in_progress', 'completed'];
     expect(seen.map(({ status }) => status)).toEqual(
       seen.map(({ status }) => status).toSorted((left, right) => order.indexOf(left) - order.indexOf(right)),
@@ -60,40 +60,40 @@ describe.concurrent('a task from its start to its end', () => {
       seen.map(({ progress }) => progress).toSorted((left, right) => left - right),
     );
     expect(final).toMatchObject({
-      ...made,
+      ...created,
       status: 'completed',
       progress: 100,
       updated_at: final.completed_at,
     });
-    // In whole seconds, and the work takes less.
-    expect(final.completed_at).toBeGreaterThanOrEqual(made.created_at);
+    // Both are in whole seconds and can be equal.
+    expect(final.completed_at).toBeGreaterThanOrEqual(created.created_at);
     expect(final.expires_at).toBeGreaterThan(final.completed_at ?? 0);
     expect(final.video_url).toMatch(/^http.*\.mp4/);
     expect(final.url).toBe(final.video_url);
-    expect(final.content_url).toBe(`${target.url}/v1/videos/${made.id}/content`);
+    expect(final.content_url).toBe(`${target.url}/v1/videos/${created.id}/content`);
     const file = await fetch(final.content_url ?? '', { headers: { authorization: `Bearer ${target.key}` } });
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'video/mp4']);
     await file.body?.cancel();
     expect(final.output?.[0]).toEqual({ type: 'video', url: final.video_url });
     // A final state never changes.
-    expect(await client.get(made.id, path)).toEqual(final);
+    expect(await client.get(created.id, path)).toEqual(final);
   });
 
-  test('gamma tells its metadata', async ({ expect }) => {
+  test('gamma returns its metadata', async ({ expect }) => {
     const { id } = await client.create(gamma);
     const { metadata, video_url } = await client.waitForStatus(id, 'completed');
     expect(metadata).toMatchObject({ url: video_url, orig_prompt: gamma.prompt });
     expect(metadata?.usage).toMatchObject({ video_count: 1, duration: 2, fps: 30, SR: 480 });
   });
 
-  test('a last frame stands beside the video', async ({ expect }) => {
+  test('a last frame is listed after the video', async ({ expect }) => {
     const { id } = await client.create(seedance);
     const { metadata, output } = await client.waitForStatus(id, 'completed');
     expect(metadata?.last_frame_url).toMatch(/^http/);
     expect(output?.[1]).toEqual({ type: 'last_frame', url: metadata?.last_frame_url });
   });
 
-  test('seedance shows its family record at the generic poll', async ({ expect }) => {
+  test('seedance returns a family record at the generic route', async ({ expect }) => {
     const { id } = await client.create(seedance, generations);
     await vi.waitFor(
       async () => {
@@ -109,8 +109,8 @@ describe.concurrent('a task from its start to its end', () => {
   });
 });
 
-/** Triggers of the sandbox, and the code of the failure that they lead to. */
-const ends = {
+/** Triggers of the sandbox, and the error code of the task. Undefined: the task completes. */
+const errorByTrigger = {
   '[[sensitive]]': 'content_moderated',
   '[[expire]]': 'task_expired',
   '[[fail-late]]': 'internal',
@@ -122,14 +122,15 @@ const ends = {
   '[[poll-throttle]]': undefined,
 } as const;
 
-describe('a provider that', () => {
+describe('the trigger', () => {
   const ids = new Map<string, string>();
-  // All at once, for each takes its seconds.
+  // All at once, because each task takes seconds.
   beforeAll(async () => {
-    for (const prompt of Object.keys(ends)) ids.set(prompt, (await client.create({ ...eta, prompt })).id);
+    for (const prompt of Object.keys(errorByTrigger))
+      ids.set(prompt, (await client.create({ ...eta, prompt })).id);
   });
 
-  test.each(Object.entries(ends))('%s: %s', async (trigger, code) => {
+  test.each(Object.entries(errorByTrigger))('%s leads to %s', async (trigger, code) => {
     const id = ids.get(trigger) ?? '';
     if (code === undefined) {
       await client.waitForStatus(id, 'completed');
@@ -143,7 +144,7 @@ describe('a provider that', () => {
   });
 });
 
-describe('whose task it is, and where', () => {
+describe('access to a task', () => {
   let videos: VideoTask;
   let generic: VideoTask;
   beforeAll(async () => {
@@ -151,34 +152,34 @@ describe('whose task it is, and where', () => {
     generic = await client.create(gamma, generations);
   });
 
-  const missing = async (asking: GenericClient, method: string, path: string) => {
-    const { status, body } = await asking.call(method, path);
+  const expectNotFound = async (caller: GenericClient, method: string, path: string) => {
+    const { status, body } = await caller.call(method, path);
     expect([status, body.error.code]).toEqual([404, 'resource_not_found']);
     return body.error.message;
   };
 
-  test('each create path has its own poll path', async () => {
-    await missing(client, 'GET', `${generations}/${videos.id}`);
-    await missing(client, 'GET', `/v1/videos/${generic.id}`);
-    await missing(client, 'DELETE', `/v1/videos/${generic.id}`);
+  test('each route polls only its own tasks', async () => {
+    await expectNotFound(client, 'GET', `${generations}/${videos.id}`);
+    await expectNotFound(client, 'GET', `/v1/videos/${generic.id}`);
+    await expectNotFound(client, 'DELETE', `/v1/videos/${generic.id}`);
   });
 
-  test('a stranger finds nothing, and is told no more than of a task that never was', async () => {
-    const never = `task_${'0'.repeat(32)}`;
+  test('another user gets the error of an unknown task', async () => {
+    const unknownId = `task_${'0'.repeat(32)}`;
     for (const [method, path] of [
       ['GET', '/v1/videos/ID'],
       ['GET', '/v1/videos/ID/content'],
       ['DELETE', '/v1/videos/ID'],
     ] as const) {
-      const told = await missing(stranger, method, path.replace('ID', videos.id));
-      const other = await missing(stranger, method, path.replace('ID', never));
-      expect(told.replace(videos.id, never)).toBe(other);
+      const message = await expectNotFound(otherUser, method, path.replace('ID', videos.id));
+      const other = await expectNotFound(otherUser, method, path.replace('ID', unknownId));
+      expect(message.replace(videos.id, unknownId)).toBe(other);
     }
-    await missing(stranger, 'GET', `${generations}/${generic.id}`);
+    await expectNotFound(otherUser, 'GET', `${generations}/${generic.id}`);
     expect((await client.get(videos.id)).id).toBe(videos.id);
   });
 
-  test('the same idempotency key gives the same task, and another request under it is refused', async () => {
+  test('a repeated idempotency key returns the same task, and refuses another request', async () => {
     const headers = { 'idempotency-key': 'boat-1' };
     const first = await client.call<VideoTask>('POST', '/v1/videos', eta, headers);
     const again = await client.call<VideoTask>('POST', '/v1/videos', eta, headers);
@@ -189,63 +190,63 @@ describe('whose task it is, and where', () => {
 });
 
 describe('the list', () => {
-  let lister: GenericClient;
+  let listClient: GenericClient;
   let ids: string[];
   beforeAll(async () => {
-    lister = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
+    listClient = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
     ids = [];
-    for (const seconds of [1, 2, 3, 4, 5]) ids.push((await lister.create({ ...eta, seconds })).id);
-    await lister.create(gamma, generations);
+    for (const seconds of [1, 2, 3, 4, 5]) ids.push((await listClient.create({ ...eta, seconds })).id);
+    await listClient.create(gamma, generations);
   });
   const page = async (query: string) => {
-    const { status, body } = await lister.call<VideoTaskListReply>('GET', `/v1/videos${query}`);
+    const { status, body } = await listClient.call<VideoTaskListReply>('GET', `/v1/videos${query}`);
     expect(status, JSON.stringify(body)).toBe(200);
-    const shown = body.data.map(({ id }) => id);
-    expect([body.first_id, body.last_id]).toEqual([shown[0] ?? null, shown.at(-1) ?? null]);
-    return { shown, more: body.has_more, last: body.last_id };
+    const pageIds = body.data.map(({ id }) => id);
+    expect([body.first_id, body.last_id]).toEqual([pageIds[0] ?? null, pageIds.at(-1) ?? null]);
+    return { pageIds, hasMore: body.has_more, last: body.last_id };
   };
 
-  test('newest first, and only tasks of these paths', async () => {
-    expect(await page('')).toMatchObject({ shown: ids.toReversed(), more: false });
+  test('has the newest task first, and only tasks of its route', async () => {
+    expect(await page('')).toMatchObject({ pageIds: ids.toReversed(), hasMore: false });
   });
-  test('oldest first', async () => {
-    expect(await page('?order=asc&limit=100')).toMatchObject({ shown: ids, more: false });
+  test('can have the oldest task first', async () => {
+    expect(await page('?order=asc&limit=100')).toMatchObject({ pageIds: ids, hasMore: false });
   });
-  test.each(['asc', 'desc'])('page by page, %s', async (order) => {
+  test.each(['asc', 'desc'])('is paginated, %s', async (order) => {
     const found: string[] = [];
     let after = '';
-    for (const [left, size] of [
+    for (const [expectedMore, size] of [
       [true, 2],
       [true, 2],
       [false, 1],
     ] as const) {
-      const { shown, more, last } = await page(`?limit=2&order=${order}${after}`);
-      expect([more, shown.length]).toEqual([left, size]);
-      found.push(...shown);
+      const { pageIds, hasMore, last } = await page(`?limit=2&order=${order}${after}`);
+      expect([hasMore, pageIds.length]).toEqual([expectedMore, size]);
+      found.push(...pageIds);
       after = `&after=${last}`;
     }
     expect(found).toEqual(order === 'asc' ? ids : ids.toReversed());
-    expect(await page(`?order=${order}${after}`)).toEqual({ shown: [], more: false, last: null });
+    expect(await page(`?order=${order}${after}`)).toEqual({ pageIds: [], hasMore: false, last: null });
   });
-  test('400 after a task that is not in it', async () => {
-    const foreign = await client.create(eta);
-    for (const after of ['nothing', foreign.id]) {
-      const { status, body } = await lister.call('GET', `/v1/videos?after=${after}`);
+  test('refuses `after` with a task that is not in it', async () => {
+    const foreignTask = await client.create(eta);
+    for (const after of ['nothing', foreignTask.id]) {
+      const { status, body } = await listClient.call('GET', `/v1/videos?after=${after}`);
       expect([status, body.error.code]).toEqual([400, 'invalid_request']);
       expect(body.error.message).toMatch(/^after: /);
     }
   });
-  test('of somebody without tasks', async () => {
-    const nobody = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
-    const { body } = await nobody.call('GET', '/v1/videos');
+  test('is empty for a user without tasks', async () => {
+    const newUser = new GenericClient({ url: target.url, key: await createOtherUserKey(target) });
+    const { body } = await newUser.call('GET', '/v1/videos');
     expect(body).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
   });
 });
 
-test('a task is deleted when it has ended, not before', async () => {
+test('a task can be deleted only once it has ended', async () => {
   const { id } = await client.create(eta);
-  const early = await client.call('DELETE', `/v1/videos/${id}`);
-  expect([early.status, early.body.error.code]).toEqual([400, 'task_not_completed']);
+  const tooEarly = await client.call('DELETE', `/v1/videos/${id}`);
+  expect([tooEarly.status, tooEarly.body.error.code]).toEqual([400, 'task_not_completed']);
   await client.waitForStatus(id, 'completed');
   const { status, body } = await client.call('DELETE', `/v1/videos/${id}`);
   expect([status, body]).toEqual([200, { id, object: 'video.deleted', deleted: true }]);
@@ -259,22 +260,22 @@ test('a task is deleted when it has ended, not before', async () => {
   expect(list.data.map((task) => task.id)).not.toContain(id);
 });
 
-test('content_url is left out when the client calls the gateway by something that is no host', async () => {
+test('content_url is omitted if the Host header is not a valid host', async () => {
   const { id } = await client.create(eta);
   await client.waitForStatus(id, 'completed');
-  const told = (host: string) =>
+  const getWithHost = (host: string) =>
     new Promise<VideoTask>((resolve, reject) => {
       const headers = { host, authorization: `Bearer ${target.key}` };
-      const asking = httpRequest(`${target.url}/v1/videos/${id}`, { headers }, (response) => {
+      const outgoing = httpRequest(`${target.url}/v1/videos/${id}`, { headers }, (response) => {
         text(response).then((body) => resolve(JSON.parse(body) as VideoTask), reject);
       });
-      asking.on('error', reject);
-      asking.end();
+      outgoing.on('error', reject);
+      outgoing.end();
     });
-  expect((await told('api.example:8443')).content_url).toBe(
+  expect((await getWithHost('api.example:8443')).content_url).toBe(
     `http://api.example:8443/v1/videos/${id}/content`,
   );
-  expect((await told('API.example:80')).content_url).toMatch(/^http:\/\/api\.example\/v1\//);
-  expect(await told('a b"<>')).not.toHaveProperty('content_url');
-  expect(await told('user@evil.example/path?')).not.toHaveProperty('content_url');
+  expect((await getWithHost('API.example:80')).content_url).toMatch(/^http:\/\/api\.example\/v1\//);
+  expect(await getWithHost('a b"<>')).not.toHaveProperty('content_url');
+  expect(await getWithHost('user@evil.example/path?')).not.toHaveProperty('content_url');
 });

@@ -9,14 +9,14 @@ import { channelTo } from '../support/upstream.ts';
 import { cancel, model3dPath, poll, submit, waitForFinal } from './native-client.ts';
 import { NativeUpstream } from './native-upstream.ts';
 
-const horse = { model: 'theta-3d', input: { prompt: 'A wooden horse.' } };
-const picture = 'https://files.example/horse.png';
-const view = { type: 'png', file_token: picture };
-const glb = 'https://files.example/horse.glb?signature=1';
-const written = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
-const webp = 'https://files.example/horse.webp?signature=1';
+const request = { model: 'theta-3d', input: { prompt: 'A wooden horse.' } };
+const imageUrl = 'https://files.example/horse.png';
+const imageView = { type: 'png', file_token: imageUrl };
+const glbUrl = 'https://files.example/horse.glb?signature=1';
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
+const webpUrl = 'https://files.example/horse.webp?signature=1';
 
-describe('a 3D task at a recording upstream', () => {
+describe('a 3D task at a scripted upstream', () => {
   let upstream: NativeUpstream;
   let target: TestGateway;
   beforeAll(async () => {
@@ -41,10 +41,10 @@ describe('a 3D task at a recording upstream', () => {
 
   test.each([
     [{ prompt: 'A wooden horse.' }, { texture_quality: 'detailed', geometry_quality: 'ultra' }],
-    [{ image: picture }, { texture: false, pbr: false }],
-    [{ images: [view, {}, view, {}] }, { seed: 0, style: 'x' }],
+    [{ image: imageUrl }, { texture: false, pbr: false }],
+    [{ images: [imageView, {}, imageView, {}] }, { seed: 0, style: 'x' }],
     [{ prompt: 'A wooden horse.' }, undefined],
-  ])('sends %j as it came', async (input, parameters) => {
+  ])('forwards %j unchanged', async (input, parameters) => {
     await submit(target, model3dPath, { model: 'theta-3d', input, parameters });
     const [seen] = upstream.changes;
     expect(seen?.path).toBe(model3dPath);
@@ -52,22 +52,22 @@ describe('a 3D task at a recording upstream', () => {
     expect(seen?.body).toEqual({ model: 'vendor-3d', input, ...(parameters && { parameters }) });
   });
 
-  test('shows its files at the native poll path, and costs one action', async () => {
-    const results = { pbr_model_url: glb, rendered_image_url: webp };
+  test('returns its files at the native route, and costs one action', async () => {
+    const results = { pbr_model_url: glbUrl, rendered_image_url: webpUrl };
     upstream.polls = [upstream.pollResponse('RUNNING'), upstream.pollResponse('SUCCEEDED', { results })];
     const { key, id: token } = await makeKey(target, { quota: 100 });
-    const response = await post(target.url, key, model3dPath, horse);
+    const response = await post(target.url, key, model3dPath, request);
     const { output } = (await response.json()) as { output: { task_id: string } };
     expect(await remainingQuota(target, token)).toBe(93);
-    const done = await waitForFinal(target, output.task_id);
-    expect(done).toEqual({
+    const final = await waitForFinal(target, output.task_id);
+    expect(final).toEqual({
       request_id: expect.stringMatching(/^req_/),
       output: {
         task_id: output.task_id,
         task_status: 'SUCCEEDED',
-        submit_time: written,
-        scheduled_time: written,
-        end_time: written,
+        submit_time: timestamp,
+        scheduled_time: timestamp,
+        end_time: timestamp,
         orig_prompt: 'A wooden horse.',
         results,
       },
@@ -88,37 +88,40 @@ describe('a 3D task at a recording upstream', () => {
     [429, { code: 'Throttling', message: 'Slow.', request_id: 'r' }, 429, 'rate_limit_exceeded'],
     [401, { code: 'InvalidApiKey', message: 'upstream-key' }, 502, 'bad_response_status_code'],
     [200, '<html>', 502, 'bad_response'],
-  ])('tells an answer of %i in the generic form, and costs nothing', async (status, body, told, code) => {
-    upstream.create = { status, body };
-    const response = await post(target.url, target.key, model3dPath, horse);
-    const text = await response.text();
-    expect([response.status, JSON.parse(text)]).toEqual([
-      told,
-      { error: { code, message: expect.any(String), request_id: response.headers.get('x-request-id') } },
-    ]);
-    expect(text).not.toContain('upstream-key');
-    expect(await lastRow()).toMatchObject({ state: 'refunded' });
-  });
+  ])(
+    'returns a response of %i in the generic format, and costs nothing',
+    async (status, body, expectedStatus, code) => {
+      upstream.create = { status, body };
+      const response = await post(target.url, target.key, model3dPath, request);
+      const text = await response.text();
+      expect([response.status, JSON.parse(text)]).toEqual([
+        expectedStatus,
+        { error: { code, message: expect.any(String), request_id: response.headers.get('x-request-id') } },
+      ]);
+      expect(text).not.toContain('upstream-key');
+      expect(await lastRow()).toMatchObject({ state: 'refunded' });
+    },
+  );
 
-  test('gives the quota back when it fails, and when it is canceled', async () => {
+  test('is refunded if it fails or is canceled', async () => {
     upstream.polls = [upstream.pollResponse('FAILED', { code: 'InternalError', message: 'Broken.' })];
-    expect((await waitForFinal(target, await submit(target, model3dPath, horse))).output).toMatchObject({
+    expect((await waitForFinal(target, await submit(target, model3dPath, request))).output).toMatchObject({
       task_status: 'FAILED',
       message: 'Broken.',
     });
     expect(await lastRow()).toMatchObject({ state: 'refunded', charged: null });
     upstream.reset();
-    const id = await submit(target, model3dPath, horse);
+    const id = await submit(target, model3dPath, request);
     expect((await cancel(target, id)).status).toBe(200);
     expect((await poll(target, id)).output.task_status).toBe('CANCELED');
     expect(await lastRow()).toMatchObject({ state: 'refunded', charged: null });
   });
 
   test('needs a model that a channel lists', async () => {
-    expect((await post(target.url, target.key, model3dPath, { ...horse, model: 'theta-4d' })).status).toBe(
+    expect((await post(target.url, target.key, model3dPath, { ...request, model: 'theta-4d' })).status).toBe(
       200,
     );
-    expect((await post(target.url, target.key, model3dPath, { ...horse, model: 'iota-3d' })).status).toBe(
+    expect((await post(target.url, target.key, model3dPath, { ...request, model: 'iota-3d' })).status).toBe(
       404,
     );
   });
@@ -128,12 +131,12 @@ describe('a 3D task of the sandbox', () => {
   const host = useFileHost();
   let target: TestGateway;
   beforeAll(async () => {
-    // The pictures are on this machine.
+    // The media host of this file is at a private address.
     target = await startTestGateway({ callbacks: { allowPrivate: true, secret: undefined } });
   });
   afterAll(() => target.close());
 
-  async function made(input: object, parameters: object) {
+  async function createModel(input: object, parameters: object) {
     const id = await submit(target, model3dPath, { model: 'theta-3d', input, parameters });
     const { output, usage } = await waitForFinal(target, id);
     expect([output.task_status, usage]).toEqual(['SUCCEEDED', undefined]);
@@ -150,18 +153,24 @@ describe('a 3D task of the sandbox', () => {
   test.each([
     ['standard', 512],
     ['detailed', 1024],
-  ])('from a text, with a %s texture', async (texture_quality, width) => {
-    expect(await made({ prompt: 'A red ball.' }, { texture_quality })).toEqual({ pbr: true, texture: width });
+  ])('from a prompt, with a %s texture', async (texture_quality, width) => {
+    expect(await createModel({ prompt: 'A red ball.' }, { texture_quality })).toEqual({
+      pbr: true,
+      texture: width,
+    });
   });
 
   test('from an image, without a texture', async () => {
     const image = host.put('horse.png', png(200, 200, [200, 40, 40]));
-    expect(await made({ image }, { texture: false, pbr: false })).toEqual({ pbr: false, texture: undefined });
+    expect(await createModel({ image }, { texture: false, pbr: false })).toEqual({
+      pbr: false,
+      texture: undefined,
+    });
   });
 
   test('from four views', async () => {
-    const side = (name: string) => ({ type: 'png', file_token: host.put(name, png(100, 100)) });
-    const images = [side('front.png'), {}, side('back.png'), {}];
-    expect(await made({ images }, { pbr: false })).toMatchObject({ pbr: false });
+    const hostView = (name: string) => ({ type: 'png', file_token: host.put(name, png(100, 100)) });
+    const images = [hostView('front.png'), {}, hostView('back.png'), {}];
+    expect(await createModel({ images }, { pbr: false })).toMatchObject({ pbr: false });
   });
 });

@@ -10,8 +10,8 @@ import { NativeUpstream, type ScriptedResponse } from './native-upstream.ts';
 
 const video = nativeDriver(nativeVideo);
 const model3d = nativeDriver(nativeModel3d);
-const film = 'https://files.example/boat.mp4?signature=1';
-const times = {
+const videoUrl = 'https://files.example/boat.mp4?signature=1';
+const timestamps = {
   submit_time: '2026-03-01 12:00:00.000',
   scheduled_time: '2026-03-01 12:00:01.250',
   end_time: '2026-03-01 12:01:30.500',
@@ -33,15 +33,15 @@ afterAll(async () => {
 
 const task = (change: Partial<AcceptedTask> = {}) => acceptedTask({ upstreamId: upstream.id, ...change });
 
-function poll(answer: ScriptedResponse, change: Partial<AcceptedTask> = {}, driver = video) {
-  upstream.polls = [answer];
+function poll(scripted: ScriptedResponse, change: Partial<AcceptedTask> = {}, driver = video) {
+  upstream.polls = [scripted];
   return driver.poll(task(change), { channel, signal });
 }
 
 async function errorOf(action: Promise<unknown>): Promise<DriverError> {
   const error = await action.then(
     () => undefined,
-    (thrown: unknown) => thrown,
+    (reason: unknown) => reason,
   );
   if (!(error instanceof DriverError)) throw new Error(`not a driver's error: ${String(error)}`);
   return error;
@@ -51,7 +51,7 @@ describe('a submission', () => {
   test.each([
     [video, '/api/v1/services/aigc/video-generation/video-synthesis'],
     [model3d, '/api/v1/services/aigc/video-generation/3d-generation'],
-  ])('goes to its path, asynchronous and with the upstream name of the model %#', async (driver, path) => {
+  ])('is sent to its path, asynchronous and with the upstream’s model name %#', async (driver, path) => {
     const request = { input: { prompt: 'A boat.' }, parameters: { seed: 0 } };
     expect(await driver.submit(task(), request, { channel, signal })).toEqual({ upstreamId: upstream.id });
     const [seen] = upstream.seen;
@@ -62,15 +62,15 @@ describe('a submission', () => {
   });
 
   test.each<[string, ScriptedResponse, string]>([
-    ['garbage', { body: '<html>' }, 'unknown'],
-    ['nothing', { body: '' }, 'unknown'],
+    ['HTML', { body: '<html>' }, 'unknown'],
+    ['an empty body', { body: '' }, 'unknown'],
     ['null', { body: 'null' }, 'unknown'],
     ['no task id', { body: { output: { task_status: 'PENDING' } } }, 'unknown'],
     ['an empty task id', { body: { output: { task_id: '' } } }, 'unknown'],
     ['a task id of 257 characters', { body: { output: { task_id: 'x'.repeat(257) } } }, 'unknown'],
-    ['a task id that leads elsewhere', { body: { output: { task_id: '..' } } }, 'unknown'],
+    ['a task id with a path segment', { body: { output: { task_id: '..' } } }, 'unknown'],
     ['a task id with a NUL', { body: { output: { task_id: 'a\0b' } } }, 'unknown'],
-    ['half a character as task id', { body: { output: { task_id: 'a\ud800' } } }, 'unknown'],
+    ['a task id with a lone surrogate', { body: { output: { task_id: 'a\ud800' } } }, 'unknown'],
     ['a task id that is a number', { body: { output: { task_id: 7 } } }, 'unknown'],
     ['an output that is a list', { body: { output: [] } }, 'unknown'],
     ['500', { status: 500, body: { code: 'InternalError', message: 'db at 10.0.0.1' } }, 'unknown'],
@@ -79,8 +79,8 @@ describe('a submission', () => {
     ['429', { status: 429, body: { code: 'Throttling', message: 'slow' } }, 'retryable'],
     ['503', { status: 503, body: {} }, 'retryable'],
     ['400', { status: 400, body: { code: 'InvalidParameter', message: 'bad' } }, 'rejected'],
-  ])('answered with %s fails as %s', async (_, answer, kind) => {
-    upstream.create = answer;
+  ])('with the response %s fails as %s', async (_, scripted, kind) => {
+    upstream.create = scripted;
     const error = await errorOf(video.submit(task(), {}, { channel, signal }));
     expect(error.kind).toBe(kind);
     expect(error.message).not.toMatch(/10\.0\.0\.1|upstream-key/);
@@ -92,8 +92,8 @@ describe('a poll', () => {
     ['PENDING', 'queued'],
     ['SUSPENDED', 'queued'],
     ['RUNNING', 'in_progress'],
-  ])('%s is %s', async (status, state) => {
-    expect(await poll(upstream.pollResponse(status, times))).toEqual({
+  ])('with status %s returns %s', async (status, state) => {
+    expect(await poll(upstream.pollResponse(status, timestamps))).toEqual({
       state,
       ...(state === 'in_progress' && { progress: 50 }),
     });
@@ -102,7 +102,7 @@ describe('a poll', () => {
     ]);
   });
 
-  test('SUCCEEDED keeps the video, its facts and its usage, and no id', async () => {
+  test('with SUCCEEDED returns the video, its facts and its usage, without the id', async () => {
     const usage = {
       video_count: '1',
       duration: 7.5,
@@ -114,13 +114,13 @@ describe('a poll', () => {
       tokens: 12,
     };
     const output = {
-      ...times,
+      ...timestamps,
       orig_prompt: 'A boat.',
       actual_prompt: 'A red boat.',
-      video_url: film,
+      video_url: videoUrl,
       host: 'inner',
     };
-    const told = {
+    const expectedUsage = {
       video_count: 1,
       duration: 7.5,
       input_video_duration: 2.5,
@@ -134,20 +134,20 @@ describe('a poll', () => {
       state: 'completed',
       usage: { units: 5 },
       result: {
-        video_url: film,
+        video_url: videoUrl,
         metadata: {
-          url: film,
+          url: videoUrl,
           request_id: 'upstream-request',
           orig_prompt: 'A boat.',
-          usage: told,
+          usage: expectedUsage,
           duration: 5,
           duration_seconds: 5,
           resolution: '1080P',
           ratio: '16:9',
         },
         native: {
-          output: { orig_prompt: 'A boat.', actual_prompt: 'A red boat.', video_url: film },
-          usage: told,
+          output: { orig_prompt: 'A boat.', actual_prompt: 'A red boat.', video_url: videoUrl },
+          usage: expectedUsage,
         },
       },
     });
@@ -164,38 +164,44 @@ describe('a poll', () => {
     [{ output_video_duration: 'long', fps: 0, SR: 'x', video_count: null }, undefined],
     [{}, undefined],
     [undefined, undefined],
-  ])('usage %j is %s seconds', async (usage, units) => {
-    const snapshot = await poll(upstream.pollResponse('SUCCEEDED', { video_url: film }, usage));
+  ])('with usage %j charges %s seconds', async (usage, units) => {
+    const snapshot = await poll(upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }, usage));
     expect(snapshot).toMatchObject({ state: 'completed' });
     expect('usage' in snapshot ? snapshot.usage?.units : undefined).toBe(units);
   });
 
-  test('SUCCEEDED has of its usage what can be, and of its words so many', async () => {
+  test('with SUCCEEDED drops invalid usage and truncates long prompts', async () => {
     const usage = { video_count: 0, fps: 0, SR: '720P', input_video_duration: 0, duration: -1, ratio: 7 };
-    const output = { video_url: film, orig_prompt: 'a'.repeat(20_001), actual_prompt: '' };
-    const told = { video_count: 0, SR: 720, input_video_duration: 0 };
+    const output = { video_url: videoUrl, orig_prompt: 'a'.repeat(20_001), actual_prompt: '' };
+    const expectedUsage = { video_count: 0, SR: 720, input_video_duration: 0 };
     const prompt = { orig_prompt: 'a'.repeat(20_000) };
     expect(await poll(upstream.pollResponse('SUCCEEDED', output, usage))).toEqual({
       state: 'completed',
       result: {
-        video_url: film,
-        metadata: { url: film, request_id: 'upstream-request', ...prompt, usage: told, resolution: '720P' },
-        native: { output: { ...prompt, video_url: film }, usage: told },
+        video_url: videoUrl,
+        metadata: {
+          url: videoUrl,
+          request_id: 'upstream-request',
+          ...prompt,
+          usage: expectedUsage,
+          resolution: '720P',
+        },
+        native: { output: { ...prompt, video_url: videoUrl }, usage: expectedUsage },
       },
     });
-    const without = await poll(upstream.pollResponse('SUCCEEDED', { video_url: film }));
-    expect(without).toEqual({
+    const withoutFacts = await poll(upstream.pollResponse('SUCCEEDED', { video_url: videoUrl }));
+    expect(withoutFacts).toEqual({
       state: 'completed',
       result: {
-        video_url: film,
-        metadata: { url: film, request_id: 'upstream-request' },
-        native: { output: { video_url: film } },
+        video_url: videoUrl,
+        metadata: { url: videoUrl, request_id: 'upstream-request' },
+        native: { output: { video_url: videoUrl } },
       },
     });
   });
 
   test.each([[{}], [{ video_url: '' }], [{ video_url: 'javascript:alert(1)' }], [{ video_url: 7 }]])(
-    'success without a video, as in %j, is a failure',
+    'with SUCCEEDED but no video, as in %j, returns a failure',
     async (output) => {
       expect(await poll(upstream.pollResponse('SUCCEEDED', output))).toMatchObject({
         state: 'failed',
@@ -204,28 +210,28 @@ describe('a poll', () => {
     },
   );
 
-  test('FAILED tells the provider’s words without its id', async () => {
+  test('with FAILED returns the provider’s message without its id', async () => {
     const message = `Task ${upstream.id} may contain unsuitable content.`;
     expect(
-      await poll(upstream.pollResponse('FAILED', { ...times, code: 'DataInspectionFailed', message })),
+      await poll(upstream.pollResponse('FAILED', { ...timestamps, code: 'DataInspectionFailed', message })),
     ).toEqual({
       state: 'failed',
       error: { code: 'DataInspectionFailed', message: 'Task task_public may contain unsuitable content.' },
     });
   });
 
-  test('FAILED with words without end is cut, and its code names no id either', async () => {
-    const answer = upstream.pollResponse('FAILED', {
+  test('with FAILED and a very long message truncates it, and removes the id from the code', async () => {
+    const scripted = upstream.pollResponse('FAILED', {
       code: `c-${upstream.id}`,
       message: upstream.id.repeat(100_000),
     });
-    const told = await poll(answer);
-    expect(told).toMatchObject({ error: { code: 'c-task_public' } });
-    expect(JSON.stringify(told).length).toBeLessThan(10_000);
-    expect(JSON.stringify(told)).not.toContain(upstream.id);
+    const snapshot = await poll(scripted);
+    expect(snapshot).toMatchObject({ error: { code: 'c-task_public' } });
+    expect(JSON.stringify(snapshot).length).toBeLessThan(10_000);
+    expect(JSON.stringify(snapshot)).not.toContain(upstream.id);
   });
 
-  test('FAILED without words has the gateway’s', async () => {
+  test('with FAILED and no message uses the gateway’s message', async () => {
     expect(await poll(upstream.pollResponse('FAILED'))).toMatchObject({
       error: { code: 'InternalError', message: 'The provider could not finish the task.' },
     });
@@ -236,19 +242,22 @@ describe('a poll', () => {
     ['UNKNOWN', { body: { output: { task_status: 'UNKNOWN' } } }, 'task_lost'],
     ['404', { status: 404, body: { code: 'NotFound', message: 'x' } }, 'task_lost'],
     ['410', { status: 410, body: { code: 'Gone', message: 'x' } }, 'task_lost'],
-  ])('%s ends as failed', async (_, answer, code) => {
-    expect(await poll(answer)).toMatchObject({ state: 'failed', error: { code } });
+  ])('with %s returns a failure', async (_, scripted, code) => {
+    expect(await poll(scripted)).toMatchObject({ state: 'failed', error: { code } });
   });
 
-  test.each(['queued', 'in_progress'] as const)('a status that nobody knows leaves it %s', async (state) => {
-    for (const status of ['DREAMING', '', 7, null, {}]) {
-      expect(await poll({ body: { output: { task_status: status } } }, { state })).toEqual({ state });
-    }
-  });
+  test.each(['queued', 'in_progress'] as const)(
+    'with an unknown status leaves the task %s',
+    async (state) => {
+      for (const status of ['DREAMING', '', 7, null, {}]) {
+        expect(await poll({ body: { output: { task_status: status } } }, { state })).toEqual({ state });
+      }
+    },
+  );
 
   test.each<[string, ScriptedResponse, string]>([
-    ['garbage', { body: '{"output": {' }, 'unknown'],
-    ['nothing', { body: '' }, 'unknown'],
+    ['invalid JSON', { body: '{"output": {' }, 'unknown'],
+    ['an empty body', { body: '' }, 'unknown'],
     ['a list', { body: [] }, 'unknown'],
     ['no output', { body: { request_id: 'r' } }, 'unknown'],
     ['500', { status: 500, body: {} }, 'unknown'],
@@ -257,11 +266,11 @@ describe('a poll', () => {
     ['401', { status: 401, body: {} }, 'retryable'],
     ['429', { status: 429, body: {}, headers: { 'retry-after': '3' } }, 'retryable'],
     ['503', { status: 503, body: {} }, 'retryable'],
-  ])('answered with %s is tried again', async (_, answer, kind) => {
-    expect((await errorOf(poll(answer))).kind).toBe(kind);
+  ])('with the response %s is retried', async (_, scripted, kind) => {
+    expect((await errorOf(poll(scripted))).kind).toBe(kind);
   });
 
-  test('an id with odd characters stays inside its path', async () => {
+  test('with special characters in the id encodes them', async () => {
     await expect(
       video.poll(task({ upstreamId: '../v1/keys?x=1' }), { channel, signal }),
     ).resolves.toMatchObject({ state: 'failed' });
@@ -273,9 +282,9 @@ describe('a poll of a 3D task', () => {
   const pbr_model_url = 'https://files.example/horse.glb';
   const rendered_image_url = 'https://files.example/horse.webp';
 
-  test('keeps the files for two hours, and counts one action', async () => {
+  test('returns the files for two hours, and one action', async () => {
     const results = { pbr_model_url, rendered_image_url, inner_url: 'https://inner.example/' };
-    const snapshot = await poll(upstream.pollResponse('SUCCEEDED', { ...times, results }), {}, model3d);
+    const snapshot = await poll(upstream.pollResponse('SUCCEEDED', { ...timestamps, results }), {}, model3d);
     expect(snapshot).toMatchObject({
       state: 'completed',
       usage: { units: 1 },
@@ -285,7 +294,7 @@ describe('a poll of a 3D task', () => {
     expect(JSON.stringify(snapshot)).not.toContain('inner');
   });
 
-  test('is finished with the plain model alone, too, and keeps its prompt', async () => {
+  test('with only the plain model completes, and returns its prompt', async () => {
     const results = { base_model_url: pbr_model_url };
     expect(
       await poll(upstream.pollResponse('SUCCEEDED', { orig_prompt: 'A horse.', results }), {}, model3d),
@@ -297,10 +306,10 @@ describe('a poll of a 3D task', () => {
     });
   });
 
-  test('is one action of what the client asked for', () => {
+  test('counts one action for a request', () => {
     const input = { prompt: 'A horse.' };
-    const asked = nativeModel3dRequest({ model: 'theta-3d', input, parameters: {} });
-    expect(asked).toEqual({
+    const translated = nativeModel3dRequest({ model: 'theta-3d', input, parameters: {} });
+    expect(translated).toEqual({
       body: { input, parameters: {} },
       facts: { prompt: 'A horse.' },
       expectedUnits: 1,
@@ -314,7 +323,7 @@ describe('a poll of a 3D task', () => {
     [{ results: {} }],
     [{ results: { rendered_image_url } }],
     [{ results: { pbr_model_url: 'x' } }],
-  ])('without a model, as in %j, is a failure', async (output) => {
+  ])('with no model, as in %j, returns a failure', async (output) => {
     expect(await poll(upstream.pollResponse('SUCCEEDED', output), {}, model3d)).toMatchObject({
       state: 'failed',
     });
@@ -322,14 +331,14 @@ describe('a poll of a 3D task', () => {
 });
 
 describe('a cancellation', () => {
-  test('asks at the task’s path', async () => {
+  test('is sent to the path of the task', async () => {
     await video.cancel?.(task(), { channel, signal });
     expect(upstream.seen.map(({ method, path }) => [method, path])).toEqual([
       ['POST', `/api/v1/tasks/${upstream.id}/cancel`],
     ]);
   });
 
-  test('too late is a rejection', async () => {
+  test('that is too late is a rejection', async () => {
     upstream.cancel = { status: 400, body: { code: 'UnsupportedOperation', message: 'running' } };
     const error = await errorOf(Promise.resolve(video.cancel?.(task(), { channel, signal })));
     expect(error.kind).toBe('rejected');

@@ -9,39 +9,39 @@ const rig = useDriverRig({ protocol: 'official', models: [{ id: model, upstream:
 const path = '/api/v3/contents/generations/tasks';
 const video_url = 'https://files.example/a.mp4?signature=1';
 
-const job = (change: Partial<AcceptedTask> = {}) =>
+const task = (change: Partial<AcceptedTask> = {}) =>
   acceptedTask({ driver: 'official', model, upstreamId: 'cgt-1', ...change });
 const poll = (body: unknown, change: Partial<AcceptedTask> = {}) => {
   rig.answer = { body };
-  return officialDriver.poll(job(change), rig.to());
+  return officialDriver.poll(task(change), rig.to());
 };
 
 describe('a submission', () => {
   const submit = (body: unknown) => {
     rig.answer = { body };
-    return officialDriver.submit(job(), { content: [] }, rig.to());
+    return officialDriver.submit(task(), { content: [] }, rig.to());
   };
 
-  test('asks for the model by its name there', async () => {
+  test('uses the upstream’s model name', async () => {
     expect(await submit({ id: 'cgt-1' })).toEqual({ upstreamId: 'cgt-1' });
     expect(rig.seen.map((one) => [one.method, one.path, one.body])).toEqual([
       ['POST', path, { model: 'own-name', content: [] }],
     ]);
   });
 
-  test.each([{}, { id: '' }, '', []])('that is answered with %j may have been done', async (body) => {
+  test.each([{}, { id: '' }, '', []])('with the response %j has an unknown outcome', async (body) => {
     expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 });
 
 describe('a poll', () => {
-  const none = { code: 'video_generation_failed', message: 'The provider made no video.' };
+  const noVideo = { code: 'video_generation_failed', message: 'The provider made no video.' };
 
   test.each<[object, object]>([
     [{ status: 'queued' }, { state: 'queued' }],
     [{ status: 'running' }, { state: 'in_progress', progress: 50 }],
-    [{ status: 'succeeded' }, { state: 'failed', error: none }],
-    [{ status: 'failed' }, { state: 'failed', error: none }],
+    [{ status: 'succeeded' }, { state: 'failed', error: noVideo }],
+    [{ status: 'failed' }, { state: 'failed', error: noVideo }],
     [
       { status: 'failed', error: { code: 'TooDark', message: 'cgt-1 at 10.0.0.7' } },
       { state: 'failed', error: { code: 'TooDark', message: 'task_public at ***' } },
@@ -57,10 +57,10 @@ describe('a poll', () => {
         error: { code: 'task_canceled', message: 'The task was canceled before it began.' },
       },
     ],
-  ])('that finds %j', async (answer, told) => {
+  ])('returns the state for %j', async (answer, expected) => {
     const facts = { resolution: '720p', seed: -1 };
     const result = { native: { content: {}, ...facts }, metadata: facts };
-    expect(await poll({ ...answer, ...facts })).toEqual({ ...told, result });
+    expect(await poll({ ...answer, ...facts })).toEqual({ ...expected, result });
     expect(rig.seen.map((one) => [one.method, one.path])).toEqual([['GET', `${path}/cgt-1`]]);
   });
 
@@ -72,13 +72,13 @@ describe('a poll', () => {
     ],
     [{ frames: 36 }, { units: 1.5 }],
     [{ usage: { completion_tokens: 900 } }, undefined],
-  ])('that finds a video with %j', async (more, usage) => {
-    const found = await poll({ ...done, ...more });
-    expect(found).toMatchObject({ state: 'completed', result: { video_url } });
-    expect('usage' in found ? found.usage : undefined).toEqual(usage);
+  ])('returns the usage for %j', async (fields, usage) => {
+    const snapshot = await poll({ ...done, ...fields });
+    expect(snapshot).toMatchObject({ state: 'completed', result: { video_url } });
+    expect('usage' in snapshot ? snapshot.usage : undefined).toEqual(usage);
   });
 
-  test('of a state that nobody knows leaves the task as it is', async () => {
+  test('with an unknown state leaves the task unchanged', async () => {
     expect(await poll({ status: 'thinking' })).toEqual({ state: 'queued' });
     expect(await poll({}, { state: 'in_progress' })).toEqual({ state: 'in_progress' });
   });
@@ -88,13 +88,13 @@ describe('a cancellation', () => {
   const cancel = (body: unknown) => {
     rig.answer = { body };
     return (
-      officialDriver.cancel?.(job({ upstreamId: 'c/1' }), rig.to()) ??
-      Promise.reject(new Error('it has none'))
+      officialDriver.cancel?.(task({ upstreamId: 'c/1' }), rig.to()) ??
+      Promise.reject(new Error('the driver has no cancel'))
     );
   };
   const calls = () => rig.seen.map((one) => [one.method, one.path]);
 
-  test('looks first, and removes what is not done', async () => {
+  test('polls first, and deletes a task that has not ended', async () => {
     await cancel({ status: 'running' });
     expect(calls()).toEqual([
       ['GET', `${path}/c%2F1`],
@@ -102,7 +102,7 @@ describe('a cancellation', () => {
     ]);
   });
 
-  test('leaves what is done', async () => {
+  test('does not delete a task that has ended', async () => {
     expect(await failureOf(cancel({ status: 'succeeded', content: { video_url } }))).toMatchObject({
       kind: 'rejected',
       status: 400,

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { GenericClient } from './generic-client.ts';
 
-/** Catalogue models, and ids that only a channel lists. */
+/** Models of the catalog, and ids that only a channel lists. */
 const models: Readonly<Record<VideoFamily, readonly string[]>> = {
   gamma: ['gamma3.0-video', 'own-native-video'],
   seedance: ['epsilon-delta-2-5-260628', 'own-official-video'],
@@ -18,14 +18,14 @@ const familyNames: Readonly<Record<VideoFamily, string>> = {
 };
 const families: readonly VideoFamily[] = ['gamma', 'seedance', 'eta'];
 
-const frame = 'https://files.example/frame.png';
-const clip = 'https://files.example/clip.mp4';
-const song = 'https://files.example/song.mp3';
-const media = [{ type: 'reference_image', url: frame }];
+const imageUrl = 'https://files.example/frame.png';
+const videoUrl = 'https://files.example/clip.mp4';
+const audioUrl = 'https://files.example/song.mp3';
+const media = [{ type: 'reference_image', url: imageUrl }];
 const content = [{ type: 'text', text: 'Only this.' }];
 const inContent = (item: object) => ({ content: expect.arrayContaining([expect.objectContaining(item)]) });
 
-/** Field of a generic request, a value, and the body that each family's upstream receives. Absent: refused. */
+/** Field of a generic request, its value, and the body that each family's upstream receives. Families without a body refuse the field. */
 const options: readonly [field: string, value: unknown, sent: Partial<Record<VideoFamily, object>>][] = [
   [
     'resolution',
@@ -56,8 +56,16 @@ const options: readonly [field: string, value: unknown, sent: Partial<Record<Vid
     '9:16',
     { gamma: { parameters: { ratio: '9:16' } }, seedance: { ratio: '9:16' }, eta: { aspect_ratio: '9:16' } },
   ],
-  ['metadata.video_url', clip, { seedance: inContent({ type: 'video_url', video_url: { url: clip } }) }],
-  ['metadata.audio_url', song, { seedance: inContent({ type: 'audio_url', audio_url: { url: song } }) }],
+  [
+    'metadata.video_url',
+    videoUrl,
+    { seedance: inContent({ type: 'video_url', video_url: { url: videoUrl } }) },
+  ],
+  [
+    'metadata.audio_url',
+    audioUrl,
+    { seedance: inContent({ type: 'audio_url', audio_url: { url: audioUrl } }) },
+  ],
   ['metadata.omni_reference_task_type', 'auto', { seedance: { omni_reference_task_type: 'auto' } }],
   [
     'metadata.watermark',
@@ -95,18 +103,18 @@ beforeAll(async () => {
       response.end(JSON.stringify({ request_id: 'r', output: { task_id: 't', task_status: 'PENDING' } }));
     else response.end(method === 'GET' ? '{"status":"pending"}' : '{"request_id":"t"}');
   });
-  const listing = (...ids: string[]) => ids.map((id) => ({ id, upstream: undefined }));
+  const modelsWithIds = (...ids: string[]) => ids.map((id) => ({ id, upstream: undefined }));
   target = await startTestGateway({
     sandbox: false,
     callbacks: { allowPrivate: true, secret: undefined },
     channels: [
-      channelTo(upstream.url, { name: 'native', models: listing(...models.gamma) }),
+      channelTo(upstream.url, { name: 'native', models: modelsWithIds(...models.gamma) }),
       channelTo(upstream.url, {
         name: 'official',
         protocol: 'official',
-        models: listing(...models.seedance),
+        models: modelsWithIds(...models.seedance),
       }),
-      channelTo(upstream.url, { name: 'eta', protocol: 'eta', models: listing(...models.eta) }),
+      channelTo(upstream.url, { name: 'eta', protocol: 'eta', models: modelsWithIds(...models.eta) }),
     ],
   });
   client = new GenericClient(target);
@@ -126,7 +134,7 @@ function withField(field: string, value: unknown): object {
   return { prompt, metadata: { [field.slice('metadata.'.length)]: value } };
 }
 
-/** The same request as the form that the OpenAI SDK sends. */
+/** Builds the same request as a form, like the OpenAI SDK. */
 function asForm(model: string, field: string, value: unknown): FormData {
   const form = new FormData();
   form.append('model', model);
@@ -137,13 +145,13 @@ function asForm(model: string, field: string, value: unknown): FormData {
 }
 
 async function expectOutcome(body: object, sent: object | undefined, field: string, hasField: string) {
-  const { status, body: reply } = await client.call('POST', '/v1/videos', body);
+  const { status, body: responseBody } = await client.call('POST', '/v1/videos', body);
   if (sent !== undefined) {
-    expect(status, JSON.stringify(reply)).toBe(200);
+    expect(status, JSON.stringify(responseBody)).toBe(200);
     expect(upstream.changes().map((one) => one.body)).toEqual([expect.objectContaining(sent)]);
     return;
   }
-  expect([status, reply.error?.code, reply.error?.message]).toEqual([
+  expect([status, responseBody.error?.code, responseBody.error?.message]).toEqual([
     400,
     'invalid_request',
     expect.stringMatching(new RegExp(`^${field.replaceAll('.', '\\.')}: .*${hasField}`)),
@@ -154,11 +162,11 @@ async function expectOutcome(body: object, sent: object | undefined, field: stri
 describe.each(families)('%s', (family) => {
   describe.each(models[family])('%s', (model) => {
     test.each(options)('%s', async (field, value, sent) => {
-      const having = families.filter((one) => sent[one] !== undefined).map((one) => familyNames[one]);
+      const supporting = families.filter((one) => sent[one] !== undefined).map((one) => familyNames[one]);
       const expected = sent[family];
-      await expectOutcome({ model, ...withField(field, value) }, expected, field, having[0] ?? '');
+      await expectOutcome({ model, ...withField(field, value) }, expected, field, supporting[0] ?? '');
       upstream.seen.length = 0;
-      await expectOutcome(asForm(model, field, value), expected, field, having[0] ?? '');
+      await expectOutcome(asForm(model, field, value), expected, field, supporting[0] ?? '');
     });
   });
 });
@@ -182,8 +190,8 @@ test('the table holds every option of the interface', () => {
   const tested = options.map(([field]) => field).filter((field) => field !== 'metadata.aspect_ratio');
   expect(tested.toSorted()).toEqual(named.toSorted());
   for (const [field, , sent] of options) {
-    const having = families.filter((one) => sent[one] !== undefined);
-    expect([field, familiesByField[field] ?? families]).toEqual([field, having]);
+    const supporting = families.filter((one) => sent[one] !== undefined);
+    expect([field, familiesByField[field] ?? families]).toEqual([field, supporting]);
   }
 });
 
@@ -192,7 +200,7 @@ test.each([
   ['epsilon-delta-2-5-260628', { metadata: { 'input.media': [], input: { media: [] }, parameters: {} } }],
   ['eta-imagine-video', { metadata: { content: [], 'input.media': [], input: {}, parameters: {} } }],
   ['eta-imagine-video', { metadata: { unknown_option: 1 } }],
-])('%s accepts %j, which asks for nothing', async (model, change) => {
+])('%s accepts %j, which has no effect', async (model, change) => {
   const { status, body } = await client.call('POST', '/v1/videos', { model, prompt, ...change });
   expect([status, body]).toEqual([200, expect.anything()]);
 });
@@ -204,7 +212,7 @@ test('native media inside `metadata.input` are refused by the other families', a
   }
 });
 
-describe('fields that mean the same and disagree', () => {
+describe('fields with the same meaning and different values', () => {
   test.each<[VideoFamily, object, string, string]>([
     ['gamma', { size: '480P', resolution: '720p' }, 'resolution', 'size'],
     [
@@ -300,7 +308,7 @@ describe('fields that mean the same and disagree', () => {
   });
 });
 
-describe('values that a family does not have', () => {
+describe('values that a family does not support', () => {
   test.each<[VideoFamily, object, string]>([
     ['gamma', { metadata: { ratio: '21:9' } }, 'metadata.ratio'],
     ['gamma', { aspect_ratio: '21:9' }, 'aspect_ratio'],

@@ -14,37 +14,43 @@ import {
 
 const rig = useSeedanceRig();
 
-describe('the books', () => {
-  const bookOf = async () => (await ledgerRows(rig.gateway)).at(-1);
-  const logOf = async () => (await logRows(rig.gateway)).at(-1);
+describe('the ledger', () => {
+  const lastLedgerRow = async () => (await ledgerRows(rig.gateway)).at(-1);
+  const lastLogRow = async () => (await logRows(rig.gateway)).at(-1);
 
   test.each<[string, object, object, number, number]>([
-    ['the seconds told', { duration: -1 }, { ...finished, duration: 9 }, 300, 90],
+    ['the reported seconds', { duration: -1 }, { ...finished, duration: 9 }, 300, 90],
     [
-      'the frames told',
+      'the reported frames',
       { duration: undefined, frames: 97 },
       { ...finished, duration: undefined, frames: 97 },
       50,
       41,
     ],
     [
-      'the frames at their rate',
+      'the frames divided by their rate',
       {},
       { ...finished, duration: undefined, frames: 60, framespersecond: 30 },
       50,
       20,
     ],
-    ['what was reserved', {}, { ...finished, duration: undefined }, 50, 50],
-    ['what was reserved for free length', { duration: undefined }, { ...finished, duration: -1 }, 300, 300],
-  ])('charge %s', async (_, change, told, reserved, charged) => {
+    ['the reservation', {}, { ...finished, duration: undefined }, 50, 50],
+    [
+      'the reservation for a duration of -1',
+      { duration: undefined },
+      { ...finished, duration: -1 },
+      300,
+      300,
+    ],
+  ])('charges %s', async (_, change, upstreamState, reserved, charged) => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create(change, officialPath, key);
     expect(await remainingQuota(rig.gateway, token)).toBe(1000 - reserved);
-    rig.taskState = told;
+    rig.taskState = upstreamState;
     await rig.poll(id);
-    expect(await bookOf()).toEqual({ state: 'settled', reserved, charged, unit: 'seconds' });
+    expect(await lastLedgerRow()).toEqual({ state: 'settled', reserved, charged, unit: 'seconds' });
     expect(await remainingQuota(rig.gateway, token)).toBe(1000 - charged);
-    expect(await logOf()).toMatchObject({
+    expect(await lastLogRow()).toMatchObject({
       operation: 'createOfficialVideo',
       model_name: seedance25,
       channel: 'recording',
@@ -54,24 +60,24 @@ describe('the books', () => {
     });
   });
 
-  test('hold the tokens', async () => {
+  test('stores the tokens', async () => {
     const id = await rig.create();
     rig.taskState = finished;
     await rig.poll(id);
-    expect(await logOf()).toMatchObject({ units: 5, completion_tokens: 108_900 });
+    expect(await lastLogRow()).toMatchObject({ units: 5, completion_tokens: 108_900 });
   });
 
-  test('give back what a failed task had reserved', async () => {
+  test('refunds the reservation of a failed task', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
     rig.taskState = { status: 'failed', error: failure };
     expect(await rig.poll(id)).toMatchObject({ status: 'failed', error: failure });
-    expect(await bookOf()).toMatchObject({ state: 'refunded', reserved: 50 });
+    expect(await lastLedgerRow()).toMatchObject({ state: 'refunded', reserved: 50 });
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
-    expect(await logOf()).toMatchObject({ error_code: failure.code, quota: 0 });
+    expect(await lastLogRow()).toMatchObject({ error_code: failure.code, quota: 0 });
   });
 
-  test('refuse what the key cannot pay, before the upstream hears of it', async () => {
+  test('refuses a key that cannot pay, without a request to the upstream', async () => {
     const { key } = await makeKey(rig.gateway, { quota: 49 });
     const response = await rig.post(officialPath, { model: seedance25, content: [text], duration: 5 }, key);
     expect(response.status).toBe(403);
@@ -79,7 +85,7 @@ describe('the books', () => {
   });
 });
 
-describe('an upstream that refuses a request', () => {
+describe('an upstream that rejects a request', () => {
   test.each<[number, object, number, string, string]>([
     [
       400,
@@ -118,7 +124,7 @@ describe('an upstream that refuses a request', () => {
       'The provider failed',
     ],
     [503, { code: 'ServerOverloaded', message: 'host x' }, 503, 'get_channel_failed', 'not available'],
-  ])('with %i and %j is told as %i', async (status, error, told, code, words) => {
+  ])('with %i and %j leads to %i', async (status, error, expectedStatus, code, expectedText) => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     rig.overrides.set('POST', (_, response) =>
       sendJson(response, status, { error: { ...error, param: '', type: 'X' } }),
@@ -129,9 +135,9 @@ describe('an upstream that refuses a request', () => {
         { model: seedance25, prompt: 'A cat', content: [text], duration: 5 },
         key,
       );
-      expect(response.status).toBe(told);
+      expect(response.status).toBe(expectedStatus);
       expect(await response.json()).toEqual({
-        error: { code, message: expect.stringContaining(words), request_id: expect.any(String) },
+        error: { code, message: expect.stringContaining(expectedText), request_id: expect.any(String) },
       });
     }
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
@@ -139,16 +145,16 @@ describe('an upstream that refuses a request', () => {
   });
 });
 
-describe('an upstream out of its mind', () => {
+describe('an upstream with an invalid response', () => {
   test.each<[string, (response: ServerResponse) => void]>([
     ['broken JSON', (response) => response.writeHead(200).end('{"id": ')],
     ['no id', (response) => sendJson(response, 200, { task: 'x' })],
-    ['an id that is no text', (response) => sendJson(response, 200, { id: 7 })],
-    ['an empty answer', (response) => response.writeHead(200).end()],
-    ['a hang-up', (response) => response.destroy()],
-  ])('that answers a request with %s costs nothing', async (_, answer) => {
+    ['an id that is not a string', (response) => sendJson(response, 200, { id: 7 })],
+    ['an empty response', (response) => response.writeHead(200).end()],
+    ['a closed connection', (response) => response.destroy()],
+  ])('to a submission, %s, costs nothing', async (_, respond) => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
-    rig.overrides.set('POST', (__, response) => answer(response));
+    rig.overrides.set('POST', (__, response) => respond(response));
     const response = await rig.post(officialPath, { model: seedance25, content: [text], duration: 5 }, key);
     expect(response.status).toBe(502);
     expect(JSON.stringify(await response.json())).not.toContain(rig.upstream.url);
@@ -159,23 +165,23 @@ describe('an upstream out of its mind', () => {
   test.each<[string, (response: ServerResponse) => void]>([
     ['broken JSON', (response) => response.writeHead(200).end('{"id": ')],
     ['a list', (response) => sendJson(response, 200, [])],
-    ['nothing', (response) => response.writeHead(200).end()],
+    ['an empty response', (response) => response.writeHead(200).end()],
     ['null', (response) => sendJson(response, 200, null)],
     ['500', (response) => sendJson(response, 500, { error: { code: 'X', message: 'Y' } })],
     ['429', (response) => sendJson(response, 429, { error: { code: 'X', message: 'Y' } })],
-    ['a hang-up', (response) => response.destroy()],
-  ])('that answers a poll with %s is asked again', async (_, answer) => {
+    ['a closed connection', (response) => response.destroy()],
+  ])('to a poll, %s, is polled again', async (_, respond) => {
     const id = await rig.create();
     rig.taskState = { status: 'running' };
     await rig.poll(id);
-    rig.overrides.set('GET', (__, response) => answer(response));
+    rig.overrides.set('GET', (__, response) => respond(response));
     expect(await rig.poll(id)).toMatchObject({ status: 'running', error: null });
     rig.overrides.clear();
     rig.taskState = finished;
     expect(await rig.poll(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('that has lost a task fails it without its own words', async () => {
+  test('about a lost task fails it without the upstream’s message', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
     rig.overrides.set('GET', (_, response) =>
@@ -191,7 +197,7 @@ describe('an upstream out of its mind', () => {
   });
 });
 
-describe('a task that is not finished in time', () => {
+describe('a task that does not end in time', () => {
   test('expires, is stopped upstream and costs nothing', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({ execution_expires_after: 3600 }, officialPath, key);
@@ -210,7 +216,7 @@ describe('a task that is not finished in time', () => {
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
   });
 
-  test('has two days when it does not say', async () => {
+  test('expires after two days by default', async () => {
     const day = 24 * 3_600_000;
     const id = await rig.create({}, genericPath);
     rig.taskState = { status: 'running' };
@@ -230,20 +236,20 @@ describe('a task that is not finished in time', () => {
 });
 
 describe('a deletion', () => {
-  const remove = (id: string, key?: string) => rig.send('DELETE', `${officialPath}/${id}`, key);
+  const deleteTask = (id: string, key?: string) => rig.send('DELETE', `${officialPath}/${id}`, key);
   const deletions = () => rig.upstream.seen.filter(({ method }) => method === 'DELETE');
 
-  test('cancels a queued task upstream, and gives its quota back', async () => {
+  test('cancels a queued task upstream, and refunds it', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
-    expect(await remove(id, key)).toEqual({ status: 204, body: {} });
+    expect(await deleteTask(id, key)).toEqual({ status: 204, body: {} });
     expect(deletions().map(({ path }) => path)).toEqual([`${officialPath}/${rig.upstreamId}`]);
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
     expect((await ledgerRows(rig.gateway)).at(-1)).toMatchObject({ state: 'refunded', reserved: 50 });
     expect((await logRows(rig.gateway)).at(-1)).toMatchObject({ error_code: 'task_canceled', quota: 0 });
     const { body } = await rig.send('GET', `${officialPath}/${id}`, key);
     expect(body).toMatchObject({ status: 'cancelled', error: null });
-    expect(await remove(id, key)).toMatchObject({
+    expect(await deleteTask(id, key)).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request' } },
     });
@@ -253,23 +259,29 @@ describe('a deletion', () => {
     const id = await rig.create();
     rig.taskState = { status: 'running' };
     await rig.poll(id);
-    expect(await remove(id)).toMatchObject({ status: 400, body: { error: { code: 'task_not_completed' } } });
+    expect(await deleteTask(id)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'task_not_completed' } },
+    });
     expect(deletions()).toEqual([]);
   });
 
-  test('does not stop what the upstream says is running', async () => {
+  test('does not stop a task that the upstream reports as running', async () => {
     const id = await rig.create();
     rig.overrides.set('DELETE', (_, response) =>
       sendJson(response, 400, { error: { code: 'InvalidParameter', message: `${rig.upstreamId} runs` } }),
     );
-    expect(await remove(id)).toMatchObject({ status: 400, body: { error: { code: 'task_not_completed' } } });
+    expect(await deleteTask(id)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'task_not_completed' } },
+    });
     expect((await rig.send('GET', `${officialPath}/${id}`)).body.status).toBe('queued');
   });
 
-  test('tells when the upstream does not answer, and leaves the task', async () => {
+  test('reports a missing response of the upstream, and keeps the task', async () => {
     const id = await rig.create();
     rig.overrides.set('DELETE', (_, response) => response.destroy());
-    expect(await remove(id)).toMatchObject({ status: 502 });
+    expect(await deleteTask(id)).toMatchObject({ status: 502 });
     expect((await rig.send('GET', `${officialPath}/${id}`)).body.status).toBe('queued');
   });
 
@@ -277,15 +289,15 @@ describe('a deletion', () => {
     ['succeeded', finished],
     ['failed', { status: 'failed', error: failure }],
     ['expired', { status: 'expired' }],
-  ])('forgets a task that has %s, but not what it cost', async (_, told) => {
+  ])('deletes a task that has %s, but not its charge', async (_, upstreamState) => {
     const id = await rig.create();
-    rig.taskState = told;
+    rig.taskState = upstreamState;
     await rig.poll(id);
-    const books = await ledgerRows(rig.gateway);
-    expect((await remove(id)).status).toBe(204);
+    const ledgerBefore = await ledgerRows(rig.gateway);
+    expect((await deleteTask(id)).status).toBe(204);
     expect((await rig.send('GET', `${officialPath}/${id}`)).status).toBe(404);
-    expect((await remove(id)).status).toBe(404);
+    expect((await deleteTask(id)).status).toBe(404);
     expect(deletions()).toEqual([]);
-    expect(await ledgerRows(rig.gateway)).toEqual(books);
+    expect(await ledgerRows(rig.gateway)).toEqual(ledgerBefore);
   });
 });

@@ -4,24 +4,24 @@ import { seedanceFromGeneric, seedanceFromOfficial } from '../../server/provider
 import type { GenericVideoRequest } from '../../server/providers/video.ts';
 import type { TaskModel } from '../../server/tasks/task-model.ts';
 
-const standard = 'epsilon-delta-2-0-260128';
+const seedance20 = 'epsilon-delta-2-0-260128';
 const fast = 'epsilon-delta-2-0-fast-260128';
 const overseas = 'zeta-delta-2-0-fast-260128';
-const modern = 'epsilon-delta-2-5-260628';
-const own = 'operators-own-model';
+const seedance25 = 'epsilon-delta-2-5-260628';
+const operatorModel = 'operators-own-model';
 
 type Change = Partial<GenericVideoRequest>;
 type Metadata = NonNullable<GenericVideoRequest['metadata']>;
 type Content = NonNullable<Metadata['content']>;
 
 const modelOf = (id: string): TaskModel => ({ id, unit: 'seconds', protocol: 'official' });
-const generic = (change: Change, model = modern) =>
+const generic = (change: Change, model = seedance25) =>
   seedanceFromGeneric(modelOf(model), { model, prompt: 'A cat walks', ...change });
-const official = (change: object, content: Content = [text()], model = modern) =>
+const official = (change: object, content: Content = [text()], model = seedance25) =>
   seedanceFromOfficial(modelOf(model), { model, content, ...change });
 
 const address = 'https://files.example/a';
-const text = (words = 'A cat walks') => ({ type: 'text' as const, text: words });
+const text = (prompt = 'A cat walks') => ({ type: 'text' as const, text: prompt });
 const image = (
   url = address,
   role: 'reference_image' | 'first_frame' | 'last_frame' = 'reference_image',
@@ -41,20 +41,20 @@ const audio = (url = address) => ({
   role: 'reference_audio' as const,
 });
 const draft = (id = 'task_1') => ({ type: 'draft_task' as const, draft_task: { id } });
-const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
+const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
 
-function refusal(translate: () => unknown): { status: number; code: string; message: string } {
+function errorOf(translate: () => unknown): { status: number; code: string; message: string } {
   try {
     translate();
   } catch (error) {
     if (error instanceof Failure) return { status: error.status, code: error.code, message: error.message };
     throw error;
   }
-  throw new Error('it was taken');
+  throw new Error('the request was accepted');
 }
 
-describe('the official form of a generic request', () => {
-  test('holds nothing that was not asked for', () => {
+describe('the official format of a generic request', () => {
+  test('contains only fields that were given', () => {
     expect(generic({})).toEqual({
       body: { content: [text()] },
       fields: ['prompt'],
@@ -78,19 +78,19 @@ describe('the official form of a generic request', () => {
     ['video', { video: { url: 'http://1' } }, [text(), video('http://1')]],
     ['metadata.video_url', { metadata: { video_url: 'http://1' } }, [text(), video('http://1')]],
     [
-      'videos of both places',
+      'videos of both fields',
       { video: { url: 'http://1' }, metadata: { video_url: ['http://2', 'http://3'] } },
       [text(), video('http://1'), video('http://2'), video('http://3')],
     ],
     ['metadata.audio_url', { metadata: { audio_url: 'http://1' } }, [text(), audio('http://1')]],
     [
-      'several audios',
+      'several audio files',
       { metadata: { audio_url: ['http://1', 'http://2'] } },
       [text(), audio('http://1'), audio('http://2')],
     ],
     ['media without a prompt', { prompt: '', image: 'http://1' }, [image('http://1')]],
     [
-      'metadata.content in the place of prompt and media',
+      'metadata.content instead of prompt and media',
       {
         image: 'http://1',
         images: ['http://2'],
@@ -109,12 +109,12 @@ describe('the official form of a generic request', () => {
     ['size', { size: '720P' }, { resolution: '720p' }],
     ['metadata.ratio', { metadata: { ratio: '1:1' } }, { ratio: '1:1' }],
     ['metadata.aspect_ratio', { metadata: { aspect_ratio: '4:3' } }, { ratio: '4:3' }],
-    ['both, which agree', { metadata: { aspect_ratio: '1:1', ratio: '1:1' } }, { ratio: '1:1' }],
+    ['both with equal values', { metadata: { aspect_ratio: '1:1', ratio: '1:1' } }, { ratio: '1:1' }],
     ['resolution', { resolution: '720P' }, { resolution: '720p' }],
     ['aspect_ratio', { aspect_ratio: '9:16' }, { ratio: '9:16' }],
     ['seconds', { seconds: '6' }, { duration: 6 }],
     ['seconds as a number', { seconds: 6 }, { duration: 6 }],
-    ['seconds that leave it to the model', { seconds: '-1' }, { duration: -1 }],
+    ['seconds of -1', { seconds: '-1' }, { duration: -1 }],
     ['duration', { duration: 7 }, { duration: 7 }],
     ['seconds and duration that agree', { seconds: '7', duration: 7 }, { duration: 7 }],
     ['a task type', { omni_reference_task_type: 'reference' }, { omni_reference_task_type: 'reference' }],
@@ -124,12 +124,12 @@ describe('the official form of a generic request', () => {
       { omni_reference_task_type: 'auto' },
     ],
     [
-      'two task types, of which the upper wins',
+      'two task types, where the top level takes precedence',
       { omni_reference_task_type: 'auto', metadata: { omni_reference_task_type: 'edit' } },
       { omni_reference_task_type: 'auto' },
     ],
     [
-      'options beside metadata.content',
+      'options with metadata.content',
       { size: '480p', metadata: { content: [text()] } },
       { resolution: '480p' },
     ],
@@ -157,20 +157,20 @@ describe('the official form of a generic request', () => {
     }
   });
 
-  test('keeps the callback to the gateway', () => {
+  test('does not forward the callback', () => {
     const callback = 'https://app.example/hook';
     const { body, callbackUrl } = generic({ metadata: { callback_url: callback } });
     expect([callbackUrl, body]).toEqual([callback, { content: [text()] }]);
   });
 
   test('omits unknown fields', () => {
-    const foreign = { n: 4 };
+    const unknownFields = { n: 4 };
     const unknown = { other: 1, duration: 9 };
     const metadata: Metadata = { input: { media: [] }, parameters: {}, ...unknown };
-    expect(generic({ ...foreign, metadata }).body).toEqual({ content: [text()] });
+    expect(generic({ ...unknownFields, metadata }).body).toEqual({ content: [text()] });
   });
 
-  test('remembers what the renderers show', () => {
+  test('stores the fields that renderers use', () => {
     const metadata: Metadata = { service_tier: 'flex', safety_identifier: 'user-1' };
     expect(generic({ size: '720P', seconds: '-1', metadata }).facts).toEqual({
       prompt: 'A cat walks',
@@ -186,7 +186,7 @@ describe('the official form of a generic request', () => {
 });
 
 describe('an official request', () => {
-  test('goes upstream as it came, without model and callback', () => {
+  test('is forwarded unchanged, without model and callback', () => {
     const options = {
       ratio: '1:1',
       seed: 0,
@@ -199,7 +199,7 @@ describe('an official request', () => {
     expect(official(options).body).toEqual({ content: [text()], ...rest });
   });
 
-  test('expires when it says', () => {
+  test('expires after the given time', () => {
     expect(official({ execution_expires_after: 3600 }).lifetimeMs).toBe(3_600_000);
     expect(official({}).lifetimeMs).toBe(172_800_000);
   });
@@ -207,54 +207,62 @@ describe('an official request', () => {
 
 describe('the reserved seconds', () => {
   test.each<[string, string, Change, number]>([
-    ['no length on 2.0', standard, {}, 5],
-    ['no length on 2.0 fast', fast, {}, 5],
-    ['no length on overseas 2.0', overseas, {}, 5],
-    ['no length on 2.5', modern, {}, 30],
-    ['no length on another model', own, {}, 30],
-    ['a length on 2.0', standard, { seconds: '12' }, 12],
-    ['a length on 2.5', modern, { duration: 4 }, 4],
-    ['a free length on 2.0', standard, { duration: -1 }, 15],
-    ['a free length on 2.5', modern, { seconds: '-1' }, 30],
-    ['frames', modern, { metadata: { frames: 97 } }, 5],
-    ['frames on 2.0', standard, { metadata: { frames: 96 } }, 4],
-  ])('are the most that can come of %s', (_, model, change, units) => {
+    ['no duration on 2.0', seedance20, {}, 5],
+    ['no duration on 2.0 fast', fast, {}, 5],
+    ['no duration on overseas 2.0', overseas, {}, 5],
+    ['no duration on 2.5', seedance25, {}, 30],
+    ['no duration on another model', operatorModel, {}, 30],
+    ['a duration on 2.0', seedance20, { seconds: '12' }, 12],
+    ['a duration on 2.5', seedance25, { duration: 4 }, 4],
+    ['a duration of -1 on 2.0', seedance20, { duration: -1 }, 15],
+    ['a duration of -1 on 2.5', seedance25, { seconds: '-1' }, 30],
+    ['frames', seedance25, { metadata: { frames: 97 } }, 5],
+    ['frames on 2.0', seedance20, { metadata: { frames: 96 } }, 4],
+  ])('are the maximum for %s', (_, model, change, units) => {
     expect(generic(change, model).expectedUnits).toBe(units);
   });
 });
 
-describe('the bounds', () => {
+describe('the limits', () => {
   const inline = (kind: string, bytes: number) =>
     `data:${kind};base64,${'A'.repeat(Math.ceil(bytes / 3) * 4)}`;
   const megabyte = 1024 * 1024;
 
   test.each<[string, Content, string[]]>([
-    ['9 images', many(9, image()), [standard, fast, overseas, modern, own]],
-    ['30 images', many(30, image()), [modern, own]],
-    ['3 videos', many(3, video()), [standard, fast, overseas, modern, own]],
-    ['10 videos', many(10, video()), [modern, own]],
-    ['3 audios and an image', [...many(3, audio()), image()], [standard, fast, overseas, modern, own]],
-    ['10 audios', many(10, audio()), [modern, own]],
+    ['9 images', times(9, image()), [seedance20, fast, overseas, seedance25, operatorModel]],
+    ['30 images', times(30, image()), [seedance25, operatorModel]],
+    ['3 videos', times(3, video()), [seedance20, fast, overseas, seedance25, operatorModel]],
+    ['10 videos', times(10, video()), [seedance25, operatorModel]],
+    [
+      '3 audios and an image',
+      [...times(3, audio()), image()],
+      [seedance20, fast, overseas, seedance25, operatorModel],
+    ],
+    ['10 audios', times(10, audio()), [seedance25, operatorModel]],
     [
       '12 files',
-      [...many(9, image()), ...many(2, video()), audio()],
-      [standard, fast, overseas, modern, own],
+      [...times(9, image()), ...times(2, video()), audio()],
+      [seedance20, fast, overseas, seedance25, operatorModel],
     ],
-    ['audio alone', [text(), audio()], [modern, own]],
-    ['audio and a video', [audio(), video()], [standard, fast, overseas, modern, own]],
-    ['a first frame', [image(address, 'first_frame')], [standard, fast, overseas, modern, own]],
+    ['audio alone', [text(), audio()], [seedance25, operatorModel]],
+    ['audio and a video', [audio(), video()], [seedance20, fast, overseas, seedance25, operatorModel]],
+    [
+      'a first frame',
+      [image(address, 'first_frame')],
+      [seedance20, fast, overseas, seedance25, operatorModel],
+    ],
     [
       'first and last frame',
       [image(address, 'last_frame'), text(), image(address, 'first_frame')],
-      [standard, fast, overseas, modern, own],
+      [seedance20, fast, overseas, seedance25, operatorModel],
     ],
     [
       'inline media',
       [image('data:image/png;base64,AAAA'), audio('data:audio/mpeg;base64,AAAA')],
-      [standard, modern],
+      [seedance20, seedance25],
     ],
-    ['an inline image of 30 MB', [image(inline('image/png', 30 * megabyte - 3))], [standard, modern]],
-  ])('take %s', (_, content, models) => {
+    ['an inline image of 30 MB', [image(inline('image/png', 30 * megabyte - 3))], [seedance20, seedance25]],
+  ])('accept %s', (_, content, models) => {
     for (const model of models) {
       expect(official({}, content, model).body, model).toEqual({ content });
       expect(generic({ metadata: { content } }, model).body, model).toEqual({ content });
@@ -262,27 +270,27 @@ describe('the bounds', () => {
   });
 
   const conflict = 'invalid_media_combination';
-  const bad = 'invalid_request';
+  const invalid = 'invalid_request';
   test.each<[string, Content, string[], number, string, string]>([
-    ['10 images', many(10, image()), [standard, fast, overseas], 9, bad, 'at most 9'],
-    ['31 images', many(31, image()), [modern, own], 30, bad, 'at most 30'],
-    ['4 videos', many(4, video()), [standard, fast, overseas], 3, bad, 'at most 3'],
-    ['11 videos', many(11, video()), [modern, own], 10, bad, 'at most 10'],
-    ['4 audios', [image(), ...many(4, audio())], [standard, fast, overseas], 4, bad, 'at most 3'],
-    ['11 audios', many(11, audio()), [modern, own], 10, bad, 'at most 10'],
+    ['10 images', times(10, image()), [seedance20, fast, overseas], 9, invalid, 'at most 9'],
+    ['31 images', times(31, image()), [seedance25, operatorModel], 30, invalid, 'at most 30'],
+    ['4 videos', times(4, video()), [seedance20, fast, overseas], 3, invalid, 'at most 3'],
+    ['11 videos', times(11, video()), [seedance25, operatorModel], 10, invalid, 'at most 10'],
+    ['4 audios', [image(), ...times(4, audio())], [seedance20, fast, overseas], 4, invalid, 'at most 3'],
+    ['11 audios', times(11, audio()), [seedance25, operatorModel], 10, invalid, 'at most 10'],
     [
       '13 files',
-      [...many(9, image()), ...many(3, video()), audio()],
-      [standard, fast, overseas],
+      [...times(9, image()), ...times(3, video()), audio()],
+      [seedance20, fast, overseas],
       12,
-      bad,
+      invalid,
       'at most 12 files',
     ],
-    ['audio alone', [text(), audio()], [standard, fast, overseas], 1, bad, 'together with'],
+    ['audio alone', [text(), audio()], [seedance20, fast, overseas], 1, invalid, 'together with'],
     [
       'a last frame alone',
       [image(address, 'last_frame')],
-      [standard, modern, own],
+      [seedance20, seedance25, operatorModel],
       0,
       conflict,
       'first_frame',
@@ -290,7 +298,7 @@ describe('the bounds', () => {
     [
       'a frame and a reference',
       [image(address, 'first_frame'), image()],
-      [standard, modern, own],
+      [seedance20, seedance25, operatorModel],
       1,
       conflict,
       'content.0',
@@ -298,7 +306,7 @@ describe('the bounds', () => {
     [
       'a frame and a video',
       [video(), image(address, 'first_frame')],
-      [standard, modern],
+      [seedance20, seedance25],
       0,
       conflict,
       'content.1',
@@ -306,43 +314,61 @@ describe('the bounds', () => {
     [
       'a frame and an audio',
       [image(address, 'first_frame'), audio()],
-      [standard, modern],
+      [seedance20, seedance25],
       1,
       conflict,
       'content.0',
     ],
-    ['text as an inline image', [image('data:text/plain;base64,AAAA')], [standard, modern], 0, bad, 'image'],
-    ['an inline image without Base64', [image('data:image/png,AAAA')], [standard, modern], 0, bad, 'Base64'],
+    [
+      'text as an inline image',
+      [image('data:text/plain;base64,AAAA')],
+      [seedance20, seedance25],
+      0,
+      invalid,
+      'image',
+    ],
+    [
+      'an inline image without Base64',
+      [image('data:image/png,AAAA')],
+      [seedance20, seedance25],
+      0,
+      invalid,
+      'Base64',
+    ],
     [
       'an image as audio',
       [image(), audio('data:image/png;base64,AAAA')],
-      [standard, modern],
+      [seedance20, seedance25],
       1,
-      bad,
+      invalid,
       'audio',
     ],
     [
       'an inline image over 30 MB',
       [image(inline('image/png', 30 * megabyte + 3))],
-      [modern],
+      [seedance25],
       0,
-      bad,
+      invalid,
       '30 MB',
     ],
     [
       'an inline audio over 15 MB',
       [image(), audio(inline('audio/wav', 15 * megabyte + 3))],
-      [modern],
+      [seedance25],
       1,
-      bad,
+      invalid,
       '15 MB',
     ],
-  ])('refuse %s', (_, content, models, index, code, says) => {
+  ])('refuse %s', (_, content, models, index, code, expectedText) => {
     for (const model of models) {
-      const one = refusal(() => official({}, content, model));
-      expect(one, model).toMatchObject({ status: 400, code, message: expect.stringContaining(says) });
-      expect(one.message.split(': ')[0], model).toBe(`content.${index}`);
-      const other = refusal(() => generic({ metadata: { content } }, model));
+      const error = errorOf(() => official({}, content, model));
+      expect(error, model).toMatchObject({
+        status: 400,
+        code,
+        message: expect.stringContaining(expectedText),
+      });
+      expect(error.message.split(': ')[0], model).toBe(`content.${index}`);
+      const other = errorOf(() => generic({ metadata: { content } }, model));
       expect(other, model).toMatchObject({ status: 400, code });
       expect(other.message.split(': ')[0], model).toBe(`metadata.content.${index}`);
     }
@@ -350,26 +376,35 @@ describe('the bounds', () => {
 
   test.each<[string, Change, string, string]>([
     ['image', { image: 'data:text/plain,x' }, 'image', 'Base64'],
-    ['images', { images: many(10, address) }, 'images.9', 'at most 9'],
+    ['images', { images: times(10, address) }, 'images.9', 'at most 9'],
     [
       'reference_images',
-      { images: many(9, address), reference_images: [{ url: address }] },
+      { images: times(9, address), reference_images: [{ url: address }] },
       'reference_images.0',
       '9',
     ],
     [
       'video',
-      { video: { url: address }, metadata: { video_url: many(3, address) } },
+      { video: { url: address }, metadata: { video_url: times(3, address) } },
       'metadata.video_url.2',
       '3',
     ],
-    ['audio_url', { image: address, metadata: { audio_url: many(4, address) } }, 'metadata.audio_url.3', '3'],
+    [
+      'audio_url',
+      { image: address, metadata: { audio_url: times(4, address) } },
+      'metadata.audio_url.3',
+      '3',
+    ],
     ['audio alone', { metadata: { audio_url: address } }, 'metadata.audio_url', 'together'],
     ['nothing', { prompt: '' }, 'prompt', 'required'],
-  ])('name the field of a generic request: %s', (_, change, field, says) => {
-    const one = refusal(() => generic(change, standard));
-    expect(one).toMatchObject({ status: 400, code: bad, message: expect.stringContaining(says) });
-    expect(one.message.split(': ')[0]).toBe(field);
+  ])('name the field of a generic request: %s', (_, change, field, expectedText) => {
+    const error = errorOf(() => generic(change, seedance20));
+    expect(error).toMatchObject({
+      status: 400,
+      code: invalid,
+      message: expect.stringContaining(expectedText),
+    });
+    expect(error.message.split(': ')[0]).toBe(field);
   });
 
   test.each<[string, Change, string]>([
@@ -389,48 +424,48 @@ describe('the bounds', () => {
       'metadata.frames: cannot be combined with seconds. Send one of them.',
     ],
   ])('refuse %s as a conflict', (_, change, message) => {
-    expect(refusal(() => generic(change))).toEqual({ status: 400, code: conflict, message });
+    expect(errorOf(() => generic(change))).toEqual({ status: 400, code: conflict, message });
   });
 
-  const lengths: [string, number[], number[]][] = [
-    [standard, [-1, 4, 15], [0, 1, 3, 16]],
+  const durations: [string, number[], number[]][] = [
+    [seedance20, [-1, 4, 15], [0, 1, 3, 16]],
     [fast, [-1, 4, 15], [0, 3, 16]],
     [overseas, [-1, 4, 15], [0, 3, 16]],
-    [modern, [-1, 4, 30], [0, 3, 31]],
-    [own, [-1, 1, 30], [0, 31]],
+    [seedance25, [-1, 4, 30], [0, 3, 31]],
+    [operatorModel, [-1, 1, 30], [0, 31]],
   ];
-  test.each(lengths)('of %s in seconds', (model, good, wrong) => {
-    for (const duration of good) expect(generic({ duration }, model).body).toMatchObject({ duration });
-    for (const duration of wrong) {
-      const one = refusal(() => generic({ duration }, model));
-      expect(one.message).toMatch(/^duration: must be -1 or \d+ to \d+/);
-      expect(refusal(() => generic({ seconds: String(duration) }, model)).message).toMatch(/^seconds: /);
+  test.each(durations)('of %s in seconds', (model, accepted, rejected) => {
+    for (const duration of accepted) expect(generic({ duration }, model).body).toMatchObject({ duration });
+    for (const duration of rejected) {
+      const error = errorOf(() => generic({ duration }, model));
+      expect(error.message).toMatch(/^duration: must be -1 or \d+ to \d+/);
+      expect(errorOf(() => generic({ seconds: String(duration) }, model)).message).toMatch(/^seconds: /);
     }
   });
 
   const resolutions: [string, string[], string[]][] = [
-    [standard, ['480p', '720P', '1080p', '4K'], ['8k', '854x480']],
+    [seedance20, ['480p', '720P', '1080p', '4K'], ['8k', '854x480']],
     [fast, ['480p', '720p'], ['1080p', '4k']],
     [overseas, ['480p', '720p'], ['1080p', '4k']],
-    [modern, ['480p', '720p', '1080p'], ['4k']],
-    [own, ['480p', '4k'], ['8k']],
+    [seedance25, ['480p', '720p', '1080p'], ['4k']],
+    [operatorModel, ['480p', '4k'], ['8k']],
   ];
-  test.each(resolutions)('of %s in lines', (model, good, wrong) => {
-    for (const size of good)
+  test.each(resolutions)('of %s in resolution', (model, accepted, rejected) => {
+    for (const size of accepted)
       expect(generic({ size }, model).body).toMatchObject({ resolution: size.toLowerCase() });
-    for (const size of wrong)
-      expect(refusal(() => generic({ size }, model)).message).toMatch(/^size: .*480p/);
+    for (const size of rejected)
+      expect(errorOf(() => generic({ size }, model)).message).toMatch(/^size: .*480p/);
   });
 
   test.each([
-    [standard, 360],
+    [seedance20, 360],
     [fast, 360],
-    [modern, 720],
-    [own, 720],
-  ])('of %s in frames', (model, most) => {
-    expect(official({ frames: most }, [text()], model).expectedUnits).toBe(most / 24);
-    const one = refusal(() => official({ frames: most + 1 }, [text()], model));
-    expect(one.message).toContain(`frames: must be at most ${most}`);
+    [seedance25, 720],
+    [operatorModel, 720],
+  ])('of %s in frames', (model, maxFrames) => {
+    expect(official({ frames: maxFrames }, [text()], model).expectedUnits).toBe(maxFrames / 24);
+    const error = errorOf(() => official({ frames: maxFrames + 1 }, [text()], model));
+    expect(error.message).toContain(`frames: must be at most ${maxFrames}`);
   });
 
   test.each<[string, Metadata, string]>([
@@ -439,15 +474,15 @@ describe('the bounds', () => {
     ['a task type', { omni_reference_task_type: 'edit' }, 'metadata.omni_reference_task_type'],
   ])('refuse %s on 2.0 only', (_, metadata, field) => {
     const sources: Change = { video: { url: address }, metadata };
-    for (const model of [standard, fast, overseas]) {
-      const one = refusal(() => generic(sources, model));
-      expect([one.code, one.message.split(': ')[0]]).toEqual([bad, field]);
+    for (const model of [seedance20, fast, overseas]) {
+      const error = errorOf(() => generic(sources, model));
+      expect([error.code, error.message.split(': ')[0]]).toEqual([invalid, field]);
     }
-    expect(generic(sources, modern).body).toMatchObject(metadata);
+    expect(generic(sources, seedance25).body).toMatchObject(metadata);
   });
 });
 
-test('an image without a role goes to the provider as it came, also beside a first frame', () => {
+test('an image without a role is forwarded unchanged, also with a first frame', () => {
   const { role: _, ...plain } = image();
   for (const content of [[plain], [image(address, 'first_frame'), plain]])
     expect(official({}, content).body).toEqual({ content });
@@ -460,14 +495,14 @@ describe('a task type of 2.5', () => {
   test.each<[string, object, Content]>([
     ['an edit', { omni_reference_task_type: 'edit' }, [text(), video()]],
     [
-      'an edit that says all',
+      'an edit with all options',
       { omni_reference_task_type: 'edit', duration: -1, ratio: 'adaptive' },
       [text(), video()],
     ],
     ['an edit of a draft', { omni_reference_task_type: 'edit' }, [text(), draft()]],
     ['an extension', { omni_reference_task_type: 'extend', duration: 9 }, [text(), video()]],
     ['a reference with a ratio', { omni_reference_task_type: 'reference', ratio: '1:1' }, [text(), image()]],
-    // What nothing explicit rules out the provider may refuse later.
+    // The request sets no task type. The provider may still refuse this combination.
     ['a first frame with a ratio', { ratio: '1:1' }, first],
     ['a first frame with a ratio and type auto', { omni_reference_task_type: 'auto', ratio: '1:1' }, first],
     [
@@ -475,7 +510,7 @@ describe('a task type of 2.5', () => {
       { omni_reference_task_type: 'auto', ratio: '1:1', duration: 5 },
       [video()],
     ],
-  ])('takes %s', (_, options, content) => {
+  ])('accepts %s', (_, options, content) => {
     expect(official(options, content).body).toEqual({ content, ...options });
   });
 
@@ -525,20 +560,20 @@ describe('a task type of 2.5', () => {
       [...first, image(address, 'last_frame')],
       ofFirst,
     ],
-  ])('refuses %s of %j', (_, options, content, message) => {
-    const one = refusal(() => official(options, content));
-    expect(one).toEqual({ status: 400, code: constraint, message });
+  ])('refuses %s with %j', (_, options, content, message) => {
+    const error = errorOf(() => official(options, content));
+    expect(error).toEqual({ status: 400, code: constraint, message });
   });
 
   test('names the fields of a generic request', () => {
     const edit: Change = { omni_reference_task_type: 'edit', video: { url: address } };
-    const fieldOf = (change: Change) => refusal(() => generic({ ...edit, ...change })).message.split(': ')[0];
+    const fieldOf = (change: Change) => errorOf(() => generic({ ...edit, ...change })).message.split(': ')[0];
     expect(fieldOf({ seconds: '5' })).toBe('seconds');
     expect(fieldOf({ duration: 5 })).toBe('duration');
     expect(fieldOf({ metadata: { frames: 96 } })).toBe('metadata.frames');
     expect(fieldOf({ metadata: { ratio: '1:1' } })).toBe('metadata.ratio');
     expect(fieldOf({ metadata: { aspect_ratio: '1:1' } })).toBe('metadata.aspect_ratio');
-    const typeOf = (change: Change) => refusal(() => generic(change)).message.split(': ')[0];
+    const typeOf = (change: Change) => errorOf(() => generic(change)).message.split(': ')[0];
     expect(typeOf({ omni_reference_task_type: 'edit' })).toBe('omni_reference_task_type');
     expect(typeOf({ metadata: { omni_reference_task_type: 'edit' } })).toBe(
       'metadata.omni_reference_task_type',

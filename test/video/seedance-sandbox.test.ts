@@ -8,10 +8,10 @@ import { expectSchema, officialPath } from './seedance-provider.ts';
 
 const genericPath = '/v1/video/generations';
 const videosPath = '/v1/videos';
-const standard = 'epsilon-delta-2-0-260128';
-const modern = 'epsilon-delta-2-5-260628';
+const seedance20 = 'epsilon-delta-2-0-260128';
+const seedance25 = 'epsilon-delta-2-5-260628';
 
-interface Shown {
+interface TaskBody {
   status: string;
   seconds?: string;
   error?: { code: string } | null;
@@ -29,12 +29,12 @@ afterAll(() => target.close());
 
 async function create(path: string, body: object, key = target.key): Promise<string> {
   const response = await post(target.url, key, path, body);
-  const made = (await response.json()) as { id: string };
-  expect(response.status, JSON.stringify(made)).toBe(200);
-  return made.id;
+  const created = (await response.json()) as { id: string };
+  expect(response.status, JSON.stringify(created)).toBe(200);
+  return created.id;
 }
 
-async function show<Body>(path: string, id: string): Promise<Body> {
+async function getTask<Body>(path: string, id: string): Promise<Body> {
   const response = await fetch(`${target.url}${path}/${id}`, {
     headers: { authorization: `Bearer ${target.key}` },
   });
@@ -42,18 +42,19 @@ async function show<Body>(path: string, id: string): Promise<Body> {
   return (await response.json()) as Body;
 }
 
-async function finish(path: string, id: string): Promise<Shown> {
+async function waitForFinal(path: string, id: string): Promise<TaskBody> {
   return await vi.waitFor(
     async () => {
-      const task = await show<Shown>(path, id);
-      if (['queued', 'running', 'in_progress'].includes(task.status)) throw new Error('it is not final');
+      const task = await getTask<TaskBody>(path, id);
+      if (['queued', 'running', 'in_progress'].includes(task.status))
+        throw new Error('the task is not final');
       return task;
     },
     { timeout: 15_000, interval: 100 },
   );
 }
 
-/** What a player finds in a file. */
+/** Reads the properties of a video file. */
 async function probe(url = '') {
   const response = await fetch(url);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'video/mp4']);
@@ -70,10 +71,10 @@ async function probe(url = '') {
 }
 
 describe.concurrent('a Seedance video of the sandbox', () => {
-  test('has the length, lines and last frame that the official request asks for', async () => {
+  test('has the duration, resolution and last frame of the official request', async () => {
     const { key, id: token } = await makeKey(target, { quota: 100 });
     const request = {
-      model: standard,
+      model: seedance20,
       content: [{ type: 'text', text: 'A cat walks' }],
       resolution: '480p',
       ratio: '16:9',
@@ -84,11 +85,11 @@ describe.concurrent('a Seedance video of the sandbox', () => {
       return_last_frame: true,
     };
     const id = await create(officialPath, request, key);
-    const task = await finish(officialPath, id);
+    const task = await waitForFinal(officialPath, id);
     expectSchema('OfficialTask', task);
     expect(task).toMatchObject({
       id,
-      model: standard,
+      model: seedance20,
       status: 'succeeded',
       error: null,
       seed: 0,
@@ -99,17 +100,20 @@ describe.concurrent('a Seedance video of the sandbox', () => {
       generate_audio: false,
       usage: { completion_tokens: 38_430, total_tokens: 38_430 },
     });
-    const lines = { size: [854, 480], frames: 96, fps: 24, audio: false };
-    expect(await probe(task.content?.video_url)).toEqual(lines);
-    const picture = await fetch(task.content?.last_frame_url ?? '');
-    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
-    expect(imageSize(new Uint8Array(await picture.arrayBuffer()))).toMatchObject({ width: 854, height: 480 });
+    const properties = { size: [854, 480], frames: 96, fps: 24, audio: false };
+    expect(await probe(task.content?.video_url)).toEqual(properties);
+    const lastFrame = await fetch(task.content?.last_frame_url ?? '');
+    expect([lastFrame.status, lastFrame.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect(imageSize(new Uint8Array(await lastFrame.arrayBuffer()))).toMatchObject({
+      width: 854,
+      height: 480,
+    });
     expect(await remainingQuota(target, token)).toBe(96);
   });
 
-  test('is made from a generic request as well, and shown in both of its formats', async () => {
+  test('can be created by a generic request, and is returned in both generic formats', async () => {
     const request = {
-      model: modern,
+      model: seedance25,
       prompt: 'A cat walks',
       image: dataUrl('image/png', png(600, 400)),
       size: '480P',
@@ -117,7 +121,7 @@ describe.concurrent('a Seedance video of the sandbox', () => {
       metadata: { ratio: '1:1', return_last_frame: true },
     };
     const [video, record] = await Promise.all([create(videosPath, request), create(genericPath, request)]);
-    const task = await finish(videosPath, video);
+    const task = await waitForFinal(videosPath, video);
     expectSchema('VideoTask', task);
     expect(task).toMatchObject({
       id: video,
@@ -131,14 +135,17 @@ describe.concurrent('a Seedance video of the sandbox', () => {
       frames: 96,
       audio: true,
     });
-    const shown = await vi.waitFor(async () => {
-      const one = await show<{ data: { status: string; result_url?: string } }>(genericPath, record);
-      expect(one.data.status).toBe('SUCCESS');
-      return one;
+    const completed = await vi.waitFor(async () => {
+      const reply = await getTask<{ data: { status: string; result_url?: string } }>(genericPath, record);
+      expect(reply.data.status).toBe('SUCCESS');
+      return reply;
     }, 15_000);
-    expectSchema('FamilyRecord', shown);
-    expect(shown.data).toMatchObject({ task_id: record, data: { id: record, duration: 4, ratio: '1:1' } });
-    expect(await probe(shown.data.result_url)).toMatchObject({ size: [480, 480], fps: 24 });
+    expectSchema('FamilyRecord', completed);
+    expect(completed.data).toMatchObject({
+      task_id: record,
+      data: { id: record, duration: 4, ratio: '1:1' },
+    });
+    expect(await probe(completed.data.result_url)).toMatchObject({ size: [480, 480], fps: 24 });
   });
 
   test.each([
@@ -147,41 +154,46 @@ describe.concurrent('a Seedance video of the sandbox', () => {
     ['[[unknown]]', 'failed', { code: 'task_lost', message: expect.any(String) }],
     ['[[expire]]', 'expired', null],
     ['[[poll-error]] [[poll-malformed]]', 'succeeded', null],
-  ])('that goes wrong with %s is %s', async (trigger, status, error) => {
+  ])('with the trigger %s is %s', async (trigger, status, error) => {
     const { key, id: token } = await makeKey(target, { quota: 100 });
     const content = [{ type: 'text', text: `A cat ${trigger}` }];
-    const request = { model: standard, content, resolution: '480p', duration: 4 };
+    const request = { model: seedance20, content, resolution: '480p', duration: 4 };
     const id = await create(officialPath, request, key);
-    const task = await finish(officialPath, id);
+    const task = await waitForFinal(officialPath, id);
     expectSchema('OfficialTask', task);
     expect([task.status, task.error]).toEqual([status, error]);
     expect(await remainingQuota(target, token)).toBe(status === 'succeeded' ? 96 : 100);
   });
 
-  test('with a first frame fails later, where only the provider rules a ratio out', async () => {
+  test('with a first frame and a ratio fails later, because only the provider checks that', async () => {
     const first = {
       type: 'image_url',
       image_url: { url: dataUrl('image/png', png(400, 400)) },
       role: 'first_frame',
     };
-    const id = await create(officialPath, { model: modern, content: [first], ratio: '16:9', duration: 4 });
-    const { error } = await finish(officialPath, id);
+    const id = await create(officialPath, {
+      model: seedance25,
+      content: [first],
+      ratio: '16:9',
+      duration: 4,
+    });
+    const { error } = await waitForFinal(officialPath, id);
     expect(error).toMatchObject({ code: 'InvalidParameter.TaskTypeConstraint' });
   });
 
-  test('starts from a finished draft', async () => {
+  test('can be created from a completed draft', async () => {
     const draft = await create(officialPath, {
-      model: standard,
+      model: seedance20,
       content: [{ type: 'text', text: 'A draft' }],
       draft: true,
       resolution: '480p',
       duration: 4,
     });
     const content = [{ type: 'draft_task', draft_task: { id: draft } }];
-    const request = { model: standard, content, resolution: '480p', duration: 4 };
+    const request = { model: seedance20, content, resolution: '480p', duration: 4 };
     expect((await post(target.url, target.key, officialPath, request)).status).toBe(400);
-    await finish(officialPath, draft);
-    const task = await finish(officialPath, await create(officialPath, request));
+    await waitForFinal(officialPath, draft);
+    const task = await waitForFinal(officialPath, await create(officialPath, request));
     expect(task).toMatchObject({ status: 'succeeded', draft_task_id: draft });
   });
 });

@@ -12,14 +12,14 @@ test.each([
   [{ frames: 0 }, undefined],
   [{ framespersecond: 24 }, undefined],
   [undefined, undefined],
-])('the seconds of %j are %j', (answer, seconds) => {
-  expect(secondsOf(answer)).toBe(seconds);
+])('the seconds of %j are %j', (snapshot, seconds) => {
+  expect(secondsOf(snapshot)).toBe(seconds);
 });
 
-test('words that are too long are cut wherever they are shown', () => {
-  const [long, cut] = ['x'.repeat(20_001), 'x'.repeat(20_000)];
+test('long strings are truncated in every field', () => {
+  const [long, truncated] = ['x'.repeat(20_001), 'x'.repeat(20_000)];
   expect(readSnapshot({ resolution: long, ratio: long })).toEqual({
-    native: { content: {}, resolution: cut, ratio: cut },
-    metadata: { resolution: cut, ratio: cut },
+    native: { content: {}, resolution: truncated, ratio: truncated },
+    metadata: { resolution: truncated, ratio: truncated },
   });
 });

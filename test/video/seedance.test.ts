@@ -18,7 +18,7 @@ import {
 const rig = useSeedanceRig();
 
 describe('a request', () => {
-  test('goes upstream translated, under the name of the model there, and without its callback', async () => {
+  test('is forwarded translated, with the upstream’s model name and without its callback', async () => {
     const request = {
       model: seedance25,
       prompt: 'A cat walks',
@@ -90,16 +90,16 @@ describe('a request', () => {
     expect(rig.sent()).toEqual([sent, sent, sent]);
     const [{ method, path, headers } = { method: '', path: '', headers: {} }] = rig.upstream.changes();
     expect([method, path, headers.authorization]).toEqual(['POST', officialPath, 'Bearer upstream-key']);
-    const kept = await rig.gateway.gateway.store.read
+    const stored = await rig.gateway.gateway.store.read
       .selectFrom('tasks')
       .select(['callback_url', 'expected_units'])
       .orderBy('created_at', 'desc')
       .limit(3)
       .execute();
-    expect(kept).toEqual(Array(3).fill({ callback_url: 'https://app.example/hook', expected_units: 30 }));
+    expect(stored).toEqual(Array(3).fill({ callback_url: 'https://app.example/hook', expected_units: 30 }));
   });
 
-  test('answers the id, and the safety identifier only when it was sent', async () => {
+  test('returns the id, and the safety identifier if it was sent', async () => {
     const request = { model: seedance20, content: [text] };
     expect(await (await rig.post(officialPath, request)).json()).toEqual({ id: expect.any(String) });
     const named = await rig.post(officialPath, { ...request, safety_identifier: 'user-1' });
@@ -115,22 +115,25 @@ describe('a state', () => {
     ['failed', { error: failure }, 'failed', 'failed', 'FAILURE', '100%'],
     ['expired', {}, 'expired', 'failed', 'FAILURE', '100%'],
     ['cancelled', {}, 'cancelled', 'failed', 'FAILURE', '100%'],
-    ['of a new kind', {}, 'queued', 'queued', 'QUEUED', '10%'],
+    ['of an unknown kind', {}, 'queued', 'queued', 'QUEUED', '10%'],
   ];
-  test.each(rows)('%s is told in every format', async (status, rest, official, generic, family, progress) => {
-    const ids = [await rig.create(), await rig.create({}, videosPath), await rig.create({}, genericPath)];
-    const [first = '', second = '', third = ''] = ids;
-    rig.taskState = { ...rest, status };
-    expect(await rig.poll(first)).toMatchObject({ id: first, model: seedance25, status: official });
-    expect(await rig.poll(second, videosPath)).toMatchObject({ id: second, status: generic });
-    const record = await rig.poll(third, genericPath);
-    expect(record).toMatchObject({
-      code: 'success',
-      data: { task_id: third, status: family, progress, data: { id: third, status: official } },
-    });
-  });
+  test.each(rows)(
+    '%s is returned in every format',
+    async (status, rest, official, generic, family, progress) => {
+      const ids = [await rig.create(), await rig.create({}, videosPath), await rig.create({}, genericPath)];
+      const [first = '', second = '', third = ''] = ids;
+      rig.taskState = { ...rest, status };
+      expect(await rig.poll(first)).toMatchObject({ id: first, model: seedance25, status: official });
+      expect(await rig.poll(second, videosPath)).toMatchObject({ id: second, status: generic });
+      const record = await rig.poll(third, genericPath);
+      expect(record).toMatchObject({
+        code: 'success',
+        data: { task_id: third, status: family, progress, data: { id: third, status: official } },
+      });
+    },
+  );
 
-  test('of a new kind keeps a running task running', async () => {
+  test('of an unknown kind leaves a running task running', async () => {
     const id = await rig.create();
     rig.taskState = { status: 'running' };
     await rig.poll(id);
@@ -138,7 +141,7 @@ describe('a state', () => {
     expect(await rig.poll(id)).toMatchObject({ status: 'running' });
   });
 
-  test('is not told to others, nor at the routes of other formats', async () => {
+  test('is not returned to other routes', async () => {
     const id = await rig.create();
     const other = await rig.create({}, genericPath);
     for (const path of [genericPath, videosPath, '/api/v3/contents/generations/tasks/none'])
@@ -149,7 +152,7 @@ describe('a state', () => {
 });
 
 describe('a finished task', () => {
-  test('shows the snapshot of the upstream with the public id and the address in three places', async () => {
+  test('returns the upstream’s snapshot with the public id and the URL in three fields', async () => {
     const id = await rig.create({ safety_identifier: 'user-1' });
     rig.taskState = { ...finished, draft_task_id: 'cgt-draft', secret: rig.upstream.url };
     const task = await rig.poll(id);
@@ -167,7 +170,7 @@ describe('a finished task', () => {
     expect(task.created_at).toBeGreaterThan(1_700_000_000);
   });
 
-  test('is a generic object with all that is known of the video', async () => {
+  test('is a generic object with all facts of the video', async () => {
     const id = await rig.create({ size: '720P' }, videosPath);
     rig.taskState = finished;
     expect(await rig.poll(id, videosPath)).toMatchObject({
@@ -226,25 +229,25 @@ describe('a finished task', () => {
     ['outputs[0]', { outputs: [url, 'https://files.example/other.mp4'] }],
     ['outputs[0].url', { outputs: [{ url }] }],
     ['video_url', { video_url: url, content: null, outputs: [] }],
-  ])('has its video where the channel puts it: %s', async (_, places) => {
+  ])('has its video from any field of the channel: %s', async (_, fields) => {
     const id = await rig.create();
-    rig.taskState = { status: 'succeeded', ...places };
+    rig.taskState = { status: 'succeeded', ...fields };
     expect(await rig.poll(id)).toMatchObject({ content: { video_url: url }, video_url: url, outputs: [url] });
   });
 
   test.each<[string, object]>([
-    ['no address', {}],
-    ['an address that is none', { content: { video_url: 'file:///etc/passwd' }, outputs: [7] }],
-  ])('with %s has failed', async (_, places) => {
+    ['no URL', {}],
+    ['an invalid URL', { content: { video_url: 'file:///etc/passwd' }, outputs: [7] }],
+  ])('with %s fails', async (_, fields) => {
     const id = await rig.create();
-    rig.taskState = { status: 'succeeded', ...places };
+    rig.taskState = { status: 'succeeded', ...fields };
     expect(await rig.poll(id)).toMatchObject({
       status: 'failed',
       error: { code: 'video_generation_failed', message: expect.any(String) },
     });
   });
 
-  test('stays as the contract has it whatever an upstream tells', async () => {
+  test('matches the contract for any response of the upstream', async () => {
     const id = await rig.create();
     rig.taskState = {
       ...finished,
@@ -272,7 +275,7 @@ describe('a finished task', () => {
       expect(task).not.toHaveProperty(name);
   });
 
-  test('names no id of the upstream, not even in the words of a failure', async () => {
+  test('contains no id of the upstream, even in an error message', async () => {
     const id = await rig.create();
     const words = `Task ${rig.upstreamId} failed`;
     rig.taskState = { status: 'failed', error: { code: 'InternalServiceError', message: words } };
@@ -290,9 +293,9 @@ describe('the list', () => {
     return { ids: items.map(({ id }) => id), total };
   };
 
-  test('has every state, model and tier apart, and forgets after seven days', async () => {
+  test('filters by state, model and tier, and omits tasks after seven days', async () => {
     await rig.pass(8 * day);
-    const made: Record<string, string> = {};
+    const idByStatus: Record<string, string> = {};
     for (const [status, rest] of Object.entries({
       succeeded: finished,
       failed: { error: failure },
@@ -301,35 +304,35 @@ describe('the list', () => {
       const id = await rig.create();
       rig.taskState = { ...rest, status };
       await rig.poll(id);
-      made[status] = id;
+      idByStatus[status] = id;
     }
-    made.running = await rig.create({ service_tier: 'flex' });
+    idByStatus.running = await rig.create({ service_tier: 'flex' });
     rig.taskState = { status: 'running' };
-    await rig.poll(made.running);
+    await rig.poll(idByStatus.running);
     rig.taskState = { status: 'queued' };
-    made.cancelled = await rig.create({ model: seedance20 });
-    await rig.send('DELETE', `${officialPath}/${made.cancelled}`);
-    made.queued = await rig.create({ model: seedance20, service_tier: 'default' });
+    idByStatus.cancelled = await rig.create({ model: seedance20 });
+    await rig.send('DELETE', `${officialPath}/${idByStatus.cancelled}`);
+    idByStatus.queued = await rig.create({ model: seedance20, service_tier: 'default' });
     await rig.create({}, genericPath);
 
     const all = ['queued', 'cancelled', 'running', 'expired', 'failed', 'succeeded'].map(
-      (name) => made[name],
+      (name) => idByStatus[name],
     );
     expect(await list('')).toEqual({ ids: all, total: 6 });
-    for (const [status, id] of Object.entries(made))
+    for (const [status, id] of Object.entries(idByStatus))
       expect(await list(`filter.status=${status}`), status).toEqual({ ids: [id], total: 1 });
-    expect((await list(`filter.model=${seedance20}`)).ids).toEqual([made.queued, made.cancelled]);
-    expect((await list('filter.service_tier=flex')).ids).toEqual([made.running]);
+    expect((await list(`filter.model=${seedance20}`)).ids).toEqual([idByStatus.queued, idByStatus.cancelled]);
+    expect((await list('filter.service_tier=flex')).ids).toEqual([idByStatus.running]);
     expect((await list('filter.service_tier=default')).total).toBe(5);
-    const two = `filter.task_ids=${made.failed}&filter.task_ids=${made.queued}&filter.task_ids=none`;
-    expect((await list(two)).ids).toEqual([made.queued, made.failed]);
-    expect((await list(`${two}&filter.status=failed`)).ids).toEqual([made.failed]);
+    const two = `filter.task_ids=${idByStatus.failed}&filter.task_ids=${idByStatus.queued}&filter.task_ids=none`;
+    expect((await list(two)).ids).toEqual([idByStatus.queued, idByStatus.failed]);
+    expect((await list(`${two}&filter.status=failed`)).ids).toEqual([idByStatus.failed]);
     expect(await list('page_num=2')).toEqual({ ids: [], total: 6 });
     await rig.pass(7 * day);
     expect(await list('')).toEqual({ ids: [], total: 0 });
   });
 
-  test('takes a prompt that looks like a tier for a prompt', async () => {
+  test('does not mistake a prompt for a tier', async () => {
     await rig.pass(8 * day);
     await rig.create({ content: [{ type: 'text', text: '"service_tier":"flex"' }] });
     expect((await list('filter.service_tier=flex')).total).toBe(0);
@@ -338,11 +341,11 @@ describe('the list', () => {
 });
 
 describe('a family record', () => {
-  test('is SUBMITTED until the provider has the task, and QUEUED from then on', async () => {
-    const asked = Promise.withResolvers<ServerResponse>();
-    rig.overrides.set('POST', (_request, response) => asked.resolve(response));
-    const made = rig.create({}, genericPath);
-    const provider = await asked.promise;
+  test('is SUBMITTED until the provider accepts the task, and then QUEUED', async () => {
+    const submission = Promise.withResolvers<ServerResponse>();
+    rig.overrides.set('POST', (_request, response) => submission.resolve(response));
+    const creation = rig.create({}, genericPath);
+    const provider = await submission.promise;
     const { read } = rig.gateway.gateway.store;
     const newest = read.selectFrom('tasks').select('id').orderBy('created_at', 'desc').limit(1);
     const { id } = await newest.executeTakeFirstOrThrow();
@@ -354,13 +357,13 @@ describe('a family record', () => {
       start_time: 0,
     });
     sendJson(provider, 200, { id: 'cgt-20260301120000-later' });
-    expect(await made).toBe(id);
+    expect(await creation).toBe(id);
     expect(await record()).toMatchObject({ task_id: id, status: 'QUEUED' });
   });
 });
 
 describe('a draft', () => {
-  test('is named upstream by its id there, and to the client by the public one', async () => {
+  test('has the upstream’s id in requests to the upstream, and the public id in responses', async () => {
     const draft = await rig.create({ draft: true });
     const upstreamId = rig.upstreamId;
     rig.taskState = finished;
