@@ -1,12 +1,36 @@
+/** Parses JSON. Undefined for any other text. */
+export function parseJson(text: Buffer | string): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Reads a property of a value that may not be an object. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** Reads a non-empty string. */
-export function textField(value: unknown, name: string): string | undefined {
+export function objectField(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
+  const found = field(value, name);
+  return isObject(found) ? found : undefined;
+}
+
+/** Reads a list. Empty without one. */
+export function listField(value: unknown, name: string): readonly unknown[] {
+  const found = field(value, name);
+  return Array.isArray(found) ? found : [];
+}
+
+/** Reads a string that is not empty, and cuts it off after `max` characters. */
+export function textField(value: unknown, name: string, max?: number): string | undefined {
   const text = field(value, name);
-  return typeof text === 'string' && text !== '' ? text : undefined;
+  return typeof text === 'string' && text !== '' ? text.slice(0, max) : undefined;
 }
 
 /** Reads a finite number, also from a string. */
@@ -39,24 +63,29 @@ export function integerField(value: unknown, name: string): number | undefined {
   return Number.isSafeInteger(rounded) ? rounded : undefined;
 }
 
+/** Reads a date. Returns epoch milliseconds, or NaN without one. */
+export function timeField(value: unknown, name: string): number {
+  return Date.parse(textField(value, name) ?? '');
+}
+
+type Optional<T> = {
+  [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
+};
+type Required<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] };
+
+/** Removes the properties without a value. */
+export function defined<T extends object>(values: T): Optional<T> & Required<T> {
+  const present = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as Optional<T> & Required<T>;
+}
+
 /** Collects the defined values of the names. */
 export function pickDefined<Name extends string, Value>(
   names: readonly Name[],
   valueOf: (name: Name) => Value | undefined,
 ): Partial<Record<Name, Value>> {
-  const found: Partial<Record<Name, Value>> = {};
-  for (const name of names) {
-    const value = valueOf(name);
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
-}
-
-export function objectField(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
-  const found = field(value, name);
-  return typeof found === 'object' && found !== null && !Array.isArray(found)
-    ? (found as Record<string, unknown>)
-    : undefined;
+  const values = names.map((name) => [name, valueOf(name)] as const);
+  return defined(Object.fromEntries(values)) as Partial<Record<Name, Value>>;
 }
 
 /** Reads an upstream id that can be stored and used in a path. */

@@ -2,6 +2,7 @@ import { isIP, isIPv6 } from 'node:net';
 import type { Channel } from '../channels/channel.ts';
 import type { ChannelResponse } from '../channels/failover.ts';
 import { isPrivateAddress } from '../outbound/open-url.ts';
+import { parseJson } from './json.ts';
 
 const mask = '***';
 /** A longer text is cut off. */
@@ -154,7 +155,7 @@ function isPublicHost(host: string): boolean {
 function mapStrings(bytes: Buffer, redact: (text: string) => string): Buffer {
   const text = bytes.toString('utf8');
   const result = text.replace(/"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/g, (literal) => {
-    const original = parseJson(literal);
+    const original = parseJson(literal) as string | undefined;
     const redacted = original === undefined ? undefined : redact(original);
     return redacted === original ? literal : JSON.stringify(redacted);
   });
@@ -170,14 +171,6 @@ function hostPattern(host: string): RegExp {
 function kindOf(groups: Record<Kind, string | undefined>): Kind {
   for (const [kind, found] of Object.entries(groups)) if (found !== undefined) return kind as Kind;
   throw new Error('every alternative is a group');
-}
-
-function parseJson(literal: string): string | undefined {
-  try {
-    return JSON.parse(literal) as string;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Builds the redactor for the response to a client's request. */

@@ -1,8 +1,13 @@
 import { Failure } from '../lib/failure.ts';
 
+/** Builds the failure for a provider's response that breaks its protocol. */
+export function badResponse(message: string, cause?: unknown): Failure {
+  return new Failure(502, 'bad_response', message, { cause });
+}
+
 /** Builds the failure for an invalid response with status 200. */
 export function unusableResponse(): Failure {
-  return new Failure(502, 'bad_response', 'The provider did not give a usable answer.');
+  return badResponse('The provider did not give a usable answer.');
 }
 
 /** A valid response without output. The request may be the cause, so it does not count against the channel. */

@@ -15,7 +15,7 @@ function passed(text: string, size = text.length || 1) {
   const out: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) {
     const piece = Buffer.from(bytes.subarray(at, at + size));
-    out.push(...links.take(piece).map((part) => Buffer.from(part)));
+    out.push(...links.write(piece).map((part) => Buffer.from(part)));
     // As it happens when the next ones come.
     piece.fill('"');
   }
@@ -93,7 +93,7 @@ test('audio goes on at once, and no more waits than an address has', () => {
   let most = 0;
   const take = (text: string) => {
     taken += text.length;
-    given += lengthOf(links.take(Buffer.from(text)));
+    given += lengthOf(links.write(Buffer.from(text)));
     most = Math.max(most, taken - given);
   };
   take('{"data":"AAAA');

@@ -233,6 +233,15 @@ test.each([
   }
 });
 
+test.each(['u00e9', '\\u00e9', 'n', '\\'])('a string is never cut inside of the escape %s', (escape) => {
+  for (let length = 56; length <= 64; length += 1) {
+    const elided = new ElidedJson();
+    const start = 'x'.repeat(length);
+    elided.push(Buffer.from(`{"a":"${start}\\${escape}${'y'.repeat(900)}","b":1}`));
+    expect(JSON.parse(elided.text)).toMatchObject({ a: expect.stringMatching(`^${start}`), b: 1 });
+  }
+});
+
 test('an answer that tells more than any does is too much', () => {
   const elided = new ElidedJson();
   const push = () => {

@@ -100,7 +100,7 @@ function forward(
   settle: (meter: CallMeter) => Promise<void>,
 ): CallOutput {
   const linked = (parts: readonly Buffer[]) =>
-    links === undefined ? parts : parts.flatMap((part) => links.take(part));
+    links === undefined ? parts : parts.flatMap((part) => links.write(part));
   const hooks = {
     transform: (chunk: Buffer) => linked(meter.write(chunk)),
     async end() {

@@ -52,5 +52,5 @@ export function linkResponse(
   const links = responseLinks(request, channel, urls);
   return links === undefined
     ? response
-    : Buffer.concat([...links.take(Buffer.from(response)), ...links.end()]);
+    : Buffer.concat([...links.write(Buffer.from(response)), ...links.end()]);
 }

@@ -2,7 +2,7 @@ import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { countersOf, tokensIn, usageOf } from '../token-usage.ts';
 import { unusableResponse } from '../unusable-response.ts';
-import { AnswerSplitter } from './answer-splitter.ts';
+import { ResponseSplitter } from './splitter.ts';
 import { type Encoding, publicVector } from './vectors.ts';
 
 /** Properties that the response must have. */
@@ -26,11 +26,11 @@ export async function* publicEmbeddings(
   { model, count, encoding, likely }: ExpectedEmbeddings,
   finish: (usage: Usage) => Promise<void>,
 ): AsyncGenerator<Buffer> {
-  const splitter = new AnswerSplitter();
+  const splitter = new ResponseSplitter();
   let seen = 0;
   let before = '{"object":"list","data":[';
   for await (const chunk of body) {
-    const vectors = splitter.take(chunk).map((item) => publicVector(item, seen++, encoding));
+    const vectors = splitter.write(chunk).map((item) => publicVector(item, seen++, encoding));
     if (seen > count) throw unusableResponse();
     if (vectors.length === 0) continue;
     yield Buffer.from(before + vectors.join(','));

@@ -1,4 +1,4 @@
-import { field } from '../json.ts';
+import { field, parseJson } from '../json.ts';
 import { unusableResponse } from '../unusable-response.ts';
 
 export type Encoding = 'float' | 'base64';
@@ -9,18 +9,10 @@ export type Encoding = 'float' | 'base64';
  * @throws Failure 502 when it is not a vector, or not that of the next input
  */
 export function publicVector(item: Buffer, index: number, encoding: Encoding): string {
-  const sent = parseItem(item);
+  const sent = parseJson(item);
   if ((field(sent, 'index') ?? index) !== index) throw unusableResponse();
   const embedding = encode(field(sent, 'embedding'), encoding);
   return JSON.stringify({ object: 'embedding', index, embedding });
-}
-
-function parseItem(item: Buffer): unknown {
-  try {
-    return JSON.parse(item.toString('utf8'));
-  } catch {
-    throw unusableResponse();
-  }
 }
 
 /** Converts a vector to the requested encoding. */

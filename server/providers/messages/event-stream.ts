@@ -1,5 +1,5 @@
 import { Failure } from '../../lib/failure.ts';
-import { field, textField } from '../json.ts';
+import { field, parseJson, textField } from '../json.ts';
 import { EventSplitter } from '../native/event-splitter.ts';
 import { EventParser } from '../native/events.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
@@ -126,12 +126,7 @@ class EventTranslator {
 
 /** Parses an event's JSON. @throws Failure 502 without a type */
 function parseEvent(text: string): { type: string; data: object } {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    throw unusableResponse();
-  }
+  const data = parseJson(text);
   const type = textField(data, 'type');
   if (type === undefined) throw unusableResponse();
   return { type, data: data as object };

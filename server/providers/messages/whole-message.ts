@@ -1,4 +1,4 @@
-import { field, textField } from '../json.ts';
+import { field, parseJson, textField } from '../json.ts';
 import { unusableResponse } from '../unusable-response.ts';
 import type { TokenCounter } from './token-counter.ts';
 
@@ -41,12 +41,4 @@ export function toPublicMessage(
     stop_sequence: message.stop_sequence ?? null,
     usage: counter.publicUsage(message.usage),
   };
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw unusableResponse();
-  }
 }

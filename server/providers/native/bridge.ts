@@ -7,7 +7,7 @@ import { audioSeconds, inferenceForm } from '../../models/speech-time.ts';
 import { sumUsage } from '../../models/usage.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
-import { field, objectField, textField } from '../json.ts';
+import { field, objectField, parseJson, textField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { failureFromCode } from '../rejection.ts';
 import type { NativeSpeechRequest } from './speech-request.ts';
@@ -127,14 +127,6 @@ export class BridgedSpeech {
     if (usage === undefined || usage.units < (this.#usage?.units ?? 0)) return;
     this.#usage = usage;
     this.#text.report(usage);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

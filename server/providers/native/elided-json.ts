@@ -1,92 +1,59 @@
-import { Failure } from '../../lib/failure.ts';
+import { JsonScanner } from '../../media/json-scanner.ts';
+import { badResponse } from '../unusable-response.ts';
 
-const quote = 0x22;
-const backslash = 0x5c;
-/** Bytes that are kept of a string; whole groups of Base64 and of hexadecimal digits. */
-const keptOfString = 64;
-/** The length of a string whose end is being looked for. */
-const cut = Number.MAX_SAFE_INTEGER;
-/** Bytes that are kept of an answer: more than its facts take. */
+/** Bytes that are stored of a string: whole groups of Base64 and of hexadecimal digits. */
+const maxStringBytes = 64;
+/** Maximum size of the stored JSON. */
 const maxBytes = 1024 * 1024;
 
-/**
- * What an answer says, without its audio: JSON, or events of it, whose long strings are cut. It is read while the
- * answer passes, and costs no more memory for a longer one.
- */
+/** Stores JSON, or events with JSON, with long strings cut off. So a response with audio is parsed without its audio. */
 export class ElidedJson {
+  #scanner = new JsonScanner();
   #text = '';
-  /** Bytes of the string that it ends in so far; -1: it ends outside of one. */
-  #length = -1;
-  /** The next byte belongs to an escape. */
-  #escaped = false;
+  /** Start of the current string, and the bytes of it so far. */
+  #string = '';
+  #stringBytes = 0;
 
-  /** @throws Failure 502 when it says more than any answer does. */
-  push(bytes: Buffer): void {
-    // Each byte outside of audio is looked at by itself, so this is written for speed.
-    const { length: end } = bytes;
-    let length = this.#length;
-    let escaped = this.#escaped;
-    let at = 0;
-    if (escaped && length === cut) {
-      at = 1;
-      escaped = false;
+  /** @throws Failure 502 when too much remains. */
+  push(chunk: Buffer): void {
+    let unstored = 0;
+    for (const { isString, from, to, isEnd } of this.#scanner.runs(chunk)) {
+      if (!isString || (isEnd && this.#stringBytes === 0 && to - from <= maxStringBytes)) continue;
+      this.#store(chunk, unstored, from);
+      unstored = to;
+      const rest = Math.max(0, maxStringBytes - this.#stringBytes);
+      this.#string += chunk.toString('latin1', from, Math.min(to, from + rest));
+      this.#stringBytes += to - from;
+      if (!isEnd) continue;
+      this.#text += this.#stringBytes > maxStringBytes ? withoutCutEscape(this.#string) : this.#string;
+      this.#string = '';
+      this.#stringBytes = 0;
     }
-    let from = at;
-    let escape = -2;
-    while (at < end) {
-      if (length >= keptOfString && !escaped) {
-        this.#keep(bytes, from, at);
-        length = cut;
-        // To the quote that ends the string, over the escapes in it.
-        for (;;) {
-          const stop = bytes.indexOf(quote, at);
-          if (escape !== -1 && escape < at) escape = bytes.indexOf(backslash, at);
-          if (escape < 0 || (stop >= 0 && stop < escape)) {
-            at = stop < 0 ? end : stop;
-            break;
-          }
-          at = escape + 2;
-          if (at > end) break;
-        }
-        escaped = at > end;
-        from = Math.min(at, end);
-        if (at >= end) break;
-      }
-      const byte = bytes[at];
-      at += 1;
-      if (length < 0) {
-        if (byte === quote) length = 0;
-      } else if (escaped) {
-        escaped = false;
-      } else if (byte === quote) {
-        length = -1;
-      } else {
-        escaped = byte === backslash;
-        length += 1;
-      }
-    }
-    this.#keep(bytes, from, Math.min(at, end));
-    this.#length = length;
-    this.#escaped = escaped;
+    this.#store(chunk, unstored, chunk.length);
   }
 
-  /** All so far, each byte as a character; it starts anew after this. */
+  /** The JSON so far, one character per byte. */
+  get text(): string {
+    return this.#text + this.#string;
+  }
+
+  /** Returns the JSON so far, and starts again with the next chunk. */
   take(): string {
-    const text = this.#text;
+    const { text } = this;
+    this.#scanner = new JsonScanner();
     this.#text = '';
-    this.#length = -1;
-    this.#escaped = false;
+    this.#string = '';
+    this.#stringBytes = 0;
     return text;
   }
 
-  /** The same, and goes on. */
-  get text(): string {
-    return this.#text;
+  #store(chunk: Buffer, from: number, to: number): void {
+    this.#text += chunk.toString('latin1', from, to);
+    if (this.#text.length > maxBytes) throw badResponse('The provider sent a response that is too long.');
   }
+}
 
-  #keep(bytes: Buffer, from: number, to: number): void {
-    if (to > from) this.#text += bytes.toString('latin1', from, to);
-    if (this.#text.length > maxBytes)
-      throw new Failure(502, 'bad_response', 'The provider gave an answer that is too long.');
-  }
+/** Removes an escape at the end that was cut off. */
+function withoutCutEscape(string: string): string {
+  return /^(?:[^\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(string)?.[0] ?? '';
 }

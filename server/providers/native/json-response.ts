@@ -4,7 +4,7 @@ import type { Failure } from '../../lib/failure.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { isJson } from '../headers.ts';
-import { field, objectField, textField } from '../json.ts';
+import { field, objectField, parseJson, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { betaErrorSource, betaFailure } from '../rejection.ts';
 import { EmptyResponseFailure, unusableResponse } from '../unusable-response.ts';
@@ -29,18 +29,10 @@ export async function readLimited({ body }: HttpResponse, limit: number): Promis
  * @throws Failure 502 when it is not a native response, for example a proxy's error page
  */
 export function parseResponse(headers: IncomingHttpHeaders, text: Buffer | string): NativeResponse {
-  const response = isJson(headers) ? parseJson(String(text)) : undefined;
+  const response = isJson(headers) ? parseJson(text) : undefined;
   const output = objectField(response, 'output');
   if (output === undefined) throw unusableResponse();
   return response as NativeResponse;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Finds the audio of a finished response. Undefined without audio. */

@@ -1,7 +1,8 @@
-import { Failure } from '../../lib/failure.ts';
-import { field, textField } from '../json.ts';
+import type { Failure } from '../../lib/failure.ts';
+import { field, isObject, parseJson, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { betaErrorSource, betaFailure, failureFromCode, isAccountError } from '../rejection.ts';
+import { badResponse } from '../unusable-response.ts';
 import type { NativeEvent } from './events.ts';
 
 /** A parsed event of a native stream. */
@@ -20,44 +21,29 @@ export interface SpeechEvent {
 
 /** @throws Failure 502 for an invalid event */
 export function readSpeechEvent({ type, data }: NativeEvent, redactor: ProviderRedactor): SpeechEvent {
-  const event = parseObject(data);
+  const event = parseJson(data);
+  if (!isObject(event)) throw badResponse('The provider sent an invalid event.');
   const code = textField(event, 'code');
-  const output = field(event, 'output');
+  const { output } = event;
   const failure =
     type === 'error' || code !== undefined
-      ? failureFromCode(code, field(event, 'message'), redactor)
+      ? failureFromCode(code, event.message, redactor)
       : betaFailure(output, redactor);
   const alpha = field(output, 'audio');
   const beta = field(output, 'data');
   const audio = textField(alpha, 'data') ?? textField(alpha, 'url') ?? textField(beta, 'audio');
   const reason = textField(output, 'finish_reason') ?? 'null';
-  const isLast = failure === undefined && (reason !== 'null' || field(beta, 'status') === 2);
-  const isAccount = isAccountError(code ?? '') || betaErrorSource(output) === 'account';
   return {
     output,
-    usage: field(event, 'usage'),
+    usage: event.usage,
     hasAudio: audio !== undefined,
-    isLast,
+    isLast: failure === undefined && (reason !== 'null' || field(beta, 'status') === 2),
     failure,
-    isAccountError: isAccount,
+    isAccountError: isAccountError(code ?? '') || betaErrorSource(output) === 'account',
   };
-}
-
-function parseObject(data: string): object {
-  try {
-    const event: unknown = JSON.parse(data);
-    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event;
-  } catch {
-    // Thrown below.
-  }
-  throw new Failure(502, 'bad_response', 'The provider sent an invalid event.');
 }
 
 /** Builds the failure for a stream that ended before its last event. */
 export function incompleteStream(): Failure {
-  return new Failure(
-    502,
-    'bad_response',
-    'The provider closed the connection before the end of the response.',
-  );
+  return badResponse('The provider closed the connection before the end of the response.');
 }

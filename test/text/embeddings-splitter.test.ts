@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AnswerSplitter } from '../../server/providers/embeddings/answer-splitter.ts';
+import { ResponseSplitter } from '../../server/providers/embeddings/splitter.ts';
 
 const items = [
   { embedding: [0.5, -1e-7], note: 'a "quoted" ] and } \\' },
@@ -12,20 +12,20 @@ const outline = {
   usage: { prompt_tokens: 3 },
   model: 'größe — 模型',
 };
-const answers = [
+const responses = [
   JSON.stringify({ ...outline, data: items }),
   JSON.stringify({ data: items, ...outline }),
   JSON.stringify({ ...outline, data: items }, null, 2),
 ];
 
-const split = (pieces: readonly Buffer[]) => {
-  const splitter = new AnswerSplitter();
-  const found = pieces.flatMap((piece) => splitter.take(piece)).map((item) => JSON.parse(item.toString()));
+const split = (chunks: readonly Buffer[]) => {
+  const splitter = new ResponseSplitter();
+  const found = chunks.flatMap((chunk) => splitter.write(chunk)).map((item) => JSON.parse(item.toString()));
   return { found, rest: splitter.end() };
 };
 
-test.each(answers)('takes an answer apart wherever it is cut: %s', (answer) => {
-  const bytes = Buffer.from(answer);
+test.each(responses)('splits a response with any chunk boundaries: %s', (response) => {
+  const bytes = Buffer.from(response);
   const expected = { found: items, rest: { ...outline, data: [] } };
   for (let at = 0; at <= bytes.length; at += 1)
     expect(split([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(expected);
@@ -33,7 +33,7 @@ test.each(answers)('takes an answer apart wherever it is cut: %s', (answer) => {
   expect(split(single)).toEqual(expected);
 });
 
-test('takes no answer that ends too early', () => {
-  const bytes = Buffer.from(answers[0] ?? '');
+test('rejects an incomplete response', () => {
+  const bytes = Buffer.from(responses[0] ?? '');
   for (let at = 0; at < bytes.length; at += 1) expect(() => split([bytes.subarray(0, at)])).toThrow();
 });
