@@ -3,15 +3,18 @@ import { type Failure, invalid } from '../lib/failure.ts';
 import {
   besideFrame,
   conflict,
-  etaSecondsWords,
-  familySeconds,
   model3dInputFailure,
   nativeMediaFailure,
   officialContentFailure,
-  secondsWords,
-  videoSeconds,
 } from '../models/media-rules.ts';
-import { unsupportedOption, videoFamily } from '../models/video-options.ts';
+import {
+  etaSecondsWords,
+  familySeconds,
+  secondsWords,
+  unsupportedOption,
+  videoFamily,
+  videoSeconds,
+} from '../models/video-options.ts';
 
 /** Builds a failure that names the model's own rule. Undefined if the rule of the schema is as precise. */
 export function modelFailure(operation: string, body: unknown, violation: Violation): Failure | undefined {

@@ -11,22 +11,21 @@ interface ModelGrant {
   modelLimits: readonly string[] | null;
 }
 
-/** The groups with their models, and the effective prices: a model without a price is not served. */
+/** The groups with their models, and the effective prices. A model without a price is not served. */
 type OfferedModels = Pick<Settings, 'groups' | 'prices'>;
 
 /** Decides which models a caller may use, by price, group and the limits of the key. */
 export class ModelAccess {
-  #groups: ReadonlyMap<string, (id: string) => boolean>;
-  #isPriced: (modelId: string) => boolean;
+  #groups: ReadonlyMap<string, (id: string) => boolean> = new Map();
+  #isPriced: (modelId: string) => boolean = () => false;
 
-  constructor({ groups, prices }: OfferedModels) {
-    this.#groups = compiled(groups);
-    this.#isPriced = matcher(Object.keys(prices));
+  constructor(offered: OfferedModels) {
+    this.apply(offered);
   }
 
-  /** From now on these hold. */
+  /** Replaces the groups and prices. */
   apply({ groups, prices }: OfferedModels): void {
-    this.#groups = compiled(groups);
+    this.#groups = new Map(Object.entries(groups).map(([name, { models }]) => [name, matcher(models)]));
     this.#isPriced = matcher(Object.keys(prices));
   }
 
@@ -41,7 +40,7 @@ export class ModelAccess {
     throw new Failure(403, 'access_denied', `model: this key may not use ${model.id}.`);
   }
 
-  /** The catalogue models a caller may use. */
+  /** Models of the catalog that a caller may use. */
   list(grant: ModelGrant): CatalogueModel[] {
     const allowed = this.#allowedTo(grant);
     return models.filter(({ id }) => allowed(id));
@@ -52,8 +51,4 @@ export class ModelAccess {
     const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
     return (modelId) => inGroup(modelId) && inLimits(modelId) && this.#isPriced(modelId);
   }
-}
-
-function compiled(groups: Settings['groups']): ReadonlyMap<string, (id: string) => boolean> {
-  return new Map(Object.entries(groups).map(([name, { models }]) => [name, matcher(models)]));
 }

@@ -10,14 +10,14 @@ import { Failure, invalid } from '../lib/failure.ts';
 
 const byId: ReadonlyMap<string, CatalogueModel> = new Map(models.map((model) => [model.id, model]));
 
-/** @throws Failure 404 when the catalogue has no such model. */
+/** @throws Failure 404 when the catalog has no such model */
 export function findModel(id: string): CatalogueModel {
   const model = byId.get(id);
   if (model === undefined) throw modelNotFound(id);
   return model;
 }
 
-/** 404 for a model that is unknown or has no price: clients cannot tell the two apart. */
+/** Builds the 404 for a model that is unknown or has no price. Clients cannot distinguish the two. */
 export function modelNotFound(id: string): Failure {
   return new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
 }
@@ -26,7 +26,7 @@ export function knownModel(id: string): boolean {
   return byId.has(id);
 }
 
-/** @throws Failure 400 when the model is reached by none of these protocols. */
+/** @throws Failure 400 when the model has none of these protocols */
 export function requireProtocol(model: CatalogueModel, ...protocols: readonly Protocol[]): void {
   if (model.protocols.some((protocol) => protocols.includes(protocol))) return;
   const known = model.protocols.map((name) => routes[name]).join(' or ');
@@ -50,18 +50,18 @@ const routes: Readonly<Record<Protocol, string>> = {
   verification: 'POST /api/resource-channel/vendorx/visual-validate/sessions',
 };
 
-/** The catalogue's system voices for a model; empty for a model that does not speak. */
+/** Returns a model's system voices. Empty for a model that does not speak. */
 export function systemVoices(model: CatalogueModel): readonly Voice[] {
   const set = families[model.family].voiceSet;
   return set === undefined || model.voices === undefined ? [] : voiceSets[set];
 }
 
-/** A client's text in a message, cut to a length that is safe to print. */
+/** Quotes a client's text in a message and cuts it off. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
-/** The three models that make custom voices. */
+/** A model that makes custom voices. */
 export type VoiceService = 'voice-enrollment' | 'alpha-voice-enrollment' | 'alpha-voice-design';
 
 const targets: Readonly<Record<VoiceService, (model: CatalogueModel) => boolean>> = {
@@ -70,15 +70,11 @@ const targets: Readonly<Record<VoiceService, (model: CatalogueModel) => boolean>
   'alpha-voice-design': ({ voices }) => voices === 'designed',
 };
 
-/**
- * The model that a new voice is to speak with.
- *
- * @throws Failure 400 when the service makes no voices for it.
- */
+/** Finds the model that a new voice is for. @throws Failure 400 when the service makes no voices for it */
 export function targetModel(service: VoiceService, id: string): CatalogueModel {
-  const possible = models.filter(targets[service]);
-  const model = possible.find((one) => one.id === id);
+  const allowed = models.filter(targets[service]);
+  const model = allowed.find((one) => one.id === id);
   if (model !== undefined) return model;
-  const list = possible.map((one) => one.id).join(', ');
+  const list = allowed.map((one) => one.id).join(', ');
   throw invalid('input.target_model', `${service} makes no voices for ${quoted(id)}, only for ${list}.`);
 }

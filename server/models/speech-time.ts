@@ -1,24 +1,26 @@
 /** Options of a request that slow its speech down. */
 export interface Pace {
-  /** Factor on the speed, 0.5 to 2. */
+  /** Factor of the speed, 0.5 to 2. */
   rate?: unknown;
-  /** How to speak, in words. */
+  /** Manner of speaking, as a text. */
   instruction?: unknown;
 }
 
-/** Seconds that a text takes at the most, and then each of its characters: measured on engines in all languages. */
+/** Maximum seconds per text, and per character by kind. Measured on engines in all languages. */
 const slowest = { text: 0.5, blank: 0.1, letter: 0.4, w: 0.6, sign: 1, eastAsian: 1.2, other: 2.8 };
-/** The most that words such as "slowly, sadly" stretch speech. */
+/** Maximum factor by which an instruction such as "slowly, sadly" stretches speech. */
 const slowestManner = 2.5;
 
-/** Blanks; letters, of which one has a long name; digits, signs and line ends; kana, common ideographs, hangul; others. */
+/**
+ * Groups of the pattern: blanks, letters, the letter W with its long name, digits and signs and line ends, then kana and
+ * common ideographs and hangul.
+ */
 const kinds =
   /([^\S\n])|([A-VX-Za-vx-z])|([Ww])|([\u0021-\u007e\n])|([\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])|[^]/gu;
 
 /**
- * Seconds that no engine is expected to exceed in speaking a text, whatever its script: numbers are read out, signs
- * and emoji named, and what is no word or in a script that the voice lacks is spelled. An ordinary sentence takes a
- * fifth of it.
+ * Upper bound of the seconds that an engine needs for a text in any script. Engines read numbers out, name signs and
+ * emoji, and spell what is not a word or not in the voice's script. An ordinary sentence takes a fifth of it.
  */
 export function maxSpeechSeconds(text: string, { rate, instruction }: Pace = {}): number {
   let seconds = slowest.text;
@@ -33,7 +35,7 @@ export function maxSpeechSeconds(text: string, { rate, instruction }: Pace = {})
   return typeof instruction === 'string' && instruction !== '' ? slowed * slowestManner : slowed;
 }
 
-/** The form of audio, as settings and parameters name it. */
+/** Form of audio in settings and parameters. */
 export interface AudioForm {
   format?: unknown;
   sample_rate?: unknown;
@@ -41,20 +43,20 @@ export interface AudioForm {
   bit_rate?: unknown;
 }
 
-/** What a task of the duplex protocol makes unless it says otherwise. */
+/** Default form of a task in the duplex protocol. */
 export const inferenceForm = { format: 'mp3', sample_rate: 22_050, bit_rate: 32 };
 
-/** Bytes of audio in a byte of Base64. */
+/** Bytes of audio per byte of Base64. */
 export const base64Share = 0.75;
-/** What a frame has beside its Base64, nearly. */
+/** Approximate bytes of an audio frame in addition to its Base64. */
 export const envelope = 200;
 
-/** Seconds that so many bytes of audio last. What the form leaves out is `standard`. */
+/** Returns the seconds of audio in a number of bytes. `standard` has the defaults of the form. */
 export function audioSeconds(bytes: number, form: AudioForm, standard: Required<AudioForm>): number {
-  const pick = (name: 'sample_rate' | 'bit_rate') => Number(form[name] ?? standard[name]);
+  const valueOf = (name: 'sample_rate' | 'bit_rate') => Number(form[name] ?? standard[name]);
   const format = form.format ?? standard.format;
-  if (format === 'opus') return bytes / (pick('bit_rate') * 125);
-  // MPEG audio at the bit rate that is usual for the sample rate.
-  if (format === 'mp3') return bytes / (pick('sample_rate') < 32_000 ? 8_000 : 16_000);
-  return bytes / (2 * pick('sample_rate'));
+  if (format === 'opus') return bytes / (valueOf('bit_rate') * 125);
+  // MP3 with the usual bit rate for the sample rate.
+  if (format === 'mp3') return bytes / (valueOf('sample_rate') < 32_000 ? 8_000 : 16_000);
+  return bytes / (2 * valueOf('sample_rate'));
 }

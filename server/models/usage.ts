@@ -1,37 +1,34 @@
 import { maxSpeechSeconds, type Pace } from './speech-time.ts';
 
-/** What an upstream reported, in the model's own unit. */
+/** Usage in the model's own unit. */
 export interface Usage {
   units: number;
   inputTokens: number;
   outputTokens: number;
 }
 
-/** The sum of two, or with `sign` -1 what is left of the first. */
+/** Adds two usages. With `sign` -1, subtracts the second one. */
 export function sumUsage(left: Usage | undefined, right: Usage | undefined, sign: 1 | -1 = 1): Usage {
-  return {
-    units: (left?.units ?? 0) + sign * (right?.units ?? 0),
-    inputTokens: (left?.inputTokens ?? 0) + sign * (right?.inputTokens ?? 0),
-    outputTokens: (left?.outputTokens ?? 0) + sign * (right?.outputTokens ?? 0),
-  };
+  const sum = (name: keyof Usage) => (left?.[name] ?? 0) + sign * (right?.[name] ?? 0);
+  return { units: sum('units'), inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') };
 }
 
-/** What a model is metered in. */
+/** Unit that a model is metered in. */
 export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
 
 export interface CountOptions {
-  /** The text is SSML: its tags and comments count nothing. */
+  /** The text is SSML, whose tags and comments do not count. */
   ssml?: boolean | undefined;
-  /** Kana and hangul count 2 as well, as some upstreams meter them. */
+  /** Kana and hangul also count 2, because some upstreams meter them so. */
   eastAsian?: boolean;
 }
 
-/** Below the first wide character of any script: one code unit each, and nothing to look up. */
+/** Characters before the first wide one of any script, which all have one code unit. */
 const narrow = /^[\u0000-\u10ff]*$/;
 const ideograph = /\p{Script=Han}/u;
 const ideographOrSyllable = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]/u;
 
-/** Billing characters: a CJK ideograph counts 2, any other code point 1. */
+/** Counts billing characters: 2 for a CJK ideograph, 1 for any other code point. */
 export function countCharacters(
   text: string,
   { ssml = false, eastAsian = false }: CountOptions = {},
@@ -63,7 +60,7 @@ export function maxBillingCharacters(
   return count;
 }
 
-/** A `<` that nothing closes is text. Written as a scan, since a pattern would be quadratic on many of them. */
+/** Removes tags and comments. A `<` without an end is text. A pattern would be quadratic on many of them. */
 function withoutTags(text: string): string {
   let kept = '';
   let from = 0;
@@ -76,7 +73,7 @@ function withoutTags(text: string): string {
   }
 }
 
-/** The index after the tag or comment that starts at `start`, or -1 when it has no end. */
+/** Returns the index after the tag or comment at `start`. -1 if it has no end. */
 function tagEnd(text: string, start: number): number {
   if (text.startsWith('<!--', start)) {
     const end = text.indexOf('-->', start + 4);
@@ -93,9 +90,9 @@ function tagEnd(text: string, start: number): number {
 }
 
 /**
- * Quota for `units` at `pricePerUnit`, times the group's `ratio`: a whole number, rounded up.
+ * Returns the quota for `units` at `pricePerUnit`, times the group's `ratio`, rounded up to a whole number.
  *
- * @throws RangeError when a factor is negative or not finite, or the result is 2^53 or more.
+ * @throws RangeError when a factor is negative or not finite, or the result is 2^53 or more
  */
 export function price(units: number, pricePerUnit: number, ratio: number): number {
   for (const factor of [units, pricePerUnit, ratio]) {
@@ -103,69 +100,63 @@ export function price(units: number, pricePerUnit: number, ratio: number): numbe
   }
   const exact = units * pricePerUnit * ratio;
   const nearest = Math.round(exact);
-  // 100 × 1.1 × 1.1 is 121.00000000000001 in floating point: that noise must not cost a whole unit.
+  // 100 × 1.1 × 1.1 is 121.00000000000001 in floating point, which must not cost a whole unit.
   const quota = Math.abs(exact - nearest) <= exact * 4 * Number.EPSILON ? nearest : Math.ceil(exact);
   if (!Number.isSafeInteger(quota)) throw new RangeError(`the price of ${units} units is too large`);
   return quota;
 }
 
-/** Text tokens, one for every 4 bytes of UTF-8, rounded up: near what an ordinary tokenizer makes of a text. */
+/** Estimates text tokens as one per 4 bytes of UTF-8, rounded up, like an ordinary tokenizer. */
 export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/**
- * The fewest tokens that a tokenizer can make of a text: one for each word between spaces. A text in a script without
- * spaces may have many more, which only the provider can count.
- */
+/** Counts the fewest possible tokens of a text: one per word between spaces. A script without spaces may have many more. */
 export function fewestTextTokens(text: string): number {
   return text.matchAll(/\S+/g).reduce((words) => words + 1, 0);
 }
 
-/** Audio tokens a second, which are also the fewest. */
+/** Audio tokens per second, and the minimum. */
 const audioTokenRate = 50;
 
-/** Output tokens of audio: 50 a second, at least 50. */
+/** Returns the output tokens of audio. */
 export function audioTokens(seconds: number): number {
   return Math.max(audioTokenRate, Math.ceil(seconds * audioTokenRate));
 }
 
-/**
- * The most input and output tokens that speaking a text on its own takes. No tokenizer makes more of a text than
- * one for each of its bytes.
- */
+/** Upper bound of the input and output tokens of speaking a text. No tokenizer makes more than one token per byte. */
 export function maxSpeechTokens(text: string, pace?: Pace): number {
   return Buffer.byteLength(text) + audioTokens(maxSpeechSeconds(text, pace));
 }
 
-/** Options of a text that decide how it is metered. */
+/** Options of a text that its metering depends on. */
 export interface SpeechTextOptions extends CountOptions {
   pace?: Pace;
 }
 
-/** Upper bound of the units that speaking a text takes. Every route reserves this. */
+/** Upper bound of the units of speaking a text. Every route reserves it. */
 export function maxSpeechUnits(unit: Unit, text: string, { ssml, pace }: SpeechTextOptions = {}): number {
   return unit === 'tokens' ? maxSpeechTokens(text, pace) : maxBillingCharacters(text, { ssml });
 }
 
-/** Units that speaking a text probably takes, charged when a provider delivers audio and reports no usage. */
+/** Likely usage of speaking a text, which is charged when a provider delivers audio and reports no usage. */
 export function likelySpeechUsage(unit: Unit, text: string, options: CountOptions = {}): Usage {
   if (unit === 'tokens') return likelySpeechTokens(text);
   return { units: countCharacters(text, options), inputTokens: 0, outputTokens: 0 };
 }
 
-/** A reported figure above this multiple of the upper bound is a fault of the provider. */
+/** A provider's report above this multiple of the upper bound is wrong. */
 const maxBoundMultiple = 4;
 
-/** Whether a provider can have used the units that it reports, given their upper bound. */
+/** Whether reported units are plausible for their upper bound. */
 export function isPlausible(reported: number, bound: number): boolean {
   return reported >= 0 && reported <= maxBoundMultiple * bound;
 }
 
-/** Bytes of UTF-8 that are spoken in a second, in most scripts. */
+/** Bytes of UTF-8 spoken per second in most scripts. */
 const bytesPerSecond = 12;
 
-/** Input and output tokens that speaking a text probably takes: for a provider that reports none. */
+/** Likely input and output tokens of speaking a text. */
 export function likelySpeechTokens(text: string): Usage {
   const inputTokens = estimateTextTokens(text);
   const outputTokens = audioTokens(Buffer.byteLength(text) / bytesPerSecond);

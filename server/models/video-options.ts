@@ -1,9 +1,9 @@
 import { type Failure, invalid } from '../lib/failure.ts';
 
-/** The families of video models that the generic routes serve. */
+/** A family of video models that the generic routes serve. */
 export type VideoFamily = 'gamma' | 'seedance' | 'eta';
 
-/** How messages name the models of a family. */
+/** Names of the families in messages. */
 const familyNames: Readonly<Record<VideoFamily, string>> = {
   gamma: 'gamma models',
   seedance: 'Seedance models (epsilon-delta-*, zeta-delta-*)',
@@ -40,20 +40,50 @@ export const familiesByField: Readonly<Record<string, readonly VideoFamily[]>> =
   'metadata.frames': seedanceOnly,
 };
 
-const familiesById: readonly { ids: RegExp; family: VideoFamily }[] = [
-  { ids: /^gamma/, family: 'gamma' },
+/** Shortest and longest video in seconds. -1 is also valid. */
+export type SecondsRange = readonly [shortest: number, longest: number];
+
+export const familySeconds = {
+  gamma: [2, 30],
+  eta: [1, 15],
+  seedance20: [4, 15],
+  seedance25: [4, 30],
+} as const satisfies Readonly<Record<string, SecondsRange>>;
+
+const familiesById: readonly { ids: RegExp; family: VideoFamily; seconds?: SecondsRange }[] = [
+  { ids: /^gamma/, family: 'gamma', seconds: familySeconds.gamma },
+  { ids: /^eta-/, family: 'eta', seconds: familySeconds.eta },
+  { ids: /^(epsilon|zeta)-delta-2-0-/, family: 'seedance', seconds: familySeconds.seedance20 },
+  { ids: /^(epsilon|zeta)-delta-2-5-/, family: 'seedance', seconds: familySeconds.seedance25 },
   { ids: /^(epsilon|zeta)-delta-/, family: 'seedance' },
-  { ids: /^eta-/, family: 'eta' },
 ];
 
-/** The family of a model. Undefined when its id does not show it. */
+/** Returns the family of a model. Undefined if its id does not show it. */
 export function videoFamily(modelId: string): VideoFamily | undefined {
   return familiesById.find(({ ids }) => ids.test(modelId))?.family;
 }
 
+/** Returns the lengths that a model supports. Undefined if its id does not show them. */
+export function videoSeconds(modelId: string): SecondsRange | undefined {
+  return familiesById.find(({ ids }) => ids.test(modelId))?.seconds;
+}
+
+/** Describes the lengths of a range in a message. */
+export function secondsWords([shortest, longest]: SecondsRange): string {
+  return `must be -1 or ${shortest} to ${longest}.`;
+}
+
+/** Describes the lengths of eta models. Only an edit accepts -1, which is the length of its source. */
+export function etaSecondsWords(isEdit: boolean): string {
+  const [shortest, longest] = familySeconds.eta;
+  return isEdit
+    ? secondsWords(familySeconds.eta)
+    : `must be ${shortest} to ${longest}: -1 is for an edit, which needs video.`;
+}
+
 /**
- * The 400 for the first field that a family does not have; undefined when there is none. An empty list or object asks
- * for nothing, so it is accepted.
+ * Builds the 400 for the first field that a family does not have. Undefined if there is none. Accepts an empty list or
+ * object, which requests nothing.
  */
 export function unsupportedOption(family: VideoFamily, modelId: string, body: object): Failure | undefined {
   for (const [field, families] of Object.entries(familiesByField)) {
@@ -74,7 +104,8 @@ function valuesAt(body: object, field: string): readonly unknown[] {
   return [property(outer, rest.join('.')), ...nested];
 }
 
-function property(value: unknown, name: string): unknown {
+/** Reads a property of a value that may not be an object. */
+export function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)
     : undefined;

@@ -79,6 +79,14 @@ export function defined<T extends object>(values: T): Optional<T> & Required<T> 
   return Object.fromEntries(present) as Optional<T> & Required<T>;
 }
 
+/** Copies the named properties that have a value. */
+export function pick<T extends object, Name extends keyof T & string>(
+  from: T,
+  names: readonly Name[],
+): Partial<Pick<T, Name>> {
+  return pickDefined(names, (name) => from[name]) as Partial<Pick<T, Name>>;
+}
+
 /** Collects the defined values of the names. */
 export function pickDefined<Name extends string, Value>(
   names: readonly Name[],

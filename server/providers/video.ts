@@ -2,18 +2,13 @@ import type { components } from '../../generated/http.ts';
 import { invalid } from '../lib/failure.ts';
 import { conflict } from '../models/media-rules.ts';
 
-type Schemas = components['schemas'];
-
-/**
- * Stored result of a video task, the same for every protocol, so that each format can render each model. It contains no
- * upstream id.
- */
+/** Stored result of a video task, the same for every protocol, so that each format can render each model. Has no upstream id. */
 export interface VideoResult {
   video_url?: string;
   /** URL that the gateway fetches, if clients get another one. */
   source_url?: string;
   /** `metadata` of the generic task object. */
-  metadata?: Schemas['VideoTaskMetadata'];
+  metadata?: components['schemas']['VideoTaskMetadata'];
   /** The upstream's own fields, for the format of its protocol. */
   native?: Readonly<Record<string, unknown>>;
 }
@@ -43,21 +38,16 @@ export interface TranslatedVideo {
   fields?: readonly string[];
 }
 
-/** A field of a request and the value in it. */
-export interface FieldValue<Value> {
-  field: string;
-  value: Value;
-}
+/** Values of equivalent fields by field name. */
+type Equivalents<Value> = Readonly<Record<string, Value | undefined>>;
 
-/**
- * Returns the first of several equivalent fields. Undefined if none is present.
- *
- * @throws Failure 400 that names both fields when two of them differ
- */
+/** Returns the first of several equivalent fields. @throws Failure 400 that names both fields when two of them differ */
 export function agreedValue<Value extends string | number | boolean>(
-  candidates: readonly FieldValue<Value | undefined>[],
-): FieldValue<Value> | undefined {
-  const present = candidates.flatMap(({ field, value }) => (value === undefined ? [] : [{ field, value }]));
+  values: Equivalents<Value>,
+): { field: string; value: Value } | undefined {
+  const present = Object.entries(values).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, value }],
+  );
   const [first] = present;
   const other = present.find(({ value }) => value !== first?.value);
   if (first !== undefined && other !== undefined)
@@ -65,21 +55,34 @@ export function agreedValue<Value extends string | number | boolean>(
   return first;
 }
 
-/** Fields of a generic request that set the ratio. */
-export function ratioFields({
-  aspect_ratio,
-  metadata,
-}: GenericVideoRequest): readonly FieldValue<string | undefined>[] {
-  return [
-    { field: 'aspect_ratio', value: aspect_ratio },
-    { field: 'metadata.ratio', value: metadata?.ratio },
-    { field: 'metadata.aspect_ratio', value: metadata?.aspect_ratio },
-  ];
+/** Returns an allowed value. Undefined without a value. @throws Failure 400 for any other value */
+export function oneOf<Value extends string>(
+  field: string,
+  value: string | undefined,
+  allowed: readonly Value[],
+): Value | undefined {
+  const found = allowed.find((one) => one === value);
+  if (found === undefined && value !== undefined)
+    throw invalid(field, `must be one of ${allowed.join(', ')}.`);
+  return found;
+}
+
+/** Returns the fields of a generic request that set the ratio. @throws Failure 400 for a ratio that is not allowed */
+export function ratioFields<Ratio extends string>(
+  { aspect_ratio, metadata }: GenericVideoRequest,
+  allowed: readonly Ratio[],
+): Equivalents<Ratio> {
+  const fields = {
+    aspect_ratio,
+    'metadata.ratio': metadata?.ratio,
+    'metadata.aspect_ratio': metadata?.aspect_ratio,
+  };
+  const checked = Object.entries(fields).map(([field, value]) => [field, oneOf(field, value, allowed)]);
+  return Object.fromEntries(checked) as Equivalents<Ratio>;
 }
 
 /**
- * Returns the requested seconds and their field. Undefined if the request has none. Not used for gamma, where `seconds`
- * takes precedence.
+ * Returns the requested seconds and their field. Not used for gamma, where `seconds` takes precedence.
  *
  * @throws Failure 400 when two fields differ
  */

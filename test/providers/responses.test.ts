@@ -15,7 +15,7 @@ import {
   textField,
   urlField,
 } from '../../server/providers/json.ts';
-import { readUsage } from '../../server/providers/native/usage.ts';
+import { readUsage } from '../../server/providers/token-usage.ts';
 import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import {
   betaErrorSource,
@@ -30,7 +30,7 @@ import {
   readUpTo,
   rejectionFailure,
 } from '../../server/providers/rejection.ts';
-import { countersOf, tokensIn, usageOf } from '../../server/providers/token-usage.ts';
+import { countersOf, countIn, usageOf } from '../../server/providers/token-usage.ts';
 import { channelTo } from '../support/upstream.ts';
 
 const words = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
@@ -123,9 +123,9 @@ test('the type of a body', () => {
 describe('usage', () => {
   test('in tokens, under the first name that has a usable figure', () => {
     const report = { a: -1, b: 1.5, c: '7', d: 1e9 + 1, e: 0, f: 1e9 };
-    expect(tokensIn(report, 'a', 'b', 'c', 'd')).toBeUndefined();
-    expect([tokensIn(report, 'a', 'e', 'f'), tokensIn(report, 'f', 'e')]).toEqual([0, 1e9]);
-    expect(tokensIn(null, 'a')).toBeUndefined();
+    expect(countIn(report, 'a', 'b', 'c', 'd')).toBeUndefined();
+    expect([countIn(report, 'a', 'e', 'f'), countIn(report, 'f', 'e')]).toEqual([0, 1e9]);
+    expect(countIn(null, 'a')).toBeUndefined();
     expect(usageOf(3, 4)).toEqual({ units: 7, inputTokens: 3, outputTokens: 4 });
     expect(countersOf(3, 4)).toEqual({
       prompt_tokens: 3,

@@ -4,7 +4,7 @@ import { Failure } from '../../lib/failure.ts';
 import { withinLimit } from '../../lib/timers.ts';
 import { isJson } from '../../providers/headers.ts';
 import { readUpTo } from '../../providers/rejection.ts';
-import { tokensIn } from '../../providers/token-usage.ts';
+import { countIn } from '../../providers/token-usage.ts';
 import { unusableResponse } from '../../providers/unusable-response.ts';
 import { requestMessage } from './message-request.ts';
 import { rejectionFailureOf } from './rejection-failure.ts';
@@ -24,7 +24,7 @@ export async function countTokens(request: OperationRequest<'countMessageTokens'
       const { response } = channelResponse;
       if (response.status !== 200) throw await rejectionFailureOf(channelResponse, model.id);
       const bytes = await readUpTo(response.body, maxResponseBytes);
-      const tokens = isJson(response.headers) ? tokensIn(parseJson(bytes), 'input_tokens') : undefined;
+      const tokens = isJson(response.headers) ? countIn(parseJson(bytes), 'input_tokens') : undefined;
       if (tokens === undefined) throw unusableResponse();
       return tokens;
     });

@@ -1,6 +1,6 @@
 import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
-import { countersOf, tokensIn, usageOf } from '../token-usage.ts';
+import { countersOf, countIn, usageOf } from '../token-usage.ts';
 import { unusableResponse } from '../unusable-response.ts';
 import { ResponseSplitter } from './splitter.ts';
 import { type Encoding, publicVector } from './vectors.ts';
@@ -39,7 +39,7 @@ export async function* publicEmbeddings(
   const outline = splitter.end();
   if (seen !== count || !Array.isArray(field(outline, 'data'))) throw unusableResponse();
   const report = field(outline, 'usage');
-  const input = tokensIn(report, 'prompt_tokens', 'input_tokens', 'total_tokens') ?? likely.inputTokens;
+  const input = countIn(report, 'prompt_tokens', 'input_tokens', 'total_tokens') ?? likely.inputTokens;
   await finish(usageOf(input, 0));
   yield Buffer.from(`],"model":${JSON.stringify(model)},"usage":${JSON.stringify(countersOf(input, 0))}}`);
 }

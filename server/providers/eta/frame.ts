@@ -1,15 +1,13 @@
 import { invalid } from '../../lib/failure.ts';
-import { agreedValue, type GenericVideoRequest, ratioFields } from '../video.ts';
+import { defined } from '../json.ts';
+import { agreedValue, type GenericVideoRequest, oneOf, ratioFields } from '../video.ts';
 
 const resolutions = ['480p', '720p', '1080p'] as const;
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const;
 
-type Resolution = (typeof resolutions)[number];
-type Ratio = (typeof ratios)[number];
-
 export interface Frame {
-  resolution?: Resolution;
-  aspect_ratio?: Ratio;
+  resolution?: (typeof resolutions)[number];
+  aspect_ratio?: (typeof ratios)[number];
 }
 
 /** Relative tolerances of a size in pixels: public clients use 1024x1792 for 9:16 at 1080 lines. */
@@ -24,29 +22,17 @@ const ratioTolerance = 0.04;
 export function etaFrame(request: GenericVideoRequest): Frame {
   const { size, resolution } = request;
   const fromSize = size === undefined ? {} : frameOf(size);
-  const requestedResolution = agreedValue([
-    { field: 'size', value: fromSize.resolution },
-    {
-      field: 'resolution',
-      value: resolution === undefined ? undefined : resolutionOf('resolution', resolution),
-    },
-  ]);
-  const requestedRatio = agreedValue([
-    { field: 'size', value: fromSize.aspect_ratio },
-    ...ratioFields(request).map(({ field, value }) => ({
-      field,
-      value: value === undefined ? undefined : ratioOf(field, value),
-    })),
-  ]);
-  return {
-    ...(requestedResolution !== undefined && { resolution: requestedResolution.value }),
-    ...(requestedRatio !== undefined && { aspect_ratio: requestedRatio.value }),
-  };
+  const agreedResolution = agreedValue({
+    size: fromSize.resolution,
+    resolution: resolutionOf('resolution', resolution),
+  });
+  const agreedRatio = agreedValue({ size: fromSize.aspect_ratio, ...ratioFields(request, ratios) });
+  return defined({ resolution: agreedResolution?.value, aspect_ratio: agreedRatio?.value });
 }
 
 function frameOf(size: string): Frame {
   const [, width, height] = /^(\d{1,5})\s*[x*×]\s*(\d{1,5})$/i.exec(size.trim()) ?? [];
-  if (width === undefined || height === undefined) return { resolution: resolutionOf('size', size) };
+  if (width === undefined || height === undefined) return defined({ resolution: resolutionOf('size', size) });
   const lines = Math.min(Number(width), Number(height));
   const shape = Number(width) / Number(height);
   const resolution = resolutions.find((one) => isNear(lines, Number.parseInt(one, 10), linesTolerance));
@@ -58,19 +44,11 @@ function frameOf(size: string): Frame {
   );
 }
 
-function resolutionOf(field: string, text: string): Resolution {
-  const found = resolutions.find((one) => one === text.trim().toLowerCase());
-  if (found !== undefined) return found;
-  throw invalid(field, `must be one of ${resolutions.join(', ')}.`);
+function resolutionOf(field: string, text: string | undefined): Frame['resolution'] {
+  return oneOf(field, text?.trim().toLowerCase(), resolutions);
 }
 
-function ratioOf(field: string, text: string): Ratio {
-  const found = ratios.find((one) => one === text);
-  if (found !== undefined) return found;
-  throw invalid(field, `must be one of ${ratios.join(', ')}.`);
-}
-
-function shapeOf(ratio: Ratio): number {
+function shapeOf(ratio: string): number {
   const [width, height] = ratio.split(':').map(Number);
   return (width ?? 1) / (height ?? 1);
 }

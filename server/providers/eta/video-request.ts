@@ -1,6 +1,8 @@
 import { invalid } from '../../lib/failure.ts';
-import { conflict, etaSecondsWords, familySeconds, requireAddress } from '../../models/media-rules.ts';
+import { conflict, requireAddress } from '../../models/media-rules.ts';
+import { etaSecondsWords, familySeconds } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
+import { defined } from '../json.ts';
 import { type GenericVideoRequest, requestedSeconds, type TranslatedVideo } from '../video.ts';
 import { etaFrame } from './frame.ts';
 
@@ -22,17 +24,16 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
   const isEdit = 'video' in media;
   const seconds = readSeconds(request, isEdit);
   const frame = etaFrame(request);
+  const duration = isEdit ? undefined : seconds;
   if (frame.resolution === '1080p' && (!isNewer(model) || 'reference_images' in media)) {
     const field = request.resolution === undefined ? 'size' : 'resolution';
     throw invalid(field, 'must not be 1080p, except for the 1.5 model without reference_images.');
   }
   return {
-    body: { prompt, ...media, ...(seconds === undefined || isEdit ? {} : { duration: seconds }), ...frame },
+    body: { prompt, ...media, ...defined({ duration }), ...frame },
     facts: {
       prompt,
-      ...(seconds === undefined || isEdit ? {} : { seconds: String(seconds) }),
-      ...(size === undefined ? frame.resolution && { size: frame.resolution } : { size }),
-      ...(custom_domain === undefined ? {} : { custom_domain }),
+      ...defined({ seconds: duration?.toString(), size: size ?? frame.resolution, custom_domain }),
     },
     expectedUnits: isEdit ? maxEditSeconds : (seconds ?? defaultSeconds),
   };
@@ -82,12 +83,10 @@ function readMedia(model: TaskModel, request: GenericVideoRequest) {
 /** All start images with their fields. */
 function startImages({ image, images = [], input_reference }: GenericVideoRequest) {
   return [
-    ...(image === undefined ? [] : [{ field: 'image', url: image }]),
-    ...(input_reference === undefined
-      ? []
-      : [{ field: 'input_reference.image_url', url: input_reference.image_url }]),
+    { field: 'image', url: image },
+    { field: 'input_reference.image_url', url: input_reference?.image_url },
     ...images.map((url, index) => ({ field: `images.${index}`, url })),
-  ];
+  ].flatMap(({ field, url }) => (url === undefined ? [] : [{ field, url }]));
 }
 
 function checkedImageUrl(url: string, field: string): string {

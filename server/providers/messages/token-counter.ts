@@ -1,5 +1,5 @@
 import type { Usage } from '../../quota/metering.ts';
-import { countersOf, tokensIn, usageOf } from '../token-usage.ts';
+import { countersOf, countIn, usageOf } from '../token-usage.ts';
 
 const inputNames = ['input_tokens', 'prompt_tokens'];
 const outputNames = ['output_tokens', 'completion_tokens'];
@@ -24,10 +24,10 @@ export class TokenCounter {
 
   /** Reads a provider's usage report. */
   report(report: unknown): void {
-    this.#input = tokensIn(report, ...inputNames) ?? this.#input;
-    this.#output = tokensIn(report, ...outputNames) ?? this.#output;
-    this.#cacheWritten = tokensIn(report, 'cache_creation_input_tokens') ?? this.#cacheWritten;
-    this.#cacheRead = tokensIn(report, 'cache_read_input_tokens') ?? this.#cacheRead;
+    this.#input = countIn(report, ...inputNames) ?? this.#input;
+    this.#output = countIn(report, ...outputNames) ?? this.#output;
+    this.#cacheWritten = countIn(report, 'cache_creation_input_tokens') ?? this.#cacheWritten;
+    this.#cacheRead = countIn(report, 'cache_read_input_tokens') ?? this.#cacheRead;
   }
 
   /** Counts generated text for the estimate. */

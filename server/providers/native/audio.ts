@@ -6,11 +6,11 @@ import type { Usage } from '../../quota/metering.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
+import { readUsage } from '../token-usage.ts';
 import { audioType, headLength } from './audio-file.ts';
 import { readEvents } from './events.ts';
 import { incompleteStream, readSpeechEvent } from './speech-event.ts';
 import type { AudioFormat } from './speech-request.ts';
-import { readUsage } from './usage.ts';
 
 const hosts = new FileHosts({
   keepAliveTimeout: 10_000,

@@ -10,8 +10,8 @@ import { SpokenText } from '../../quota/spoken-text.ts';
 import { field, objectField, parseJson, textField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { failureFromCode } from '../rejection.ts';
+import { readUsage } from '../token-usage.ts';
 import type { NativeSpeechRequest } from './speech-request.ts';
-import { readUsage } from './usage.ts';
 
 /** Output of a bridged synthesis: a sentence event of the duplex protocol, or audio. */
 export type BridgedChunk = { output: Record<string, unknown> } | { audio: Buffer };

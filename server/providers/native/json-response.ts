@@ -7,10 +7,10 @@ import { isJson } from '../headers.ts';
 import { field, objectField, parseJson, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { betaErrorSource, betaFailure } from '../rejection.ts';
+import { readUsage } from '../token-usage.ts';
 import { EmptyResponseFailure, unusableResponse } from '../unusable-response.ts';
 import { ElidedJson } from './elided-json.ts';
 import type { ResponseMonitor } from './response-monitor.ts';
-import { readUsage } from './usage.ts';
 
 /** A JSON response of a native route. All of them have an output. */
 export type NativeResponse = Readonly<Record<string, unknown>> & { output: object };

@@ -2,12 +2,12 @@ import type { Unit } from '../../../generated/catalogue.ts';
 import type { Failure } from '../../lib/failure.ts';
 import type { Usage } from '../../quota/metering.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
+import { readUsage } from '../token-usage.ts';
 import { ElidedJson } from './elided-json.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { EventParser } from './events.ts';
 import { hasAudio, isRunning, RunningEvents, usageKey } from './running-events.ts';
 import { incompleteStream, readSpeechEvent, type SpeechEvent } from './speech-event.ts';
-import { readUsage } from './usage.ts';
 
 /** Inspects a response while it is forwarded. */
 export interface ResponseMonitor {

@@ -1,6 +1,12 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../lib/failure.ts';
-import { type AddressKind, conflict, nativeMediaFailure, requireAddress } from '../../models/media-rules.ts';
+import {
+  type AddressKind,
+  checkDataUrl,
+  conflict,
+  nativeMediaFailure,
+  requireAddress,
+} from '../../models/media-rules.ts';
 import type { GenericVideoRequest } from '../video.ts';
 
 export type GammaMedia = components['schemas']['GammaMedia'];
@@ -13,21 +19,17 @@ export interface MediaSource {
 }
 
 const imageTypes: ReadonlySet<string> = new Set(['first_frame', 'last_frame', 'reference_image']);
-const imageData = /^data:image\/([a-z0-9.+-]+)(?:;[^;,]*)*;base64,/i;
-const imageFormats: ReadonlySet<string> = new Set(['jpeg', 'jpg', 'png', 'bmp', 'x-ms-bmp', 'webp']);
-const megabyte = 1024 * 1024;
+const imageFormats: readonly string[] = ['jpeg', 'jpg', 'png', 'bmp', 'x-ms-bmp', 'webp'];
 const maxImageMb = 20;
 
-/**
- * Checks the URLs of native media beyond the patterns of the contract.
- *
- * @throws Failure 400 that names the field and the allowed kinds
- */
+/** Checks the URLs of native media beyond the patterns of the contract. @throws Failure 400 */
 export function checkMedia(sources: readonly MediaSource[]): void {
   for (const { media, field } of sources) {
     const { type, url } = media;
     requireAddress(url, field, kindsOf(type));
-    if (/^data:/i.test(url)) checkImageData(url, field);
+    const format = checkDataUrl(url, field, 'image', maxImageMb);
+    if (format !== undefined && !imageFormats.includes(format))
+      throw invalid(field, 'must be a JPEG, PNG, BMP or WEBP image.');
   }
 }
 
@@ -36,25 +38,11 @@ function kindsOf(type: GammaMedia['type']): readonly AddressKind[] {
   return imageTypes.has(type) ? ['web', 'store', 'image'] : ['web', 'store'];
 }
 
-/**
- * Names the media of a native list by their position. `path` is the path of the list.
- *
- * @throws Failure 400 for too many of one type, and for types that exclude each other
- */
+/** Names the media of a native list by their position below `path`. @throws Failure 400 for invalid combinations */
 export function nativeSources(list: readonly GammaMedia[], path: string): MediaSource[] {
   const failure = nativeMediaFailure(list, path);
   if (failure !== undefined) throw failure;
   return list.map((media, index) => ({ media, field: `${path}.${index}.url` }));
-}
-
-function checkImageData(url: string, field: string): void {
-  const [head, format] = imageData.exec(url.slice(0, 200)) ?? [];
-  if (head === undefined || format === undefined)
-    throw invalid(field, 'must be a URL or a Base64 data URL of an image.');
-  if (!imageFormats.has(format.toLowerCase()))
-    throw invalid(field, 'must be a JPEG, PNG, BMP or WEBP image.');
-  if ((url.length - head.length) * 0.75 > maxImageMb * megabyte)
-    throw invalid(field, `the image must have at most ${maxImageMb} MB.`);
 }
 
 const maxFrames = 2;

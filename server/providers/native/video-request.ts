@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../lib/failure.ts';
-import { conflict, familySeconds, secondsWords } from '../../models/media-rules.ts';
+import { conflict } from '../../models/media-rules.ts';
+import { familySeconds, secondsWords } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import type { GenericVideoRequest, TranslatedVideo, VideoFacts } from '../video.ts';
 import { genericParameters } from './generic-parameters.ts';

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import { type Failure, invalid } from '../../lib/failure.ts';
-import { conflict, secondsWords } from '../../models/media-rules.ts';
+import { conflict } from '../../models/media-rules.ts';
+import { secondsWords } from '../../models/video-options.ts';
 import { type ContentSource, hasFirstFrame } from './check-content.ts';
 import type { ModelBounds } from './model-bounds.ts';
 

@@ -1,12 +1,7 @@
 import { invalid } from '../../lib/failure.ts';
 import { conflict } from '../../models/media-rules.ts';
-import {
-  agreedValue,
-  type FieldValue,
-  type GenericVideoRequest,
-  ratioFields,
-  requestedSeconds,
-} from '../video.ts';
+import { defined, pick } from '../json.ts';
+import { agreedValue, type GenericVideoRequest, ratioFields, requestedSeconds } from '../video.ts';
 import type { ContentItem, ContentSource } from './check-content.ts';
 import type { FieldNames, OfficialOptions } from './check-options.ts';
 
@@ -20,9 +15,9 @@ export function shortcutContent(request: GenericVideoRequest): ContentSource[] {
   const sources: ContentSource[] = [
     ...(prompt ? [{ item: { type: 'text' as const, text: prompt }, field: 'prompt' }] : []),
     ...imageSources(request),
-    ...(video === undefined ? [] : [{ item: videoItem(video.url), field: 'video' }]),
-    ...sourcesOf(metadata?.video_url, 'metadata.video_url', videoItem),
-    ...sourcesOf(metadata?.audio_url, 'metadata.audio_url', audioItem),
+    ...sourcesOf(video?.url, 'video', 'video'),
+    ...sourcesOf(metadata?.video_url, 'metadata.video_url', 'video'),
+    ...sourcesOf(metadata?.audio_url, 'metadata.audio_url', 'audio'),
   ];
   if (sources.length === 0) throw invalid('prompt', 'a prompt or media is required.');
   return sources;
@@ -33,13 +28,13 @@ function imageSources(request: GenericVideoRequest): ContentSource[] {
   if (image !== undefined && input_reference !== undefined)
     throw conflict('input_reference', 'is an alias of image; send only one of them.');
   return [
-    ...sourcesOf(image, 'image', imageItem),
-    ...sourcesOf(input_reference?.image_url, 'input_reference.image_url', imageItem),
-    ...sourcesOf(images, 'images', imageItem),
+    ...sourcesOf(image, 'image', 'image'),
+    ...sourcesOf(input_reference?.image_url, 'input_reference.image_url', 'image'),
+    ...sourcesOf(images, 'images', 'image'),
     ...sourcesOf(
       reference_images.map(({ url }) => url),
       'reference_images',
-      imageItem,
+      'image',
     ),
   ];
 }
@@ -48,27 +43,13 @@ function imageSources(request: GenericVideoRequest): ContentSource[] {
 function sourcesOf(
   urls: string | readonly string[] = [],
   field: string,
-  itemOf: (url: string) => ContentItem,
+  kind: 'image' | 'video' | 'audio',
 ): ContentSource[] {
+  const type = `${kind}_url`;
+  const itemOf = (url: string) => ({ type, [type]: { url }, role: `reference_${kind}` }) as ContentItem;
   if (typeof urls === 'string') return [{ item: itemOf(urls), field }];
   return urls.map((url, index) => ({ item: itemOf(url), field: `${field}.${index}` }));
 }
-
-const imageItem = (url: string): ContentItem => ({
-  type: 'image_url',
-  image_url: { url },
-  role: 'reference_image',
-});
-const videoItem = (url: string): ContentItem => ({
-  type: 'video_url',
-  video_url: { url },
-  role: 'reference_video',
-});
-const audioItem = (url: string): ContentItem => ({
-  type: 'audio_url',
-  audio_url: { url },
-  role: 'reference_audio',
-});
 
 /** Keys of `metadata` with the same name in the official request. */
 const copiedFields = [
@@ -100,21 +81,17 @@ export function genericOptions(request: GenericVideoRequest): {
   nameOf: FieldNames;
 } {
   const { metadata = {} } = request;
-  const resolution = agreedValue([
-    { field: 'size', value: request.size?.toLowerCase() },
-    { field: 'resolution', value: request.resolution?.toLowerCase() },
-  ]);
-  const ratio = agreedValue(ratioFields(request));
+  const resolution = agreedValue({
+    size: request.size?.toLowerCase(),
+    resolution: request.resolution?.toLowerCase(),
+  });
+  const ratio = agreedValue(ratioFields(request, ratios));
   const taskType = request.omni_reference_task_type ?? metadata.omni_reference_task_type;
   const duration = requestedSeconds(request)?.length;
   const options: OfficialOptions = {
-    ...(resolution !== undefined && { resolution: resolution.value }),
-    ...(ratio !== undefined && { ratio: officialRatio(ratio) }),
-    ...(duration !== undefined && { duration }),
-    ...Object.fromEntries(
-      copiedFields.flatMap((name) => (metadata[name] === undefined ? [] : [[name, metadata[name]]])),
-    ),
-    ...(taskType !== undefined && { omni_reference_task_type: taskType }),
+    ...defined({ resolution: resolution?.value, ratio: ratio?.value, duration }),
+    ...pick(metadata, copiedFields),
+    ...defined({ omni_reference_task_type: taskType }),
   };
   const names: Readonly<Partial<Record<keyof OfficialOptions, string>>> = {
     resolution: resolution?.field ?? 'size',
@@ -125,11 +102,4 @@ export function genericOptions(request: GenericVideoRequest): {
     }),
   };
   return { options, nameOf: (field) => names[field] ?? `metadata.${field}` };
-}
-
-/** @throws Failure 400 when the models do not support the ratio */
-function officialRatio({ field, value }: FieldValue<string>): (typeof ratios)[number] {
-  const found = ratios.find((one) => one === value);
-  if (found === undefined) throw invalid(field, `must be one of ${ratios.join(', ')}.`);
-  return found;
 }

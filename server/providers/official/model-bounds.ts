@@ -1,4 +1,4 @@
-import { familySeconds, type SecondsRange } from '../../models/media-rules.ts';
+import { familySeconds, type SecondsRange } from '../../models/video-options.ts';
 
 /** Limits of a Seedance model. */
 export interface ModelBounds {

@@ -1,7 +1,7 @@
 import type { RunTask } from '../../../generated/events.ts';
 import { type AudioForm, audioSeconds, inferenceForm } from '../../models/speech-time.ts';
 import { countCharacters, sumUsage, type Usage } from '../../models/usage.ts';
-import { readUsage } from '../../providers/native/usage.ts';
+import { readUsage } from '../../providers/token-usage.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
 import { TextReservation } from '../../quota/text-reservation.ts';
 import type { Connection } from '../connection.ts';

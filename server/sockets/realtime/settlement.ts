@@ -2,7 +2,7 @@ import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { audioSeconds, base64Share } from '../../models/speech-time.ts';
 import { sumUsage, type Usage } from '../../models/usage.ts';
 import { field } from '../../providers/json.ts';
-import { readUsage } from '../../providers/native/usage.ts';
+import { readUsage } from '../../providers/token-usage.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
 import { TextReservation } from '../../quota/text-reservation.ts';
 import type { Connection } from '../connection.ts';
