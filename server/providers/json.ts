@@ -40,6 +40,12 @@ export function numberField(value: unknown, name: string): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** Reads a number in a range. */
+export function numberBetween(value: unknown, name: string, min: number, max = Number.MAX_VALUE) {
+  const number = numberField(value, name);
+  return number !== undefined && number >= min && number <= max ? number : undefined;
+}
+
 /** Reads a number with or without a percent sign. Default 0. */
 export function percentField(value: unknown, name: string): number {
   const percent = textField(value, name)?.replace(/%$/, '') ?? field(value, name);
@@ -53,8 +59,8 @@ export function booleanField(value: unknown, name: string): boolean | undefined 
 
 /** Reads a number, rounded to an integer that is not negative. */
 export function countField(value: unknown, name: string): number | undefined {
-  const number = integerField(value, name);
-  return number !== undefined && number >= 0 ? number : undefined;
+  const number = integerField(value, name) ?? -1;
+  return number >= 0 ? number : undefined;
 }
 
 /** Reads a number, rounded to an integer. */

@@ -1,11 +1,11 @@
 import type { Agent } from 'undici';
 import type { Channel } from '../channels/channel.ts';
 import { connectionFailure } from '../channels/failover.ts';
-import { Failure } from '../lib/failure.ts';
 import { openUrl, outboundAgent, PrivateAddressError, UrlError } from '../outbound/open-url.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
 import { type Release, type SlotOptions, Slots } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { badResponse } from './unusable-response.ts';
 
 export interface FileRequest {
   /** Channel whose provider returned the URL. Undefined if it is no longer configured. */
@@ -18,6 +18,7 @@ export interface FileRequest {
   signal: AbortSignal;
 }
 
+const fileAgent: Agent.Options = { keepAliveTimeout: 10_000, headersTimeout: 30_000, bodyTimeout: 60_000 };
 /** Slots for each host and channel. A slow reader keeps its slot, but cannot block other users. */
 const slotsPerHost: SlotOptions = { count: 256, waitMs: 10_000 };
 
@@ -28,7 +29,7 @@ export class FileHosts {
   readonly #slots: SlotOptions;
   readonly #hosts = new Map<string, Slots>();
 
-  constructor(agent: Agent.Options, slots = slotsPerHost) {
+  constructor(agent = fileAgent, slots = slotsPerHost) {
     this.#slots = slots;
     this.#public = outboundAgent({ allowPrivate: false, agent });
     this.#any = outboundAgent({ allowPrivate: true, agent });
@@ -59,14 +60,7 @@ export class FileHosts {
         { channel: channel?.name, reason: error.message },
         `a provider's file was not fetched${hint}`,
       );
-      throw new Failure(
-        502,
-        'bad_response',
-        'The provider returned the URL of a file that cannot be fetched.',
-        {
-          cause: error,
-        },
-      );
+      throw badResponse('The provider returned the URL of a file that cannot be fetched.', error);
     }
   }
 

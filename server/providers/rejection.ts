@@ -7,7 +7,7 @@ import type { ProviderRedactor } from './provider-redactor.ts';
 
 const maxBytes = 64 * 1024;
 const maxCodeLength = 200;
-const defaultMessage = 'The provider rejected the request.';
+export const defaultRejection = 'The provider rejected the request.';
 
 /** A provider's rejection of a request. */
 export interface Rejection {
@@ -65,7 +65,7 @@ function parseNativeError(bytes: Buffer): NativeErrorBody | undefined {
 export function rejectionFailure({ status, code, message, retryAfter }: Rejection): Failure {
   if (status === 429) return throttledFailure(retryAfter);
   const reported = ([404, 413, 415] as const).find((one) => one === status) ?? 400;
-  return new ProviderFailure(reported, code ?? 'bad_request', message ?? defaultMessage);
+  return new ProviderFailure(reported, code ?? 'bad_request', message ?? defaultRejection);
 }
 
 export function throttledFailure(retryAfter = 1): Failure {
@@ -85,7 +85,7 @@ export function failureFromCode(code: unknown, message: unknown, redactor: Provi
   const name = typeof code === 'string' ? redactor.redactCode(code) : '';
   if (isThrottling(name)) return throttledFailure();
   if (isAccountError(name) || !isClientError(name)) return providerFailure(502);
-  const text = typeof message === 'string' && message !== '' ? redactor.redact(message) : defaultMessage;
+  const text = typeof message === 'string' && message !== '' ? redactor.redact(message) : defaultRejection;
   return new ProviderFailure(400, name, text);
 }
 
@@ -104,7 +104,7 @@ export function betaFailure(output: unknown, redactor: ProviderRedactor): Failur
   const code = field(field(output, 'base_resp'), 'status_code');
   if (typeof code !== 'number' || code === 0) return undefined;
   if (code === 1002 || code === 1039) return throttledFailure();
-  const message = redactor.redact(textField(field(output, 'base_resp'), 'status_msg') ?? defaultMessage);
+  const message = redactor.redact(textField(field(output, 'base_resp'), 'status_msg') ?? defaultRejection);
   if (code === 1042 || code === 2013) return new ProviderFailure(400, 'InvalidParameter', message);
   if (code === 1001) return providerFailure(504);
   return providerFailure(502);

@@ -3,7 +3,7 @@ import { Failure } from '../lib/failure.ts';
 import { isText, mediaType } from './headers.ts';
 import { FileHosts, type FileRequest } from './provider-file.ts';
 
-const hosts = new FileHosts({ keepAliveTimeout: 10_000, headersTimeout: 30_000, bodyTimeout: 60_000 });
+const hosts = new FileHosts();
 
 export interface ResultFile {
   body: AsyncIterable<Buffer>;
@@ -26,11 +26,7 @@ export interface RequestedPart {
   text?: boolean;
 }
 
-/**
- * Opens a provider's file, or the part in `range`.
- *
- * @throws Failure 404 when it does not exist any more, 416 when it has no such part, 502 or 504 when it cannot be fetched
- */
+/** Opens a provider's file, or the part in `range`. @throws Failure 404, 416 without such a part, 502 or 504 */
 export async function openResultFile(
   url: string,
   { field, range, fallBackToWhole = false, text = false }: RequestedPart,

@@ -1,9 +1,17 @@
 import type { UpstreamRequest } from '../channels/channel.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
-import { DriverError, driverErrorForStatus, type Snapshot, type Upstream } from '../tasks/driver.ts';
+import {
+  type AcceptedTask,
+  DriverError,
+  driverErrorForStatus,
+  type Snapshot,
+  type Upstream,
+} from '../tasks/driver.ts';
+import { parseJson } from './json.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
+import { badResponse } from './unusable-response.ts';
 
 /** Longest response about a task. */
 const maxBytes = 4 * 1024 * 1024;
@@ -37,16 +45,14 @@ export async function requestTask(
   }
   const bytes = await readUpTo(body, maxBytes);
   if (bytes.length === 0) return undefined;
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw invalidResponse();
-  }
+  const answer = parseJson(bytes);
+  if (answer === undefined) throw invalidResponse();
+  return answer;
 }
 
 /**
- * Polls a task by a path or a request. A task that is not found has failed. Any other rejection says nothing about the
- * task, which is polled again.
+ * Polls a task by a path or a request. A task that is not found has failed. After any other rejection, its state is
+ * unknown.
  *
  * @throws DriverError that is never `rejected`
  */
@@ -61,22 +67,35 @@ export async function pollTask(
     answer = await requestTask(upstream, { ...request, poll: true });
   } catch (error) {
     if (!(error instanceof DriverError) || error.kind !== 'rejected') throw error;
-    const { failure } = error;
-    const status = failure instanceof ProviderRejection ? failure.rejection.status : failure.status;
-    if (status === 404 || status === 410 || failure.code === 'task_not_exist')
-      return { state: 'failed', error: taskLost };
+    if (isGone(error) || error.failure.code === 'task_not_exist') return { state: 'failed', error: taskLost };
     // The rejection may concern only this task.
-    throw new DriverError('unknown', failure);
+    throw new DriverError('unknown', error.failure);
   }
   return read(answer);
+}
+
+/** Whether the provider rejected a request because it no longer has the resource. */
+export function isGone({ failure }: DriverError): boolean {
+  const status = failure instanceof ProviderRejection ? failure.rejection.status : failure.status;
+  return status === 404 || status === 410;
+}
+
+/** Keeps the state of a task after a response with an unknown state. */
+export function unchanged({ state }: AcceptedTask): { state: 'queued' | 'in_progress' } {
+  return { state: state === 'in_progress' ? 'in_progress' : 'queued' };
 }
 
 /** Error of a task that its provider no longer has. */
 export const taskLost: TaskError = { code: 'task_lost', message: 'The provider no longer has the task.' };
 
+/** Builds the error for a request that the provider rejects in a response with status 200. */
+export function rejected(failure: Failure): DriverError {
+  return new DriverError('rejected', failure);
+}
+
 /** Builds the error for an invalid response, after which the state of the upstream task is unknown. */
 export function invalidResponse(): DriverError {
-  const failure = new Failure(502, 'bad_response', 'The provider returned an invalid response.');
+  const failure = badResponse('The provider returned an invalid response.');
   return new DriverError('unknown', failure, { failureKind: 'bad_answer' });
 }
 

@@ -2,6 +2,7 @@ import type { components } from '../../generated/http.ts';
 import type { FileLinks } from '../media/file-links.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { publicFileUrls } from './client-links.ts';
+import { defined } from './json.ts';
 import type { VideoFacts, VideoResult } from './video.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];
@@ -23,12 +24,11 @@ export function renderVideoTask(task: TaskRecord, links: FileLinks): VideoTask {
     progress: task.progress,
     created_at: unixTime(task.createdAt),
     updated_at: unixTime(task.updatedAt),
-    ...(task.completedAt === null ? {} : { completed_at: unixTime(task.completedAt) }),
-    ...(completed && task.expiresAt !== null ? { expires_at: unixTime(task.expiresAt) } : {}),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(size === undefined ? {} : { size }),
-    ...(completed ? filesOf(id, result, links.baseUrl) : {}),
-    ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
+    ...(task.completedAt !== null && { completed_at: unixTime(task.completedAt) }),
+    ...(completed && task.expiresAt !== null && { expires_at: unixTime(task.expiresAt) }),
+    ...defined({ seconds, size }),
+    ...(completed && filesOf(id, result, links.baseUrl)),
+    ...defined({ metadata: result.metadata }),
     error,
   };
 }
@@ -62,7 +62,7 @@ function filesOf(id: string, { video_url: url, metadata }: VideoResult, baseUrl:
   return {
     url,
     video_url: url,
-    ...(baseUrl === undefined ? {} : { content_url: `${baseUrl}/v1/videos/${id}/content` }),
+    ...(baseUrl !== undefined && { content_url: `${baseUrl}/v1/videos/${id}/content` }),
     output: [
       { type: 'video' as const, url },
       ...(frame === undefined ? [] : [{ type: 'last_frame' as const, url: frame }]),
@@ -70,7 +70,7 @@ function filesOf(id: string, { video_url: url, metadata }: VideoResult, baseUrl:
   };
 }
 
-/** Converts epoch milliseconds to whole seconds. */
-export function unixTime(ms: number): number {
-  return Math.floor(ms / 1000);
+/** Converts epoch milliseconds to whole seconds. Null to 0. */
+export function unixTime(ms: number | null): number {
+  return Math.floor((ms ?? 0) / 1000);
 }

@@ -195,6 +195,6 @@ describe('what is no message', () => {
     const { out } = await passed(start, ':', piece, 'x', piece, '\n');
     expect(out[1]).toHaveLength(16 * 1024 * 1024 + 1);
     const { out: before, error } = await passed(start, ':', piece, 'xx', piece, `\n${end}${stop}`);
-    expect([before.length, error]).toEqual([1, unusable]);
+    expect([before.length, error]).toEqual([1, lost('The provider sent an event that is too long.')]);
   });
 });

@@ -15,7 +15,6 @@ import {
   textField,
   urlField,
 } from '../../server/providers/json.ts';
-import { readUsage } from '../../server/providers/token-usage.ts';
 import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import {
   betaErrorSource,
@@ -30,7 +29,7 @@ import {
   readUpTo,
   rejectionFailure,
 } from '../../server/providers/rejection.ts';
-import { countersOf, countIn, usageOf } from '../../server/providers/token-usage.ts';
+import { countersOf, countIn, readUsage, usageOf } from '../../server/providers/token-usage.ts';
 import { channelTo } from '../support/upstream.ts';
 
 const words = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));

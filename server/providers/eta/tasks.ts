@@ -6,7 +6,7 @@ import {
   taskExpired,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { field, idField, numberField, textField } from '../json.ts';
+import { field, idField, numberBetween, numberField, textField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { invalidResponse, pollTask, requestTask } from '../task-request.ts';
 import type { VideoResult } from '../video.ts';
@@ -46,7 +46,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   if (status === 'failed')
     return { state: 'failed', error: taskErrorFrom(task, channel, field(answer, 'error'), failed) };
   if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
-    const seconds = positive(numberField(video, 'duration'));
+    const seconds = numberBetween(video, 'duration', Number.MIN_VALUE);
     const result = resultOf(task, url, seconds, channel.settings.customDomains ?? []);
     return { state: 'completed', result: { ...result }, ...(seconds && { usage: { units: seconds } }) };
   }
@@ -72,8 +72,4 @@ function resultOf(
   publicUrl.host = domain;
   publicUrl.port = '';
   return { video_url: publicUrl.href, source_url: url, ...metadata };
-}
-
-function positive(number: number | undefined): number | undefined {
-  return number !== undefined && number > 0 ? number : undefined;
 }

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { field, numberField, objectField, pickDefined, textField, urlField } from '../json.ts';
+import { defined, listField, numberBetween, objectField, pickDefined, textField, urlField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 
 type Schemas = components['schemas'];
@@ -45,15 +45,12 @@ const maxWordLength = 200;
 export function readJob(answer: unknown, redactor: ProviderRedactor): ImageResult {
   const text = (from: unknown, name: string, max: number) => {
     const found = textField(from, name);
-    return found === undefined ? undefined : redactor.redact(found, max);
+    return found && redactor.redact(found, max);
   };
-  const imageUrl = urlField(answer, 'imageUrl');
-  const videoUrl = urlField(answer, 'videoUrl');
   const properties = objectField(answer, 'properties');
   return {
-    ...(imageUrl !== undefined && { image_url: imageUrl }),
-    ...(videoUrl !== undefined && { video_url: videoUrl }),
-    buttons: buttonsOf(field(answer, 'buttons')),
+    ...defined({ image_url: urlField(answer, 'imageUrl'), video_url: urlField(answer, 'videoUrl') }),
+    buttons: listField(answer, 'buttons').slice(0, maxButtons).flatMap(readButton),
     shown: {
       ...pickDefined(['action'], (name) => text(answer, name, maxWordLength)),
       ...pickDefined(['prompt', 'promptEn', 'description'], (name) => text(answer, name, maxTextLength)),
@@ -66,22 +63,13 @@ export function readJob(answer: unknown, redactor: ProviderRedactor): ImageResul
   };
 }
 
-function buttonsOf(reported: unknown): ImageJob['buttons'] {
-  if (!Array.isArray(reported)) return [];
-  return reported.slice(0, maxButtons).flatMap((button: unknown) => {
-    const customId = textField(button, 'customId');
-    if (customId === undefined || customId.length > maxCustomIdLength) return [];
-    const style = numberField(button, 'style') ?? 0;
-    return [
-      {
-        customId,
-        emoji: (textField(button, 'emoji') ?? '').slice(0, maxWordLength),
-        label: (textField(button, 'label') ?? '').slice(0, maxWordLength),
-        type: 2,
-        ...(Number.isInteger(style) && style >= 1 && style <= 4 && { style }),
-      },
-    ];
-  });
+function readButton(button: unknown): ImageJob['buttons'] {
+  const customId = textField(button, 'customId');
+  if (customId === undefined || customId.length > maxCustomIdLength) return [];
+  const emoji = textField(button, 'emoji', maxWordLength) ?? '';
+  const label = textField(button, 'label', maxWordLength) ?? '';
+  const style = numberBetween(button, 'style', 1, 4);
+  return [{ customId, emoji, label, type: 2, ...(Number.isInteger(style) && { style }) }];
 }
 
 /** Actions by a part of the button's `customId`. */

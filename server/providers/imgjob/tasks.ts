@@ -7,11 +7,20 @@ import {
   taskCanceled,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { field, idField, numberField, objectField, percentField, textField } from '../json.ts';
+import {
+  booleanField,
+  defined,
+  field,
+  idField,
+  numberField,
+  objectField,
+  percentField,
+  textField,
+} from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { taskErrorFrom } from '../public-ids.ts';
-import { providerFailure, throttledFailure } from '../rejection.ts';
-import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';
+import { defaultRejection, providerFailure, throttledFailure } from '../rejection.ts';
+import { invalidResponse, pollTask, rejected, requestTask, taskLost, unchanged } from '../task-request.ts';
 import { type ImageResult, readJob } from './image-job.ts';
 
 /** Consecutive responses without a job after which the job is lost: about five minutes of polls. */
@@ -60,18 +69,17 @@ async function submit(
   const properties = objectField(answer, 'properties');
   const redactor = new ProviderRedactor(upstream.channel, body);
   const finalPrompt = textField(properties, 'finalPrompt');
-  const remix = field(properties, 'remix');
-  const position = numberField(properties, 'numberOfQueues');
-  const hasPosition =
-    code === 22 && position !== undefined && Number.isSafeInteger(position) && position >= 0;
+  const position = numberField(properties, 'numberOfQueues') ?? -1;
   return {
     upstreamId,
     code,
-    properties: {
-      ...(code === 21 && finalPrompt !== undefined && { finalPrompt: redactor.redact(finalPrompt, 20_000) }),
-      ...(code === 21 && typeof remix === 'boolean' && { remix }),
-      ...(hasPosition && { numberOfQueues: position }),
-    },
+    properties: defined({
+      ...(code === 21 && {
+        finalPrompt: finalPrompt && redactor.redact(finalPrompt, 20_000),
+        remix: booleanField(properties, 'remix'),
+      }),
+      ...(code === 22 && Number.isSafeInteger(position) && position >= 0 && { numberOfQueues: position }),
+    }),
   };
 }
 
@@ -85,14 +93,10 @@ function errorForCode(
   const redactor = new ProviderRedactor(channel, body);
   switch (code) {
     case 3:
-      return new DriverError(
-        'rejected',
-        new Failure(404, 'resource_not_found', 'taskId: the provider no longer has the job.'),
-      );
+      return rejected(new Failure(404, 'resource_not_found', 'taskId: the provider no longer has the job.'));
     case 4: {
-      const message = textField(answer, 'description') ?? 'The provider rejected the request.';
-      const failure = new ProviderFailure(400, 'bad_request', redactor.redact(message, 2_000));
-      return new DriverError('rejected', failure);
+      const message = redactor.redact(textField(answer, 'description') ?? defaultRejection, 2_000);
+      return rejected(new ProviderFailure(400, 'bad_request', message));
     }
     case 9:
       return new DriverError('unknown', providerFailure(502), { failureKind: 'server_error' });
@@ -102,17 +106,13 @@ function errorForCode(
     case 24: {
       const word = textField(field(answer, 'properties'), 'bannedWord');
       const which =
-        word === undefined ? 'with one of its words' : `with the word ${redactedWord(redactor, word)}`;
-      const message = `prompt: the provider takes no prompt ${which}.`;
-      return new DriverError('rejected', new Failure(400, 'banned_word', message));
+        word === undefined ? 'one of its words' : `the word ${JSON.stringify(redactor.redact(word, 80))}`;
+      const message = `prompt: the provider takes no prompt with ${which}.`;
+      return rejected(new Failure(400, 'banned_word', message));
     }
     default:
       return invalidResponse();
   }
-}
-
-function redactedWord(redactor: ProviderRedactor, word: string): string {
-  return JSON.stringify(redactor.redact(word, 80));
 }
 
 /**
@@ -124,11 +124,6 @@ function withoutJob(task: AcceptedTask): Snapshot {
   const missedPolls = (result.missedPolls ?? 0) + 1;
   if (missedPolls >= maxMissedPolls) return { state: 'failed', error: taskLost };
   return { ...unchanged(task), result: { ...result, missedPolls } };
-}
-
-/** Keeps the state after a response with an unknown state. */
-function unchanged({ state }: AcceptedTask): { state: 'queued' | 'in_progress' } {
-  return { state: state === 'in_progress' ? 'in_progress' : 'queued' };
 }
 
 function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {

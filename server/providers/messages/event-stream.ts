@@ -1,9 +1,7 @@
-import { Failure } from '../../lib/failure.ts';
 import { field, parseJson, textField } from '../json.ts';
-import { EventSplitter } from '../native/event-splitter.ts';
-import { EventParser } from '../native/events.ts';
+import { EventJoiner, EventParser } from '../native/events.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
-import { unusableResponse } from '../unusable-response.ts';
+import { badResponse, unusableResponse } from '../unusable-response.ts';
 import { failureFromStreamError } from './stream-error.ts';
 import type { TokenCounter } from './token-counter.ts';
 import { readMessage, toPublicMessage } from './whole-message.ts';
@@ -29,20 +27,13 @@ export async function* publicEvents(
   message: StreamedMessage,
   finish: () => Promise<void>,
 ): AsyncGenerator<Buffer> {
-  const splitter = new EventSplitter();
+  const joiner = new EventJoiner(maxEventBytes);
   const translator = new EventTranslator(message);
-  let buffered: Buffer[] = [];
-  let size = 0;
   for await (const chunk of body) {
     const out: Buffer[] = [];
-    let from = 0;
     try {
-      for (const end of splitter.ends(chunk)) {
-        buffered.push(chunk.subarray(from, end));
-        out.push(...translator.translate(Buffer.concat(buffered)));
-        buffered = [];
-        size = 0;
-        from = end;
+      for (const event of joiner.write(chunk)) {
+        out.push(...translator.translate(event));
         if (translator.last !== undefined) break;
       }
     } finally {
@@ -54,11 +45,8 @@ export async function* publicEvents(
       yield translator.last;
       return;
     }
-    buffered.push(chunk.subarray(from));
-    size += chunk.length - from;
-    if (size > maxEventBytes) throw unusableResponse();
   }
-  throw new Failure(502, 'bad_response', 'The provider broke off.');
+  throw badResponse('The provider broke off.');
 }
 
 /** Turns the events of one message into public ones. */

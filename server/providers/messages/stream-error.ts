@@ -1,7 +1,7 @@
 import { type Failure, ProviderFailure } from '../../lib/failure.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
-import { providerFailure, throttledFailure } from '../rejection.ts';
+import { defaultRejection, providerFailure, throttledFailure } from '../rejection.ts';
 
 /** Builds the failure for an error event, by the type that the provider reports. */
 export function failureFromStreamError(data: unknown, redactor: ProviderRedactor): Failure {
@@ -19,7 +19,7 @@ export function failureFromStreamError(data: unknown, redactor: ProviderRedactor
       return new ProviderFailure(
         400,
         'bad_request',
-        redactor.redact(textField(error, 'message') ?? 'The provider rejected the request.'),
+        redactor.redact(textField(error, 'message') ?? defaultRejection),
       );
     default:
       // Includes errors about the gateway's account.

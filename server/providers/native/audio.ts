@@ -1,33 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
-import { Failure } from '../../lib/failure.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
 import type { Usage } from '../../quota/metering.ts';
-import { field } from '../json.ts';
+import { field, textField } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { readUsage } from '../token-usage.ts';
+import { badResponse } from '../unusable-response.ts';
 import { audioType, headLength } from './audio-file.ts';
 import { readEvents } from './events.ts';
 import { incompleteStream, readSpeechEvent } from './speech-event.ts';
 import type { AudioFormat } from './speech-request.ts';
 
-const hosts = new FileHosts({
-  keepAliveTimeout: 10_000,
-  headersTimeout: 30_000,
-  bodyTimeout: 60_000,
-});
+const hosts = new FileHosts();
 
-/**
- * Opens an upstream's audio file.
- *
- * @throws Failure 502 or 504 when it cannot be fetched.
- */
+/** Opens an upstream's audio file. @throws Failure 502 or 504 when it cannot be fetched */
 export async function openAudio(url: string, request: FileRequest): Promise<HttpResponse> {
   const opened = await hosts.open(url, request);
   if (opened.status === 200) return opened;
   await opened.body.dump();
-  throw new Failure(502, 'bad_response', 'The provider returned the URL of audio that cannot be fetched.');
+  throw badResponse('The provider returned the URL of audio that cannot be fetched.');
 }
 
 /** Inspects an audio file while it is forwarded: detects its type, and holds back its last byte. */
@@ -38,18 +30,14 @@ export class AudioInspector {
   #remaining: number | undefined;
   /** The beginning, while it is too short to detect the type. */
   #head: Buffer | undefined = Buffer.alloc(0);
-  #mediaType: string | undefined;
+  /** Undefined until enough bytes have arrived. */
+  mediaType: string | undefined;
 
   constructor(format: AudioFormat, headers: IncomingHttpHeaders) {
     this.#format = format;
     this.#headers = headers;
     const length = headers['content-length'];
     this.#remaining = length === undefined ? undefined : Number(length);
-  }
-
-  /** Undefined until enough bytes have arrived. */
-  get mediaType(): string | undefined {
-    return this.#mediaType;
   }
 
   /** Returns the bytes to send, without the last one of a known length. @throws Failure 502 when it is not audio. */
@@ -76,9 +64,8 @@ export class AudioInspector {
   #detectType(beginning: Buffer): void {
     if (this.#head === undefined) return;
     this.#head = undefined;
-    this.#mediaType = audioType(this.#format, beginning.subarray(0, headLength), this.#headers);
-    if (this.#mediaType === undefined)
-      throw new Failure(502, 'bad_response', 'The provider returned a file that is not audio.');
+    this.mediaType = audioType(this.#format, beginning.subarray(0, headLength), this.#headers);
+    if (this.mediaType === undefined) throw badResponse('The provider returned a file that is not audio.');
   }
 }
 
@@ -86,21 +73,13 @@ export class AudioInspector {
 export class EventAudioDecoder {
   readonly #unit: Unit;
   readonly #redactor: ProviderRedactor;
-  #usage: Usage | undefined;
-  #delivered = false;
+  usage: Usage | undefined;
+  /** Whether any audio was decoded. */
+  delivered = false;
 
   constructor(unit: Unit, redactor: ProviderRedactor) {
     this.#unit = unit;
     this.#redactor = redactor;
-  }
-
-  get usage(): Usage | undefined {
-    return this.#usage;
-  }
-
-  /** Whether any audio was decoded. */
-  get delivered(): boolean {
-    return this.#delivered;
   }
 
   /** @throws Failure for a failed synthesis, an invalid event or a missing last event */
@@ -109,12 +88,12 @@ export class EventAudioDecoder {
     for await (const event of readEvents(body)) {
       const { output, usage, isLast, failure } = readSpeechEvent(event, this.#redactor);
       if (failure !== undefined) throw failure;
-      this.#usage = readUsage(this.#unit, usage) ?? this.#usage;
+      this.usage = readUsage(this.#unit, usage) ?? this.usage;
       isEnded ||= isLast;
       const chunk = decodeAudio(output);
       // The last event may repeat the whole audio.
-      if (chunk.length === 0 || (isLast && this.#delivered)) continue;
-      this.#delivered = true;
+      if (chunk.length === 0 || (isLast && this.delivered)) continue;
+      this.delivered = true;
       yield chunk;
     }
     if (!isEnded) throw incompleteStream();
@@ -122,8 +101,7 @@ export class EventAudioDecoder {
 }
 
 function decodeAudio(output: unknown): Buffer {
-  const base64 = field(field(output, 'audio'), 'data');
-  if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
-  const hexadecimal = field(field(output, 'data'), 'audio');
-  return typeof hexadecimal === 'string' ? Buffer.from(hexadecimal, 'hex') : Buffer.alloc(0);
+  const base64 = textField(field(output, 'audio'), 'data');
+  if (base64 !== undefined) return Buffer.from(base64, 'base64');
+  return Buffer.from(textField(field(output, 'data'), 'audio') ?? '', 'hex');
 }

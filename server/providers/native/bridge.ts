@@ -11,6 +11,7 @@ import { field, objectField, parseJson, textField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { failureFromCode } from '../rejection.ts';
 import { readUsage } from '../token-usage.ts';
+import { badResponse } from '../unusable-response.ts';
 import type { NativeSpeechRequest } from './speech-request.ts';
 
 /** Output of a bridged synthesis: a sentence event of the duplex protocol, or audio. */
@@ -22,13 +23,14 @@ export class BridgedSpeech {
   readonly #attempt: OpenedSocket['attempt'];
   readonly #model: string;
   readonly #unit: Unit;
+  /** The native synthesizer request. */
   readonly #request: NativeSpeechRequest['body'];
   readonly #redactor: ProviderRedactor;
   readonly #text: SpokenText;
-  #usage: Usage | undefined;
-  #delivered = false;
+  /** The provider's latest report. Reports are cumulative. */
+  usage: Usage | undefined;
+  delivered = false;
 
-  /** `request` is the native synthesizer request. */
   constructor(
     { channel, attempt, socket }: OpenedSocket,
     { id, unit }: CatalogueModel,
@@ -44,32 +46,19 @@ export class BridgedSpeech {
     this.#text = new SpokenText(unit, { ssml: ssml === true, pace });
   }
 
-  /** The provider's latest report. Reports are cumulative. */
-  get usage(): Usage | undefined {
-    return this.#usage;
-  }
-
-  get delivered(): boolean {
-    return this.#delivered;
-  }
-
   /** The reported usage plus the output since then. The provider reports a sentence only at its end. */
   get deliveredUsage(): Usage {
-    return sumUsage(this.#usage, this.#text.unreported);
+    return sumUsage(this.usage, this.#text.unreported);
   }
 
-  /**
-   * Synthesizes the text with backpressure.
-   *
-   * @throws Failure when the task fails, or the socket closes before its end.
-   */
+  /** Synthesizes the text with backpressure. @throws Failure when the task fails or the socket closes early */
   async *chunks(): AsyncGenerator<BridgedChunk> {
     const frames = createWebSocketStream(this.#socket, { readableObjectMode: true });
     const taskId = randomUUID();
-    const send = (action: string, payload: object) =>
-      this.#socket.send(
-        JSON.stringify({ header: { action, task_id: taskId, streaming: 'duplex' }, payload }),
-      );
+    const send = (action: string, payload: object) => {
+      const header = { action, task_id: taskId, streaming: 'duplex' };
+      this.#socket.send(JSON.stringify({ header, payload }));
+    };
     const { text, ...options } = this.#request.input;
     const parameters: Record<string, unknown> = {
       text_type: 'PlainText',
@@ -87,7 +76,7 @@ export class BridgedSpeech {
       });
       for await (const frame of frames as AsyncIterable<Buffer | string>) {
         if (typeof frame !== 'string') {
-          this.#delivered = true;
+          this.delivered = true;
           this.#text.addAudio(audioSeconds(frame.length, parameters, inferenceForm));
           yield { audio: frame };
           continue;
@@ -109,11 +98,7 @@ export class BridgedSpeech {
           return;
         }
       }
-      throw new Failure(
-        502,
-        'bad_response',
-        'The provider closed the socket before the end of the synthesis.',
-      );
+      throw badResponse('The provider closed the socket before the end of the synthesis.');
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'bad_response') this.#attempt.fail('broken_off');
       throw error;
@@ -124,8 +109,8 @@ export class BridgedSpeech {
   }
 
   #report(usage: Usage | undefined): void {
-    if (usage === undefined || usage.units < (this.#usage?.units ?? 0)) return;
-    this.#usage = usage;
+    if (usage === undefined || usage.units < (this.usage?.units ?? 0)) return;
+    this.usage = usage;
     this.#text.report(usage);
   }
 }
@@ -135,6 +120,6 @@ function parseFrame(text: string): { event: string; header: unknown; payload: un
   const frame = parseJson(text);
   const header = field(frame, 'header');
   const event = textField(header, 'event');
-  if (event === undefined) throw new Failure(502, 'bad_response', 'The provider sent an invalid frame.');
+  if (event === undefined) throw badResponse('The provider sent an invalid frame.');
   return { event, header, payload: field(frame, 'payload') };
 }

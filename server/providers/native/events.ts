@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { Failure } from '../../lib/failure.ts';
+import { badResponse } from '../unusable-response.ts';
 import { EventSplitter } from './event-splitter.ts';
 
 /** One event of a native stream. */
@@ -30,35 +30,50 @@ export class EventParser {
   }
 }
 
-/**
- * Reads a native event stream.
- *
- * @throws Failure 502 for an event that is too long
- */
-export async function* readEvents(body: AsyncIterable<Buffer>): AsyncGenerator<NativeEvent> {
-  const splitter = new EventSplitter();
-  const parser = new EventParser();
-  let parts: Buffer[] = [];
-  let size = 0;
-  const parse = () => {
-    const event = parser.parse(Buffer.concat(parts).toString('utf8'));
-    parts = [];
-    size = 0;
-    return event;
-  };
-  for await (const chunk of body) {
+/** Joins the chunks of a stream to events. */
+export class EventJoiner {
+  readonly #splitter = new EventSplitter();
+  readonly #maxBytes: number;
+  #started: Buffer[] = [];
+  #startedBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Yields the events that end in a chunk. @throws Failure 502 for an event that is too long */
+  *write(chunk: Buffer): Generator<Buffer, void, void> {
     let from = 0;
-    for (const end of splitter.ends(chunk)) {
-      parts.push(chunk.subarray(from, end));
+    for (const end of this.#splitter.ends(chunk)) {
+      this.#started.push(chunk.subarray(from, end));
       from = end;
-      const event = parse();
+      yield this.end();
+    }
+    this.#started.push(chunk.subarray(from));
+    this.#startedBytes += chunk.length - from;
+    if (this.#startedBytes > this.#maxBytes)
+      throw badResponse('The provider sent an event that is too long.');
+  }
+
+  /** Returns the bytes of an event without its end. */
+  end(): Buffer {
+    const event = Buffer.concat(this.#started);
+    this.#started = [];
+    this.#startedBytes = 0;
+    return event;
+  }
+}
+
+/** Reads a native event stream. @throws Failure 502 for an event that is too long */
+export async function* readEvents(body: AsyncIterable<Buffer>): AsyncGenerator<NativeEvent> {
+  const joiner = new EventJoiner(maxEventBytes);
+  const parser = new EventParser();
+  for await (const chunk of body) {
+    for (const lines of joiner.write(chunk)) {
+      const event = parser.parse(lines.toString('utf8'));
       if (event !== undefined) yield event;
     }
-    parts.push(chunk.subarray(from));
-    size += chunk.length - from;
-    if (size > maxEventBytes)
-      throw new Failure(502, 'bad_response', 'The provider sent an event that is too long.');
   }
-  const last = parse();
+  const last = parser.parse(joiner.end().toString('utf8'));
   if (last !== undefined) yield last;
 }

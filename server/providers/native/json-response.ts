@@ -23,15 +23,10 @@ export async function readLimited({ body }: HttpResponse, limit: number): Promis
   throw unusableResponse();
 }
 
-/**
- * Parses the body of a response with status 200.
- *
- * @throws Failure 502 when it is not a native response, for example a proxy's error page
- */
+/** Parses the body of a response with status 200. @throws Failure 502 for any other body, such as an error page */
 export function parseResponse(headers: IncomingHttpHeaders, text: Buffer | string): NativeResponse {
   const response = isJson(headers) ? parseJson(text) : undefined;
-  const output = objectField(response, 'output');
-  if (output === undefined) throw unusableResponse();
+  if (objectField(response, 'output') === undefined) throw unusableResponse();
   return response as NativeResponse;
 }
 
@@ -55,11 +50,7 @@ export interface SpeechResult {
   rejection: Failure | undefined;
 }
 
-/**
- * Evaluates the response to a synthesis, or to the cloning of a beta voice.
- *
- * @throws Failure 502 or 504 when the provider failed, or returned neither audio nor a rejection
- */
+/** Evaluates the response to a synthesis, or to the cloning of a beta voice. @throws Failure 502 or 504 of the provider */
 export function evaluateSpeech(
   response: NativeResponse,
   unit: Unit,

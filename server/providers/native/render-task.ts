@@ -3,7 +3,9 @@ import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { taskCanceled } from '../../tasks/driver.ts';
 import { publicFileUrls } from '../client-links.ts';
+import { defined } from '../json.ts';
 import type { VideoFacts, VideoResult } from '../video.ts';
+import { modelFiles } from './model3d.ts';
 import type { NativeRecord } from './tasks.ts';
 
 type Schemas = components['schemas'];
@@ -25,7 +27,7 @@ export function renderNativeTask(
   return {
     request_id: requestId,
     output: outputOf(task, output, links),
-    ...(task.state === 'completed' && usage !== undefined ? { usage } : {}),
+    ...defined({ usage: task.state === 'completed' ? usage : undefined }),
   };
 }
 
@@ -34,10 +36,10 @@ function outputOf(task: TaskRecord, reported: NativeOutput, links: FileLinks): S
   const { createdAt, startedAt, completedAt, updatedAt } = task;
   const common = {
     task_id,
-    submit_time: nativeTime(createdAt),
-    ...(startedAt === null ? {} : { scheduled_time: nativeTime(startedAt) }),
+    submit_time: millisecondTime(createdAt),
+    ...(startedAt !== null && { scheduled_time: millisecondTime(startedAt) }),
   };
-  const ended = { ...common, end_time: nativeTime(completedAt ?? updatedAt) };
+  const ended = { ...common, end_time: millisecondTime(completedAt ?? updatedAt) };
   switch (state) {
     case 'queued':
       return { ...common, task_status: 'PENDING' };
@@ -52,21 +54,17 @@ function outputOf(task: TaskRecord, reported: NativeOutput, links: FileLinks): S
   }
 }
 
-const modelFiles = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
-
 function resultOf(task: TaskRecord, output: NativeOutput, links: FileLinks) {
   const { orig_prompt, actual_prompt, results } = output;
   const { prompt }: VideoFacts = task.facts;
-  const originalPrompt = orig_prompt ?? prompt;
   return {
-    ...(originalPrompt === undefined ? {} : { orig_prompt: originalPrompt }),
-    ...(actual_prompt === undefined ? {} : { actual_prompt }),
+    ...defined({ orig_prompt: orig_prompt ?? prompt, actual_prompt }),
     ...publicFileUrls(output, ['video_url'], task, links),
-    ...(results === undefined ? {} : { results: publicFileUrls(results, modelFiles, task, links) }),
+    ...(results && { results: publicFileUrls(results, modelFiles, task, links) }),
   };
 }
 
 /** Formats epoch milliseconds as `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
-function nativeTime(time: number): string {
+function millisecondTime(time: number): string {
   return new Date(time).toISOString().replace('T', ' ').replace('Z', '');
 }

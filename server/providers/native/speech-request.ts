@@ -1,5 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { invalid } from '../../lib/failure.ts';
+import { defined, isObject } from '../json.ts';
 import { checkNativeOptions } from './speech-options.ts';
 
 export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';
@@ -32,11 +33,7 @@ export const speechPaths = {
   multimodal: '/api/v1/services/aigc/multimodal-generation/generation',
 } as const;
 
-/**
- * Translates the standard request to the model's native one. Standard fields override `extra_body`.
- *
- * @throws Failure 400 when the model does not support an option.
- */
+/** Translates the standard request to the model's native one. Standard fields override `extra_body`. @throws Failure 400 */
 export function toNative(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest {
   if (model.protocols.includes('synthesizer')) return toSynthesizer('synthesizer', model, input);
   if (model.protocols.includes('inference')) return toSynthesizer('inference', model, input);
@@ -50,21 +47,14 @@ function toSynthesizer(
 ): NativeSpeechRequest {
   checkNativeOptions(model.id, 'synthesizer', input.extraInput);
   requireNativeSpeed(input.speed);
-  const format = chooseFormat(
-    model,
-    input,
-    'format',
-    input.extraInput.format,
-    ['mp3', 'wav', 'pcm', 'opus'],
-    'mp3',
-  );
+  const { format: extraFormat } = input.extraInput;
+  const format = chooseFormat(model, input, 'format', extraFormat, ['mp3', 'wav', 'pcm', 'opus'], 'mp3');
   return request(route, model, input, format, {
     ...input.extraInput,
     text: input.text,
     voice: input.voice,
     format,
-    ...(input.speed === undefined ? {} : { rate: input.speed }),
-    ...(input.instructions === undefined ? {} : { instruction: input.instructions }),
+    ...defined({ rate: input.speed, instruction: input.instructions }),
   });
 }
 
@@ -79,7 +69,7 @@ function toAlpha(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest
     ...input.extraInput,
     text: input.text,
     voice: input.voice,
-    ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
+    ...defined({ instructions: input.instructions }),
   });
 }
 
@@ -104,9 +94,9 @@ function toBeta(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest 
     voice_setting: {
       ...asObject(extra.voice_setting),
       voice_id: input.voice,
-      ...(input.speed === undefined ? {} : { speed: input.speed }),
+      ...defined({ speed: input.speed }),
     },
-    audio_setting: { ...audio, ...(sampleRate === undefined ? {} : { sample_rate: sampleRate }), format },
+    audio_setting: { ...audio, ...defined({ sample_rate: sampleRate }), format },
     ...delivery,
   });
 }
@@ -120,8 +110,8 @@ function request(
   format: AudioFormat,
   input: Record<string, unknown>,
 ): NativeSpeechRequest {
-  const parameters = extraParameters === undefined ? {} : { parameters: { ...extraParameters } };
-  return { route, format, body: { model: model.id, input, ...parameters } };
+  const parameters = extraParameters && { ...extraParameters };
+  return { route, format, body: { model: model.id, input, ...defined({ parameters }) } };
 }
 
 function chooseFormat(
@@ -145,6 +135,6 @@ function requireNativeSpeed(speed: number | undefined): void {
   throw invalid('speed', 'must be between 0.5 and 2 for this model.');
 }
 
-function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
 }

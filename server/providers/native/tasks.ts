@@ -10,14 +10,14 @@ import {
 } from '../../tasks/driver.ts';
 import { idField, objectField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
-import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';
+import { invalidResponse, pollTask, requestTask, taskLost, unchanged } from '../task-request.ts';
 
 type Output = Readonly<Record<string, unknown>>;
 
 /** A kind of native task: its path and its result. */
 export interface NativeTaskKind {
   path: string;
-  /** Reads a readResult task's result. Undefined without one. */
+  /** Reads the result of a completed task. Undefined without one. */
   readResult(output: Output, answer: unknown): Omit<Finished, 'state'> | undefined;
 }
 
@@ -85,8 +85,7 @@ function snapshot(
     case 'UNKNOWN':
       return { state: 'failed', error: taskLost };
     default:
-      // An unknown state is not final.
-      return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
+      return unchanged(task);
   }
 }
 

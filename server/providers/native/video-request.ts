@@ -3,6 +3,7 @@ import { invalid } from '../../lib/failure.ts';
 import { conflict } from '../../models/media-rules.ts';
 import { familySeconds, secondsWords } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
+import { defined } from '../json.ts';
 import type { GenericVideoRequest, TranslatedVideo, VideoFacts } from '../video.ts';
 import { genericParameters } from './generic-parameters.ts';
 import {
@@ -29,26 +30,19 @@ export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest
   if (!prompt && sources.length === 0) throw invalid('prompt', 'a prompt or media is required.');
 
   const { field, duration } = durationOf(request);
-  const parameters: GammaParameters = {
-    ...genericParameters(request),
-    ...(duration === undefined ? {} : { duration }),
-  };
+  const parameters: GammaParameters = { ...genericParameters(request), ...defined({ duration }) };
   const media = sources.map((source) => source.media);
   return {
     body: {
-      input: { ...(prompt === undefined ? {} : { prompt }), ...(media.length === 0 ? {} : { media }) },
-      ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+      input: { ...defined({ prompt }), ...(media.length > 0 && { media }) },
+      ...(Object.keys(parameters).length > 0 && { parameters }),
     },
     facts: factsOf(prompt, parameters, size ?? resolution),
     expectedUnits: maxSeconds(parameters, field, sources),
   };
 }
 
-/**
- * Translates a native request, which is sent unchanged.
- *
- * @throws Failure 400 that names the field
- */
+/** Translates a native request, which is sent unchanged. @throws Failure 400 that names the field */
 export function gammaFromNative({
   model: _model,
   ...body
@@ -90,11 +84,7 @@ function factsOf(
   { duration, resolution }: GammaParameters,
   size: string | undefined = resolution,
 ): VideoFacts & Record<string, unknown> {
-  return {
-    ...(duration === undefined ? {} : { seconds: String(duration) }),
-    ...(size === undefined ? {} : { size }),
-    ...(prompt ? { prompt: truncated(prompt) } : {}),
-  };
+  return defined({ seconds: duration?.toString(), size, prompt: prompt ? truncated(prompt) : undefined });
 }
 
 /** Cuts between code points, each of at most two UTF-16 units. */
@@ -125,11 +115,8 @@ function maxSeconds(
   field: string,
   sources: readonly MediaSource[],
 ): number {
-  if (
-    duration !== -1 &&
-    !(Number.isInteger(duration) && duration >= shortestSeconds && duration <= longestSeconds)
-  )
-    throw invalid(field, secondsWords(familySeconds.gamma));
+  const isValid = Number.isInteger(duration) && duration >= shortestSeconds && duration <= longestSeconds;
+  if (duration !== -1 && !isValid) throw invalid(field, secondsWords(familySeconds.gamma));
   const clips = sources.filter(({ media }) => media.type === 'reference_video').length;
   const available = longestSeconds - clips * minReferenceSeconds;
   if (duration > available)

@@ -1,5 +1,13 @@
 import type { components } from '../../../generated/http.ts';
-import { numberField, objectField, textField, urlField } from '../json.ts';
+import {
+  defined,
+  numberBetween,
+  numberField,
+  objectField,
+  pickDefined,
+  textField,
+  urlField,
+} from '../json.ts';
 import type { VideoResult } from '../video.ts';
 import type { NativeTaskKind } from './tasks.ts';
 
@@ -13,42 +21,39 @@ export const nativeVideo: NativeTaskKind = {
     const video_url = urlField(output, 'video_url');
     if (video_url === undefined) return undefined;
     const usage = usageOf(objectField(answer, 'usage'));
-    const prompts = textFields(output, ['orig_prompt', 'actual_prompt']);
+    const orig_prompt = textField(output, 'orig_prompt', maxTextLength);
+    const actual_prompt = textField(output, 'actual_prompt', maxTextLength);
     const seconds = secondsOf(usage);
     const result: VideoResult = {
       video_url,
       metadata: {
         url: video_url,
-        ...textFields(answer, ['request_id']),
-        ...(prompts.orig_prompt === undefined ? {} : { orig_prompt: prompts.orig_prompt }),
+        ...defined({ request_id: textField(answer, 'request_id', maxTextLength), orig_prompt }),
         ...(usage && { usage, ...factsOf(usage, seconds) }),
       },
-      native: { output: { ...prompts, video_url }, ...(usage && { usage }) },
+      native: { output: { ...defined({ orig_prompt, actual_prompt }), video_url }, ...(usage && { usage }) },
     };
-    return { result: { ...result }, ...(seconds === undefined ? {} : { usage: { units: seconds } }) };
+    return { result: { ...result }, ...(seconds !== undefined && { usage: { units: seconds } }) };
   },
 };
 
 /** Length of the longest prompt. */
 const maxTextLength = 20_000;
 
-const counts = ['video_count', 'fps', 'SR'] as const;
-const lengths = ['duration', 'input_video_duration', 'output_video_duration'] as const;
-
 /** Reads usage with the types of the contract. Providers send some numbers as strings. */
 function usageOf(reported: unknown): GammaUsage | undefined {
   if (reported === undefined) return undefined;
-  const usage: GammaUsage = {};
-  for (const name of counts) {
-    // Reads `1080P` as 1080.
-    const count = Number.parseInt(String(numberField(reported, name) ?? textField(reported, name)), 10);
-    if (count >= (name === 'video_count' ? 0 : 1)) usage[name] = count;
-  }
-  for (const name of lengths) {
-    const length = numberField(reported, name);
-    if (length !== undefined && length >= 0) usage[name] = length;
-  }
-  return { ...usage, ...textFields(reported, ['ratio']) };
+  return {
+    ...pickDefined(['video_count', 'fps', 'SR'], (name) => {
+      // Reads `1080P` as 1080.
+      const count = Number.parseInt(String(numberField(reported, name) ?? textField(reported, name)), 10);
+      return count >= (name === 'video_count' ? 0 : 1) ? count : undefined;
+    }),
+    ...pickDefined(['duration', 'input_video_duration', 'output_video_duration'], (name) =>
+      numberBetween(reported, name, 0),
+    ),
+    ...defined({ ratio: textField(reported, 'ratio', maxTextLength) }),
+  };
 }
 
 /** Seconds of output video. Undefined if not reported. */
@@ -59,19 +64,6 @@ function secondsOf(usage: GammaUsage | undefined): number | undefined {
 }
 
 function factsOf({ SR, ratio }: GammaUsage, seconds: number | undefined): VideoResult['metadata'] {
-  return {
-    ...(seconds === undefined ? {} : { duration: seconds, duration_seconds: seconds }),
-    ...(SR === undefined ? {} : { resolution: `${SR}P` }),
-    ...(ratio === undefined ? {} : { ratio }),
-  };
-}
-
-/** Collects the fields with a text. */
-function textFields<Name extends string>(from: unknown, names: readonly Name[]): { [name in Name]?: string } {
-  const texts: { [name in Name]?: string } = {};
-  for (const name of names) {
-    const text = textField(from, name);
-    if (text !== undefined) texts[name] = text.slice(0, maxTextLength);
-  }
-  return texts;
+  const resolution = SR === undefined ? undefined : `${SR}P`;
+  return defined({ duration: seconds, duration_seconds: seconds, resolution, ratio });
 }

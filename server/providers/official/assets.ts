@@ -1,9 +1,10 @@
 import { ProviderFailure, type TaskError } from '../../lib/failure.ts';
 import type { AssetType } from '../../store/schema.ts';
-import { DriverError, type Upstream } from '../../tasks/driver.ts';
-import { field, objectField, textField } from '../json.ts';
+import type { Upstream } from '../../tasks/driver.ts';
+import { defined, field, idField, objectField, textField, timeField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
-import { invalidResponse, requestTask } from '../task-request.ts';
+import { defaultRejection } from '../rejection.ts';
+import { invalidResponse, rejected, requestTask } from '../task-request.ts';
 
 const failed: TaskError = { code: 'AssetFailed', message: 'The provider gave no reason.' };
 
@@ -23,46 +24,30 @@ export type AssetStatus =
   | { status: 'Active'; url: string; ageMs?: number | undefined }
   | { status: 'Failed'; code: string; message: string; ageMs?: number | undefined };
 
-const maxIdLength = 256;
 const maxUrlLength = 8192;
 const maxMessageLength = 2000;
 
-/**
- * Uploads media by URL. Returns the provider's id.
- *
- * @throws DriverError as `requestTask`
- */
+/** Uploads media by URL. Returns the provider's id. @throws DriverError as `requestTask` */
 export async function uploadMedia(upstream: Upstream, asset: AssetUpload): Promise<string> {
   const { url, assetType, name, model, groupId } = asset;
   const answer = await requestTask(upstream, {
     method: 'POST',
     path: `/api/assets/upload${regionQuery(upstream, model)}`,
-    body: {
-      url,
-      asset_type: assetType,
-      ...(name !== undefined && { name }),
-      ...(groupId !== undefined && { group_id: groupId }),
-    },
+    body: defined({ url, asset_type: assetType, name, group_id: groupId }),
   });
-  const id = textField(assetData(answer, new ProviderRedactor(upstream.channel, url)), 'Id');
-  if (id === undefined || id.length > maxIdLength || id.includes('\0')) throw invalidResponse();
+  const id = idField(assetData(answer, new ProviderRedactor(upstream.channel, url)), 'Id');
+  if (id === undefined) throw invalidResponse();
   return id;
 }
 
-/**
- * Fetches the state of an asset.
- *
- * @throws DriverError as `requestTask`
- */
+/** Fetches the state of an asset. @throws DriverError as `requestTask` */
 export async function fetchAsset(
   upstream: Upstream,
   { upstreamId, model }: { upstreamId: string; model: string | null },
 ): Promise<AssetStatus> {
   const path = `/api/assets/${encodeURIComponent(upstreamId)}${regionQuery(upstream, model)}`;
-  const data = assetData(
-    await requestTask(upstream, { method: 'GET', path }),
-    new ProviderRedactor(upstream.channel),
-  );
+  const redactor = new ProviderRedactor(upstream.channel);
+  const data = assetData(await requestTask(upstream, { method: 'GET', path }), redactor);
   switch (textField(data, 'Status')?.toLowerCase()) {
     case undefined:
       throw invalidResponse();
@@ -73,9 +58,9 @@ export async function fetchAsset(
     }
     case 'failed': {
       const error = objectField(data, 'Error');
-      const redactor = new ProviderRedactor(upstream.channel);
+      // PostgreSQL rejects NUL in a text.
       const reported = (name: string) =>
-        redactor.redact(withoutNul(textField(error, name)), maxMessageLength);
+        redactor.redact((textField(error, name) ?? '').replaceAll('\0', ''), maxMessageLength);
       const code = redactor.redactCode(reported('Code')) || failed.code;
       const message = reported('Message') || failed.message;
       return { status: 'Failed', code, message, ageMs: ageOf(data) };
@@ -87,8 +72,7 @@ export async function fetchAsset(
 
 /** Uses only the provider's clock, which may differ from ours. */
 function ageOf(data: unknown): number | undefined {
-  const reported = (name: string) => Date.parse(textField(data, name) ?? '');
-  const age = reported('UpdateTime') - reported('CreateTime');
+  const age = timeField(data, 'UpdateTime') - timeField(data, 'CreateTime');
   return age >= 0 ? age : undefined;
 }
 
@@ -103,18 +87,11 @@ const successCodes: ReadonlySet<number | string> = new Set([0, '0', 'success']);
 function assetData(answer: unknown, redactor: ProviderRedactor): Readonly<Record<string, unknown>> {
   const code = field(answer, 'code');
   if ((typeof code === 'number' || typeof code === 'string') && !successCodes.has(code)) {
-    const message = redactor.redact(textField(answer, 'message') ?? 'The provider rejected the request.');
-    throw new DriverError(
-      'rejected',
-      new ProviderFailure(400, redactor.redactCode(String(code), maxMessageLength), message),
-    );
+    const message = redactor.redact(textField(answer, 'message') ?? defaultRejection);
+    const reportedCode = redactor.redactCode(String(code), maxMessageLength);
+    throw rejected(new ProviderFailure(400, reportedCode, message));
   }
   const data = objectField(answer, 'data');
   if (data === undefined) throw invalidResponse();
   return data;
-}
-
-/** PostgreSQL rejects NUL in a text. */
-function withoutNul(text = ''): string {
-  return text.replaceAll('\0', '');
 }

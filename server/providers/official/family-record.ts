@@ -10,7 +10,7 @@ type Status = FamilyRecord['data']['status'];
 
 /** Renders a task of a Seedance model for the generic poll. */
 export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRecord {
-  const { id, error, startedAt, completedAt } = task;
+  const { id, error } = task;
   const { prompt }: VideoFacts = task.facts;
   const { video_url } = publicResult(task, links);
   const status = recordStatus(task);
@@ -24,8 +24,8 @@ export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRe
       ...(status === 'FAILURE' && { fail_reason: error?.message ?? '' }),
       progress: `${progressOf(task)}%`,
       submit_time: unixTime(task.createdAt),
-      start_time: startedAt === null ? 0 : unixTime(startedAt),
-      finish_time: completedAt === null ? 0 : unixTime(completedAt),
+      start_time: unixTime(task.startedAt),
+      finish_time: unixTime(task.completedAt),
       created_at: unixTime(task.createdAt),
       updated_at: unixTime(task.updatedAt),
       action: 'generate',

@@ -2,8 +2,10 @@ import type { components } from '../../../generated/http.ts';
 import {
   booleanField,
   countField,
+  defined,
   field,
   integerField,
+  listField,
   numberField,
   objectField,
   pickDefined,
@@ -39,9 +41,8 @@ const maxTextLength = 20_000;
  * URL of the video in different fields.
  */
 export function readSnapshot(answer: unknown): VideoResult {
-  const url = videoUrl(answer);
   return {
-    ...(url !== undefined && { video_url: url }),
+    ...defined({ video_url: videoUrl(answer) }),
     native: nativeOf(answer),
     metadata: metadataOf(answer),
   };
@@ -67,37 +68,39 @@ function videoUrl(answer: unknown): string | undefined {
 }
 
 function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
-  const usage = usageOf(answer);
-  const tools = toolsOf(answer);
   const content = field(answer, 'content');
   return {
     content: pickDefined(['last_frame_url', 'file_url'], (name) => urlField(content, name)),
-    ...(usage !== undefined && { usage }),
+    ...defined({ usage: usageOf(answer) }),
     // Ignores a length of -1, which means any length.
     ...pickDefined(numbers, (name) =>
       name === 'seed' ? integerField(answer, name) : countField(answer, name),
     ),
-    ...pickDefined(['framespersecond'], (name) => countField(answer, name) || undefined),
-    ...pickDefined(texts, (name) => textField(answer, name)?.slice(0, maxTextLength)),
+    ...defined({ framespersecond: countField(answer, 'framespersecond') || undefined }),
+    ...pickDefined(texts, (name) => textField(answer, name, maxTextLength)),
     ...pickDefined(flags, (name) => booleanField(answer, name)),
-    ...(tools !== undefined && { tools }),
+    ...defined({ tools: toolsOf(answer) }),
   };
 }
 
 /** Reads `metadata` of the generic task object. */
 function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
   const seconds = secondsOf(answer);
-  const usage = usageOf(answer);
   const content = field(answer, 'content');
   return {
-    ...(usage !== undefined && { usage }),
-    ...pickDefined(['last_frame_url'], (name) => urlField(content, name)),
-    ...(seconds !== undefined && { duration: seconds, duration_seconds: seconds }),
+    ...defined({
+      usage: usageOf(answer),
+      last_frame_url: urlField(content, 'last_frame_url'),
+      duration: seconds,
+      duration_seconds: seconds,
+    }),
     ...pickDefined(['output_format', 'resolution', 'ratio'], (name) =>
-      textField(answer, name)?.slice(0, maxTextLength),
+      textField(answer, name, maxTextLength),
     ),
-    ...pickDefined(['seed'], (name) => integerField(answer, name)),
-    ...pickDefined(['generate_audio'], (name) => booleanField(answer, name)),
+    ...defined({
+      seed: integerField(answer, 'seed'),
+      generate_audio: booleanField(answer, 'generate_audio'),
+    }),
   };
 }
 
@@ -112,7 +115,6 @@ function usageOf(answer: unknown): Schemas['OfficialUsage'] | undefined {
 }
 
 function toolsOf(answer: unknown): Schemas['OfficialTool'][] | undefined {
-  const tools = field(answer, 'tools');
-  if (!Array.isArray(tools)) return undefined;
+  const tools = listField(answer, 'tools');
   return tools.some((tool) => field(tool, 'type') === 'web_search') ? [{ type: 'web_search' }] : undefined;
 }

@@ -1,16 +1,15 @@
 import { Failure, type TaskError } from '../../lib/failure.ts';
 import {
   type AcceptedTask,
-  DriverError,
   type Snapshot,
   type TaskDriver,
   taskCanceled,
   taskExpired,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { countField, field, idField } from '../json.ts';
+import { countField, defined, field, idField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
-import { invalidResponse, pollTask, requestTask } from '../task-request.ts';
+import { invalidResponse, pollTask, rejected, requestTask, unchanged } from '../task-request.ts';
 import { readSnapshot, secondsOf } from './snapshot.ts';
 
 /** The protocol reports no progress. */
@@ -35,20 +34,17 @@ export const officialDriver: TaskDriver = {
   async cancel(task, upstream) {
     // The same call would delete a finished task and its paid result.
     const { state } = await pollTask(upstream, pathOf(task), (answer) => snapshot(task, answer, upstream));
-    if (state === 'completed') throw alreadyFinished();
+    if (state === 'completed')
+      throw rejected(new Failure(400, 'UnsupportedOperation', 'The task has already ended.'));
     await requestTask(upstream, { method: 'DELETE', path: pathOf(task) });
   },
 };
-
-function alreadyFinished(): DriverError {
-  return new DriverError('rejected', new Failure(400, 'UnsupportedOperation', 'The task has already ended.'));
-}
 
 function pathOf({ upstreamId }: AcceptedTask): string {
   return `${path}/${encodeURIComponent(upstreamId)}`;
 }
 
-/** Reads a poll response. An unknown state changes nothing. */
+/** Reads a poll response. */
 function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
   const status = field(answer, 'status');
   const result = { ...readSnapshot(answer) };
@@ -67,7 +63,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
     case 'cancelled':
       return { state: 'failed', error: taskCanceled, result };
     default:
-      return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
+      return unchanged(task);
   }
 }
 
@@ -76,5 +72,5 @@ function usageOf(answer: unknown) {
   const units = secondsOf(answer);
   if (units === undefined) return {};
   const outputTokens = countField(field(answer, 'usage'), 'completion_tokens');
-  return { usage: { units, ...(outputTokens !== undefined && { outputTokens }) } };
+  return { usage: { units, ...defined({ outputTokens }) } };
 }

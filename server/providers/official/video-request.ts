@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
+import { defined } from '../json.ts';
 import type { GenericVideoRequest, TranslatedVideo } from '../video.ts';
 import { type ContentSource, checkContent, contentSources } from './check-content.ts';
 import { checkOptions, type FieldNames, maxSeconds, type OfficialOptions } from './check-options.ts';
@@ -27,9 +28,7 @@ export function seedanceFromGeneric(model: TaskModel, request: GenericVideoReque
 
 /**
  * Translates an official request: only the model and the callback change. The gateway sends callbacks itself, with the
- * public task id.
- *
- * @throws Failure 400 that names the field
+ * public task id. Throws Failure 400.
  */
 export function seedanceFromOfficial(
   model: TaskModel,
@@ -53,7 +52,7 @@ function translate(
     facts: factsOf(sources, options),
     expectedUnits: maxSeconds(options, bounds, sources),
     lifetimeMs: (options.execution_expires_after ?? defaultLifetime) * 1000,
-    ...(callbackUrl !== undefined && { callbackUrl }),
+    ...defined({ callbackUrl }),
   };
 }
 
@@ -65,12 +64,12 @@ function factsOf(sources: readonly ContentSource[], options: OfficialOptions): T
     .join('\n')
     .slice(0, maxStoredPromptLength);
   const draft = sources.map(({ item }) => item).find((item) => item.type === 'draft_task');
-  return {
-    ...(duration !== undefined && { seconds: String(duration) }),
-    ...(resolution !== undefined && { size: resolution }),
-    ...(prompt !== '' && { prompt }),
-    ...(draft !== undefined && { draft_task_id: draft.draft_task.id }),
-    ...(service_tier !== undefined && { service_tier }),
-    ...(safety_identifier !== undefined && { safety_identifier }),
-  };
+  return defined({
+    seconds: duration?.toString(),
+    size: resolution,
+    prompt: prompt || undefined,
+    draft_task_id: draft?.draft_task.id,
+    service_tier,
+    safety_identifier,
+  });
 }

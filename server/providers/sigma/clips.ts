@@ -1,9 +1,18 @@
 import type { components } from '../../../generated/http.ts';
 import { Failure } from '../../lib/failure.ts';
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
-import { booleanField, field, numberField, objectField, pickDefined, textField, urlField } from '../json.ts';
+import {
+  booleanField,
+  defined,
+  field,
+  listField,
+  numberField,
+  objectField,
+  textField,
+  urlField,
+} from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
-import { invalidResponse, ProviderRejection, requestTask } from '../task-request.ts';
+import { invalidResponse, isGone, rejected, requestTask } from '../task-request.ts';
 import { isNotFound, throwOnFailure } from './envelope.ts';
 
 type Timing = components['schemas']['ClipTimingReply'];
@@ -13,11 +22,7 @@ const maxWords = 10_000;
 const maxSteps = 100_000;
 const maxWordLength = 1_000;
 
-/**
- * Fetches the URL of a song's WAV file. Undefined while there is none.
- *
- * @throws DriverError as `requestTask`, with a 404 for a song that the provider no longer has
- */
+/** Fetches the URL of a song's WAV file. Undefined while there is none. @throws DriverError as `fetchClip` */
 export async function fetchWav(upstream: Upstream, upstreamId: string): Promise<string | undefined> {
   const answer = await fetchClip(upstream, `/sigma/act/wav/${encodeURIComponent(upstreamId)}`);
   const url = urlField(answer, 'wav_file_url');
@@ -25,22 +30,19 @@ export async function fetchWav(upstream: Upstream, upstreamId: string): Promise<
   return url;
 }
 
-/**
- * Fetches the timing of a song's words and its waveform.
- *
- * @throws DriverError as `fetchWav`
- */
+/** Fetches the timing of a song's words and its waveform. @throws DriverError as `fetchClip` */
 export async function fetchTiming(upstream: Upstream, upstreamId: string): Promise<Timing> {
   const answer = await fetchClip(upstream, `/sigma/act/timing/${encodeURIComponent(upstreamId)}`);
   const words = field(answer, 'aligned_words');
-  const steps = field(answer, 'waveform_data');
   if (!Array.isArray(words)) throw invalidResponse();
-  const loudness = Array.isArray(steps) ? steps.slice(0, maxSteps) : [];
+  const steps = listField(answer, 'waveform_data').slice(0, maxSteps);
   return {
     aligned_words: words.slice(0, maxWords).flatMap(wordOf),
-    waveform_data: loudness.filter((step) => typeof step === 'number' && Number.isFinite(step)),
-    ...pickDefined(['hoot_cer'], (name) => numberField(answer, name)),
-    ...pickDefined(['is_streamed'], (name) => booleanField(answer, name)),
+    waveform_data: steps.filter((step): step is number => typeof step === 'number' && Number.isFinite(step)),
+    ...defined({
+      hoot_cer: numberField(answer, 'hoot_cer'),
+      is_streamed: booleanField(answer, 'is_streamed'),
+    }),
   };
 }
 
@@ -49,18 +51,12 @@ function wordOf(reported: unknown): Timing['aligned_words'] {
   const word = field(reported, 'word');
   const [start, end] = [numberField(reported, 'start_s'), numberField(reported, 'end_s')];
   if (typeof word !== 'string' || start === undefined || end === undefined) return [];
-  return [
-    {
-      word: word.slice(0, maxWordLength),
-      start_s: Math.max(0, start),
-      end_s: Math.max(0, end),
-      ...pickDefined(['success'], (name) => booleanField(reported, name)),
-      ...pickDefined(['p_align'], (name) => numberField(reported, name)),
-    },
-  ];
+  const [success, p_align] = [booleanField(reported, 'success'), numberField(reported, 'p_align')];
+  const times = { start_s: Math.max(0, start), end_s: Math.max(0, end) };
+  return [{ word: word.slice(0, maxWordLength), ...times, ...defined({ success, p_align }) }];
 }
 
-/** Fetches a song's resource, with or without an envelope. */
+/** Fetches a song's resource, with or without an envelope. @throws DriverError, a 404 for a song that is gone */
 async function fetchClip(upstream: Upstream, path: string): Promise<unknown> {
   let answer: unknown;
   try {
@@ -68,10 +64,7 @@ async function fetchClip(upstream: Upstream, path: string): Promise<unknown> {
     throwOnFailure(answer, new ProviderRedactor(upstream.channel));
   } catch (error) {
     if (!(error instanceof DriverError) || error.kind !== 'rejected') throw error;
-    const { status, code } = error.failure;
-    const rejectedStatus =
-      error.failure instanceof ProviderRejection ? error.failure.rejection.status : status;
-    throw rejectedStatus === 404 || rejectedStatus === 410 || isNotFound(code) ? songNotFound() : error;
+    throw isGone(error) || isNotFound(error.failure.code) ? songNotFound() : error;
   }
   if (typeof answer !== 'object' || answer === null) throw invalidResponse();
   return objectField(answer, 'data') ?? answer;
@@ -79,5 +72,5 @@ async function fetchClip(upstream: Upstream, path: string): Promise<unknown> {
 
 function songNotFound(): DriverError {
   const message = 'clip_id: the provider no longer has the song.';
-  return new DriverError('rejected', new Failure(404, 'resource_not_found', message));
+  return rejected(new Failure(404, 'resource_not_found', message));
 }

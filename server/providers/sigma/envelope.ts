@@ -1,8 +1,15 @@
 import { ProviderFailure } from '../../lib/failure.ts';
-import { DriverError, driverErrorForStatus } from '../../tasks/driver.ts';
+import { driverErrorForStatus } from '../../tasks/driver.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
-import { isAccountError, isThrottling, providerFailure, throttledFailure } from '../rejection.ts';
+import {
+  defaultRejection,
+  isAccountError,
+  isThrottling,
+  providerFailure,
+  throttledFailure,
+} from '../rejection.ts';
+import { rejected } from '../task-request.ts';
 
 const successCodes: ReadonlySet<unknown> = new Set(['success', 200, '200', 0, '0']);
 
@@ -30,6 +37,6 @@ export function throwOnFailure(answer: unknown, redactor: ProviderRedactor): voi
   if (isAccountError(code) || status === 401 || status === 403)
     throw driverErrorForStatus(401, providerFailure(502));
   if (status !== undefined && status >= 500) throw driverErrorForStatus(status, providerFailure(status));
-  const text = redactor.redact(message ?? 'The provider rejected the request.');
-  throw new DriverError('rejected', new ProviderFailure(400, redactor.redactCode(code), text));
+  const text = redactor.redact(message ?? defaultRejection);
+  throw rejected(new ProviderFailure(400, redactor.redactCode(code), text));
 }

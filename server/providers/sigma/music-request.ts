@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/http.ts';
-import type { MusicFacts } from './music.ts';
+import { pick } from '../json.ts';
+import { type MusicFacts, sliders } from './music.ts';
 
 type Schemas = components['schemas'];
 type MusicRequest = Schemas['SubmitMusicRequest'];
@@ -64,18 +65,9 @@ export function sigmaLyrics({ prompt }: Schemas['SubmitLyricsRequest']): Transla
 }
 
 function inputOf(request: MusicRequest): Readonly<Record<string, unknown>> {
-  const stored = storedFields.flatMap((name) =>
-    request[name] === undefined ? [] : [[name, request[name]] as const],
-  );
-  const sliders = request.metadata?.control_sliders;
+  const control = request.metadata?.control_sliders;
   return {
-    ...Object.fromEntries(stored),
-    ...(sliders !== undefined && {
-      metadata: { control_sliders: slidersOf(sliders) },
-    }),
+    ...pick(request, storedFields),
+    ...(control && { metadata: { control_sliders: pick(control, sliders) } }),
   };
-}
-
-function slidersOf({ style_weight, weirdness_constraint, audio_weight }: Schemas['MusicControlSliders']) {
-  return { style_weight, weirdness_constraint, audio_weight };
 }

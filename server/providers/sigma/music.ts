@@ -8,6 +8,8 @@ export type Lyrics = NonNullable<Schemas['Lyrics']>;
 /** Public versions: `chirp-hawk` generates music, `chirp-auk` separates stems. */
 export type MusicVersion = 'chirp-hawk' | 'chirp-auk';
 
+export const sliders = ['style_weight', 'weirdness_constraint', 'audio_weight'] as const;
+
 /** Stored properties of a request for music or lyrics. */
 export interface MusicFacts {
   action?: 'MUSIC' | 'LYRICS';

@@ -10,7 +10,7 @@ type Schemas = components['schemas'];
 
 /** Renders the record of a music or lyrics task for fetch and callbacks. */
 export function renderMusicTask(task: TaskRecord, links: FileLinks): Schemas['MusicTaskRecord'] {
-  const { id, error, startedAt, completedAt } = task;
+  const { id, error, completedAt } = task;
   const { action = 'MUSIC' }: MusicFacts = task.facts;
   const { lyrics }: MusicResult = task.result ?? {};
   const facts = {
@@ -18,8 +18,8 @@ export function renderMusicTask(task: TaskRecord, links: FileLinks): Schemas['Mu
     status: recordStatus(task),
     fail_reason: error?.message ?? '',
     submit_time: unixTime(task.createdAt),
-    start_time: startedAt === null ? 0 : unixTime(startedAt),
-    finish_time: completedAt === null ? 0 : unixTime(completedAt),
+    start_time: unixTime(task.startedAt),
+    finish_time: unixTime(completedAt),
     progress: `${completedAt === null ? task.progress : 100}%`,
   };
   return action === 'LYRICS'

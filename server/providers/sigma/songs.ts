@@ -3,17 +3,19 @@ import type { NewClip } from '../../store/commands/clips.ts';
 import {
   booleanField,
   countField,
+  defined,
   field,
   idField,
   integerField,
-  numberField,
+  numberBetween,
   pickDefined,
   textField,
+  timeField,
   urlField,
 } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import type { PublicIds } from '../public-ids.ts';
-import type { Lyrics, MusicVersion, Song } from './music.ts';
+import { type Lyrics, type MusicVersion, type Song, sliders } from './music.ts';
 
 /** A request makes at most 12 stems. */
 const maxSongs = 24;
@@ -56,7 +58,7 @@ export function readSongs(reported: unknown, task: SongTask): FoundSong[] {
 /** Reads the lyrics of a task. Undefined while there are none. */
 export function readLyrics(reported: unknown, taskId: string): Lyrics | undefined {
   const lyrics: unknown = Array.isArray(reported) ? reported[0] : reported;
-  const text = textField(lyrics, 'text')?.slice(0, maxLength.lyrics);
+  const text = textField(lyrics, 'text', maxLength.lyrics);
   if (text === undefined) return undefined;
   const id = publicId(taskId, idField(lyrics, 'id') ?? 'lyrics');
   return { id, status: 'complete', title: shortText(lyrics, 'title') ?? '', text };
@@ -71,14 +73,11 @@ function publicId(taskId: string, upstreamId: string): string {
   return `${first}-${second}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${last}`;
 }
 
-const urlFields = ['video_url', 'image_large_url'] as const;
 const flags = ['is_liked', 'is_public', 'is_trashed', 'is_video_pending'] as const;
-const counts = ['play_count', 'upvote_count'] as const;
 
 function songOf(reported: unknown, id: string, task: SongTask): Song {
   const audio = urlField(reported, 'audio_url');
-  const created = Date.parse(textField(reported, 'created_at') ?? '');
-  const version = shortText(reported, 'major_model_version');
+  const created = timeField(reported, 'created_at');
   return {
     id,
     clip_id: id,
@@ -86,13 +85,13 @@ function songOf(reported: unknown, id: string, task: SongTask): Song {
     status: statusOf(reported, audio !== undefined, task),
     audio_url: audio ?? '',
     image_url: urlField(reported, 'image_url') ?? '',
-    ...pickDefined(urlFields, (name) => urlField(reported, name)),
+    ...pickDefined(['video_url', 'image_large_url'], (name) => urlField(reported, name)),
     // The provider's name may differ.
     model_name: task.mv,
-    ...(version !== undefined && { major_model_version: version }),
+    ...pickDefined(['major_model_version'], (name) => shortText(reported, name)),
     ...(!Number.isNaN(created) && { created_at: new Date(created).toISOString() }),
     ...pickDefined(flags, (name) => booleanField(reported, name)),
-    ...pickDefined(counts, (name) => countField(reported, name)),
+    ...pickDefined(['play_count', 'upvote_count'], (name) => countField(reported, name)),
     metadata: metadataOf(field(reported, 'metadata'), task),
   };
 }
@@ -116,30 +115,26 @@ const texts = [
   'stem_type_group_name',
   'task',
 ] as const;
-const failureTexts = ['error_type', 'error_message'] as const;
 const metadataFlags = ['refund_credits', 'stream', 'has_vocal', 'has_stem', 'make_instrumental'] as const;
-const references = ['audio_prompt_id', 'stem_from_id'] as const;
-const histories = ['history', 'concat_history'] as const;
-const sliders = ['style_weight', 'weirdness_constraint', 'audio_weight'] as const;
 
 function metadataOf(reported: unknown, { publicIds, redactor }: SongTask): Song['metadata'] {
   const own = (value: unknown, name: string) => publicIds[textField(value, name) ?? ''];
   const control = pickDefined(sliders, (name) =>
-    share(numberField(field(reported, 'control_sliders'), name)),
+    numberBetween(field(reported, 'control_sliders'), name, 0, 1),
   );
   return {
     ...pickDefined(texts, (name) => shortText(reported, name)),
-    ...pickDefined(['prompt'], (name) => textField(reported, name)?.slice(0, maxLength.lyrics)),
-    ...pickDefined(failureTexts, (name) => {
+    ...pickDefined(['prompt'], (name) => textField(reported, name, maxLength.lyrics)),
+    ...pickDefined(['error_type', 'error_message'], (name) => {
       const text = shortText(reported, name);
       return text && redactor.redact(text);
     }),
     ...pickDefined(metadataFlags, (name) => flag(reported, name)),
     // Clients can use only public ids.
-    ...pickDefined(references, (name) => own(reported, name)),
-    ...pickDefined(histories, (name) => historyOf(field(reported, name), own)),
+    ...pickDefined(['audio_prompt_id', 'stem_from_id'], (name) => own(reported, name)),
+    ...pickDefined(['history', 'concat_history'], (name) => historyOf(field(reported, name), own)),
     ...pickDefined(['stem_type_id'], (name) => integerField(reported, name)),
-    ...pickDefined(['duration'], (name) => atLeastZero(numberField(reported, name))),
+    ...pickDefined(['duration'], (name) => numberBetween(reported, name, 0)),
     ...(Object.keys(control).length > 0 && { control_sliders: control }),
   };
 }
@@ -149,26 +144,18 @@ function historyOf(reported: unknown, own: (value: unknown, name: string) => str
   if (!Array.isArray(reported)) return undefined;
   const clips = reported.slice(0, maxHistory).flatMap((one) => {
     const id = own(one, 'id');
-    const at = atLeastZero(numberField(one, 'continue_at'));
-    return id === undefined ? [] : [{ id, ...(at !== undefined && { continue_at: at }) }];
+    const continue_at = numberBetween(one, 'continue_at', 0);
+    return id === undefined ? [] : [{ id, ...defined({ continue_at }) }];
   });
   return clips.length === 0 ? undefined : clips;
 }
 
 function shortText(value: unknown, name: string): string | undefined {
-  return textField(value, name)?.slice(0, maxLength.text);
+  return textField(value, name, maxLength.text);
 }
 
 /** Reads a boolean or 0 and 1. */
 function flag(value: unknown, name: string): boolean | undefined {
   const found = field(value, name);
   return found === 0 || found === 1 ? found === 1 : booleanField(value, name);
-}
-
-function atLeastZero(number: number | undefined): number | undefined {
-  return number !== undefined && number >= 0 ? number : undefined;
-}
-
-function share(number: number | undefined): number | undefined {
-  return number !== undefined && number >= 0 && number <= 1 ? number : undefined;
 }

@@ -1,6 +1,6 @@
 import type { TaskError } from '../../lib/failure.ts';
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
-import { field, idField, objectField, percentField, textField } from '../json.ts';
+import { defined, field, idField, objectField, percentField, textField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { publicIdsIn, taskErrorFrom } from '../public-ids.ts';
 import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';
@@ -88,6 +88,13 @@ interface UpstreamPart {
   error?: { code: string; message: string };
 }
 
+/** Any other status counts as queued. */
+const states: ReadonlyMap<unknown, Snapshot['state']> = new Map([
+  ['SUCCESS', 'completed'],
+  ['FAILURE', 'failed'],
+  ['IN_PROGRESS', 'in_progress'],
+]);
+
 function partOf(
   task: AcceptedTask,
   upstreamId: string,
@@ -95,7 +102,7 @@ function partOf(
   { channel }: Upstream,
 ): UpstreamPart {
   if (record === undefined) return { state: 'failed', progress: 100, songs: [], error: taskLost };
-  const state = stateOf(textField(record, 'status'));
+  const state = states.get(field(record, 'status')) ?? 'queued';
   if (state === 'failed') {
     const reason = { message: textField(record, 'fail_reason') };
     const error = taskErrorFrom({ ...task, upstreamId }, channel, reason, failed);
@@ -107,7 +114,7 @@ function partOf(
   const progress = isEnded ? 100 : percentField(record, 'progress');
   if (action === 'LYRICS') {
     const lyrics = isEnded ? readLyrics(data, task.id) : undefined;
-    return { state, progress, songs: [], ...(lyrics !== undefined && { lyrics }) };
+    return { state, progress, songs: [], ...defined({ lyrics }) };
   }
   const publicIds = publicIdsIn(task.facts);
   const redactor = new ProviderRedactor(channel, task.facts.sent_hosts);
@@ -115,26 +122,12 @@ function partOf(
   return { state, progress, songs };
 }
 
-/** State of one upstream task. An unknown status counts as queued. */
-function stateOf(status: string | undefined): Snapshot['state'] {
-  switch (status) {
-    case 'SUCCESS':
-      return 'completed';
-    case 'FAILURE':
-      return 'failed';
-    case 'IN_PROGRESS':
-      return 'in_progress';
-    default:
-      return 'queued';
-  }
-}
-
 /** Combines the upstream tasks. The task ends with the last of them. */
 function mergeParts(task: AcceptedTask, parts: readonly UpstreamPart[]): Snapshot {
   const found = parts.flatMap(({ songs }) => songs);
   const songs = found.map(({ song }) => song);
   const lyrics = parts.find((part) => part.lyrics !== undefined)?.lyrics;
-  const result: MusicResult = { ...(songs.length > 0 && { songs }), ...(lyrics !== undefined && { lyrics }) };
+  const result: MusicResult = { ...(songs.length > 0 && { songs }), ...defined({ lyrics }) };
   const output = {
     ...(Object.keys(result).length > 0 && { result: { ...result } }),
     clips: found.map(({ clip }) => clip),

@@ -1,5 +1,5 @@
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
-import { field, idField, numberField, textField, urlField } from '../json.ts';
+import { field, idField, numberField, textField, timeField, urlField } from '../json.ts';
 import { providerFailure } from '../rejection.ts';
 import { invalidResponse, requestTask } from '../task-request.ts';
 
@@ -27,11 +27,7 @@ export type SessionState =
 /** Result code of a passed verification. */
 const passedCode = 10_000;
 
-/**
- * Creates a session at the provider.
- *
- * @throws DriverError as `requestTask`
- */
+/** Creates a session at the provider. @throws DriverError as `requestTask` */
 export async function startSession(upstream: Upstream, body: object): Promise<StartedSession> {
   const data = sessionIn(await requestTask(upstream, { method: 'POST', path, body }));
   const sessionId = idField(data, 'session_id');
@@ -84,8 +80,7 @@ function sessionIn(answer: unknown): unknown {
 
 /** Uses only the provider's clock, which may differ from ours. */
 function lifetimeOf(data: unknown): number {
-  const reported = (name: string) => Date.parse(textField(data, name) ?? '');
-  const life = reported('expires_at') - reported('created_at');
+  const life = timeField(data, 'expires_at') - timeField(data, 'created_at');
   return life > 0 && life <= maxLifetimeMs ? life : defaultLifetimeMs;
 }
 
