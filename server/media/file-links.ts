@@ -1,4 +1,3 @@
-/** Channel, user and expiry of a provider's file. */
 export interface FileOwner {
   /** Name of the channel whose provider returned the URL. */
   readonly channel: string;

@@ -1,4 +1,3 @@
-/** Media types by file extension. */
 const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['mp4', 'video/mp4'],
   ['mov', 'video/quicktime'],
@@ -40,7 +39,6 @@ export function safeMediaType(url: string, reported: string): string {
   return mediaTypes.get(extensionOf(url)) ?? 'application/octet-stream';
 }
 
-/** Whether the URL has an extension of a text file, such as subtitles. */
 export function isTextFile(url: string): boolean {
   return textExtensions.has(extensionOf(url));
 }

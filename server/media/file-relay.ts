@@ -24,10 +24,7 @@ const maxLinkLength = 16_384;
 const mediaField = /(?:urls?|images?|videos?|audios?)$/i;
 const linkPath = /\/v1\/files\/([\w-]+)\/[^/]+$/;
 
-/**
- * Hides providers' file URLs of channels with `relay_media`. Clients get links to the gateway. A link contains its
- * file, so every gateway with the secret can serve it.
- */
+/** Hides providers' file URLs of channels with `relay_media` behind links that contain their file, encrypted. */
 export class FileRelay {
   readonly #seal: FileSeal;
   readonly #defaultBaseUrl: () => string;
@@ -43,7 +40,6 @@ export class FileRelay {
     this.apply(channels);
   }
 
-  /** Replaces the channels. */
   apply(channels: readonly RelayedChannel[]): void {
     this.#relayedChannels = new Set(channels.filter(({ relayMedia }) => relayMedia).map(({ name }) => name));
     this.#origins = new Map(channels.map(({ name, baseUrl }) => [name, new URL(baseUrl).origin]));
@@ -68,10 +64,7 @@ export class FileRelay {
     return file !== undefined && file.expiresAt > this.#clock() ? file : undefined;
   }
 
-  /**
-   * Replaces a user's links to files of the channel's own provider with the provider's URLs, because the provider may
-   * not reach the gateway.
-   */
+  /** Replaces a user's links with the provider's own URLs, because the provider may not reach the gateway. */
   restoreProviderUrls(body: unknown, { userId, channel }: { userId: number; channel: string }): unknown {
     if (this.#relayedChannels.size === 0) return body;
     const provider = this.#origins.get(channel);
@@ -97,10 +90,7 @@ export class FileRelay {
   }
 }
 
-/**
- * Maps every string in a value. Returns the same value if nothing changes. `field` is the name of the field that holds
- * the string or its list.
- */
+/** Maps every string. Returns the same value if nothing changes. `field` holds the string or its list. */
 function mapStrings(value: unknown, field: string, map: (text: string, field: string) => string): unknown {
   if (typeof value === 'string') return map(value, field);
   if (typeof value !== 'object' || value === null) return value;

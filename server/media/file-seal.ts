@@ -1,26 +1,19 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import type { FileOwner } from './file-links.ts';
 
 /** A provider's file that the gateway serves to a user until it expires. */
-export interface SealedFile {
+export interface SealedFile extends Required<FileOwner> {
   /** The provider's URL. */
-  url: string;
-  /** Name of the channel whose provider returned the URL. */
-  channel: string;
-  userId: number;
+  readonly url: string;
   /** Epoch milliseconds, in whole seconds. */
-  expiresAt: number;
-  /** A client may have chosen the URL: it is never fetched from a private network. */
-  publicOnly: boolean;
+  readonly expiresAt: number;
 }
 
 const cipher = 'aes-256-gcm';
 const nonceLength = 12;
 const tagLength = 16;
 
-/**
- * Encrypts files into tokens. The same file gives the same token: the nonce is a keyed hash of the file, so no nonce
- * is used for two files.
- */
+/** Encrypts files into tokens, always the same for a file. The nonce is a keyed hash, so no two files share one. */
 export class FileSeal {
   readonly #key: Buffer;
   readonly #nonceKey: Buffer;

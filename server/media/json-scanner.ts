@@ -68,7 +68,7 @@ export class JsonScanner {
 }
 
 /** Finds bytes of a chunk in increasing order. Searches again only for a byte that was passed. */
-class ByteSearch {
+export class ByteSearch {
   readonly #chunk: Buffer;
   readonly #found = new Map<number, number>();
 

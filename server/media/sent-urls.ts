@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 
 /** URLs of a request that are stored with a task. A request with more counts as naming any URL. */
 const maxStoredUrls = 200;
-/** Matches all URLs. */
 const anyUrl = '*';
 /** Longer strings of a request are inline media without URLs. */
 const maxTextLength = 1024 * 1024;
@@ -49,10 +48,7 @@ export function wasSent(url: string, hashes: unknown): boolean {
   return normalized === undefined || hashes.includes(anyUrl) || hashes.includes(hashOf(normalized));
 }
 
-/**
- * Origin and path of a URL, the same for all its spellings. Ignores the query, because a provider may sign the URL or
- * remove the query.
- */
+/** Origin and path of a URL in any spelling, without the query, which a provider may sign or remove. */
 function normalize(url: string): string | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;

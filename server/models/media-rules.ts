@@ -32,11 +32,7 @@ const addresses = {
 
 export type AddressKind = keyof typeof addresses;
 
-/**
- * Checks a URL in a field that accepts the kinds of all providers, although the provider supports only these.
- *
- * @throws Failure 400 that names the field and the kinds
- */
+/** Checks that the provider supports this kind of URL. @throws Failure 400 that names the field and the kinds */
 export function requireAddress(url: string, field: string, kinds: readonly AddressKind[]): void {
   if (kinds.some((kind) => addresses[kind].start.test(url))) return;
   const foreign = /^asset:/i.test(url)
@@ -45,11 +41,7 @@ export function requireAddress(url: string, field: string, kinds: readonly Addre
   throw invalid(field, `must be ${kinds.map((kind) => addresses[kind].words).join(' or ')}${foreign}.`);
 }
 
-/**
- * Checks the size and encoding of a data URL. Ignores any other URL. Returns the subtype, such as `png`.
- *
- * @throws Failure 400 that names the field and the limit
- */
+/** Checks the size and encoding of a data URL and returns its subtype. Ignores any other URL. @throws Failure 400 */
 export function checkDataUrl(
   url: string,
   field: string,
@@ -65,7 +57,6 @@ export function checkDataUrl(
   return subtype?.toLowerCase();
 }
 
-/** Builds the 400 for media that exclude each other. */
 export function conflict(field: string, problem: string): Failure {
   return invalid(field, problem, 'invalid_media_combination');
 }

@@ -11,10 +11,7 @@ const slowest = { text: 0.5, blank: 0.1, letter: 0.4, w: 0.6, sign: 1, eastAsian
 /** Maximum factor by which an instruction such as "slowly, sadly" stretches speech. */
 const slowestManner = 2.5;
 
-/**
- * Groups of the pattern: blanks, letters, the letter W with its long name, digits and signs and line ends, then kana and
- * common ideographs and hangul.
- */
+/** Blanks; letters; the letter W, whose name is long; digits, signs and line ends; kana, ideographs and hangul. */
 const kinds =
   /([^\S\n])|([A-VX-Za-vx-z])|([Ww])|([\u0021-\u007e\n])|([\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])|[^]/gu;
 

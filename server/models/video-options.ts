@@ -3,7 +3,6 @@ import { type Failure, invalid } from '../lib/failure.ts';
 /** A family of video models that the generic routes serve. */
 export type VideoFamily = 'gamma' | 'seedance' | 'eta';
 
-/** Names of the families in messages. */
 const familyNames: Readonly<Record<VideoFamily, string>> = {
   gamma: 'gamma models',
   seedance: 'Seedance models (epsilon-delta-*, zeta-delta-*)',
@@ -81,10 +80,7 @@ export function etaSecondsWords(isEdit: boolean): string {
     : `must be ${shortest} to ${longest}: -1 is for an edit, which needs video.`;
 }
 
-/**
- * Builds the 400 for the first field that a family does not have. Undefined if there is none. Accepts an empty list or
- * object, which requests nothing.
- */
+/** Builds the 400 for a field that a family does not have. An empty list or object counts as absent. */
 export function unsupportedOption(family: VideoFamily, modelId: string, body: object): Failure | undefined {
   for (const [field, families] of Object.entries(familiesByField)) {
     if (families.includes(family) || valuesAt(body, field).every(isEmpty)) continue;

@@ -20,11 +20,7 @@ export class DownloadError extends Error {
   }
 }
 
-/**
- * Downloads an http or https URL. The dispatcher decides which hosts it connects to.
- *
- * @throws DownloadError, and the signal's reason when it aborts
- */
+/** Downloads an http or https URL. @throws DownloadError, and the signal's reason when it aborts */
 export async function download(
   dispatcher: Dispatcher,
   source: string,

@@ -9,7 +9,6 @@ export class UrlError extends Error {
   override readonly name = 'AddressError';
 }
 
-/** How long an idle connection stays open by default. */
 const defaultKeepAliveMs = 4_000;
 
 const maxRedirects = 3;
@@ -54,10 +53,7 @@ export interface OutboundOptions {
   agent?: Agent.Options;
 }
 
-/**
- * Agent for URLs that a client or provider chose. It checks the address of every connection after resolution, which
- * covers redirects and DNS rebinding.
- */
+/** Agent for URLs that others choose. Checks every connection's address after resolution and after redirects. */
 export function outboundAgent({
   allowPrivate,
   exempt,
@@ -83,7 +79,6 @@ export function outboundAgent({
 /** Allocated IPv6 space. Other ranges may embed an IPv4 address. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** A connection to an address that is not public. */
 export class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError';
 

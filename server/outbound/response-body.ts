@@ -7,7 +7,6 @@ export interface ChunkSink {
   fail(error: unknown): void;
 }
 
-/** A body that arrives in chunks. */
 export interface ChunkSource {
   /** Writes all chunks to a sink. May be called once. */
   pipe(sink: ChunkSink): void;

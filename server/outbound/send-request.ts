@@ -9,11 +9,7 @@ export interface HttpResponse {
   body: ResponseBody;
 }
 
-/**
- * Sends a request. Resolves with the response headers. Aborting the signal later also aborts the body.
- *
- * @throws the signal's reason, and errors of undici
- */
+/** Sends a request. Aborting the signal also aborts the body later. @throws the signal's reason, errors of undici */
 export function sendRequest(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
@@ -25,7 +21,6 @@ export function sendRequest(
   });
 }
 
-/** Handles undici's events of one request. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
   readonly #resolve: (response: HttpResponse) => void;

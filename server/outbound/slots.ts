@@ -2,29 +2,29 @@ import { SlotAllocator } from '../lib/slot-allocator.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 
 export interface SlotOptions {
-  /** Of all users together. */
+  /** Slots of all users together. */
   count: number;
   /** Longest wait for one, in milliseconds. */
   waitMs: number;
   timers?: Timers;
 }
 
-/** Whose a slot is: a user, or undefined for the gateway itself. */
+/** User of a slot. Undefined for the gateway itself. */
 export type SlotUser = number | undefined;
 
-/** No slot became free in time: nothing was sent. */
+/** No slot became free in time, so nothing was sent. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
-/** Gives a slot back; more than once does no harm. */
+/** Releases a slot. Has no effect when called again. */
 export type Release = () => void;
 
-/** Limits concurrent requests, and shares the slots among users: see `SlotAllocator`. A request without a slot waits for one. */
+/** Limits concurrent requests and shares the slots among users as `SlotAllocator` does. Further requests wait. */
 export class Slots {
   readonly #options: SlotOptions;
   readonly #allocator: SlotAllocator<SlotUser>;
-  /** By user, in the order of arrival. */
+  /** Waiting requests by user, in the order of arrival. */
   readonly #waiting = new Map<SlotUser, Set<() => void>>();
 
   constructor(options: SlotOptions) {
@@ -37,18 +37,11 @@ export class Slots {
     return this.#allocator.free === this.#options.count && this.#waiting.size === 0;
   }
 
-  /** Number of waiting requests. */
   get waiting(): number {
-    let waiting = 0;
-    for (const own of this.#waiting.values()) waiting += own.size;
-    return waiting;
+    return this.#waiting.values().reduce((sum, queue) => sum + queue.size, 0);
   }
 
-  /**
-   * Resolves when the user has a slot.
-   *
-   * @throws BusyError when that takes too long; the signal's reason when it is aborted first
-   */
+  /** Resolves when the user has a slot. @throws BusyError after `waitMs`, and the signal's reason when it aborts */
   acquire(user: SlotUser, signal: AbortSignal): Promise<Release> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -72,10 +65,12 @@ export class Slots {
       const stop = () => {
         late.cancel();
         signal.removeEventListener('abort', abort);
-        this.#dequeue(user, enter);
+        queue.delete(enter);
+        if (queue.size === 0) this.#waiting.delete(user);
       };
       signal.addEventListener('abort', abort, { once: true });
-      this.#enqueue(user, enter);
+      const queue = this.#waiting.getOrInsertComputed(user, () => new Set());
+      queue.add(enter);
     });
   }
 
@@ -91,23 +86,11 @@ export class Slots {
   }
 
   #admitWaiting(): void {
-    for (const [user, own] of this.#waiting) {
-      for (const enter of own) {
+    for (const [user, queue] of this.#waiting) {
+      for (const enter of queue) {
         if (this.#allocator.available(user) === 0) break;
         enter();
       }
     }
-  }
-
-  #enqueue(user: SlotUser, enter: () => void): void {
-    const own = this.#waiting.get(user) ?? new Set();
-    own.add(enter);
-    this.#waiting.set(user, own);
-  }
-
-  #dequeue(user: SlotUser, enter: () => void): void {
-    const own = this.#waiting.get(user);
-    own?.delete(enter);
-    if (own?.size === 0) this.#waiting.delete(user);
   }
 }

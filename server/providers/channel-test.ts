@@ -41,11 +41,7 @@ interface TestOptions {
   signal: AbortSignal;
 }
 
-/**
- * Makes a small real call and reports the outcome to the channel's health.
- *
- * @throws the signal's reason when it is aborted
- */
+/** Makes a small real call and reports the outcome to the channel's health. @throws the signal's reason */
 export async function runChannelTest(
   channel: Channel,
   { timers, limitMs, signal }: TestOptions,
@@ -88,16 +84,16 @@ function evaluate(
   const failure = accountFailure ?? failureKindOfStatus(status);
   const details = redactor.redact(message, maxProblemLength);
   const problem = `The provider answered with status ${status}${details === '' ? '.' : `: ${details}`}`;
+  const success = { ok: true, failure: null, problem: '' };
   if (failure !== undefined) return { ok: false, failure, problem };
-  if (kind === 'query' && (status === 404 || body !== undefined))
-    return { ok: true, failure: null, problem: '' };
+  if (kind === 'query' && (status === 404 || body !== undefined)) return success;
   if (status >= 400) return { ok: false, failure: null, problem };
   const invalid = { ok: false, failure: 'bad_answer' as const, problem: 'The response is not valid.' };
   if (status !== 200 || body === undefined) return invalid;
-  if (kind !== 'speech') return { ok: true, failure: null, problem: '' };
+  if (kind !== 'speech') return success;
   try {
     const error = betaFailure(parseResponse({}, body).output, redactor);
-    if (error === undefined) return { ok: true, failure: null, problem: '' };
+    if (error === undefined) return success;
     return { ok: false, failure: error.status >= 500 ? 'server_error' : null, problem: error.message };
   } catch {
     return invalid;
@@ -118,41 +114,40 @@ function problemOf(failure: FailureKind, error: unknown): string {
   }
 }
 
+/** Paths of objects that do not exist. */
+const queryPaths: Readonly<Record<Channel['settings']['protocol'], string>> = {
+  native: `/api/v1/tasks/${unknownId}`,
+  embeddings: `/v1/models/${unknownId}`,
+  messages: `/v1/models/${unknownId}`,
+  official: `/api/v3/contents/generations/tasks/${unknownId}`,
+  eta: `/v1/videos/${unknownId}`,
+  sigma: `/sigma/fetch/${unknownId}`,
+  imgjob: `/imgjob/task/${unknownId}/fetch`,
+  verification: `/api/resource-channel/vendorx/visual-validate/sessions/${unknownId}`,
+};
+
 function testCallFor(channel: Channel): TestCall {
   const { protocol } = channel.settings;
-  switch (protocol) {
-    case 'native':
-      return speechCall(channel) ?? queryCall('/api/v1/tasks/');
-    case 'embeddings': {
-      const model = textModel(channel, 'embeddings');
-      if (model === undefined) return queryCall('/v1/models/');
-      const body = { model: channel.upstreamModel(model), input: 'a' };
-      return { kind: 'embeddings', model, method: 'POST', path: '/v1/embeddings', body };
-    }
-    case 'messages': {
-      const model = textModel(channel, 'messages');
-      if (model === undefined) return queryCall('/v1/models/');
-      const body = { model: channel.upstreamModel(model), messages: [{ role: 'user', content: 'a' }] };
-      const headers = { 'compat-version': '2023-06-01' };
-      const path = '/v1/messages/count_tokens';
-      return { kind: 'count_tokens', model, method: 'POST', path, headers, body };
-    }
-    case 'official':
-      return queryCall('/api/v3/contents/generations/tasks/');
-    case 'eta':
-      return queryCall('/v1/videos/');
-    case 'sigma':
-      return queryCall('/sigma/fetch/');
-    case 'imgjob':
-      return queryCall('/imgjob/task/', '/fetch');
-    case 'verification':
-      return queryCall('/api/resource-channel/vendorx/visual-validate/sessions/');
-  }
+  const call =
+    protocol === 'native'
+      ? speechCall(channel)
+      : protocol === 'embeddings' || protocol === 'messages'
+        ? textCall(channel, protocol)
+        : undefined;
+  return call ?? { kind: 'query', model: null, method: 'GET', path: queryPaths[protocol] };
 }
 
-/** Requests an object that does not exist. */
-function queryCall(before: string, after = ''): TestCall {
-  return { kind: 'query', model: null, method: 'GET', path: `${before}${unknownId}${after}` };
+function textCall(channel: Channel, protocol: 'embeddings' | 'messages'): TestCall | undefined {
+  const model = textModel(channel, protocol);
+  if (model === undefined) return undefined;
+  const upstream = channel.upstreamModel(model);
+  if (protocol === 'embeddings') {
+    const body = { model: upstream, input: 'a' };
+    return { kind: 'embeddings', model, method: 'POST', path: '/v1/embeddings', body };
+  }
+  const body = { model: upstream, messages: [{ role: 'user', content: 'a' }] };
+  const headers = { 'compat-version': '2023-06-01' };
+  return { kind: 'count_tokens', model, method: 'POST', path: '/v1/messages/count_tokens', headers, body };
 }
 
 /** Synthesizes two letters with a model that has an HTTP route and a system voice. */
@@ -186,7 +181,7 @@ function voiceOf({ settings: { voices } }: Channel, model: CatalogueModel): stri
     : system.find((id) => voices.includes(id));
 }
 
-/** The first model that the channel lists by full id, or a catalogue model that matches a pattern. */
+/** The first model that the channel lists by full id, or a model of the catalog that matches a pattern. */
 function textModel(channel: Channel, protocol: 'embeddings' | 'messages'): string | undefined {
   const named = channel.settings.models.find(({ id }) => !id.includes('*'))?.id;
   const serves = servedBy(channel);

@@ -3,8 +3,8 @@ import type { OperationRequest } from '../http/handler.ts';
 import type { FileLinks } from '../media/file-links.ts';
 import { wasSent } from '../media/sent-urls.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
+import { pickDefined } from './json.ts';
 
-/** Links for the client of a request. */
 export function linksFor(request: OperationRequest<OperationId>): FileLinks {
   return request.gateway.files.linksFor(baseUrlFor(request));
 }
@@ -20,7 +20,6 @@ function baseUrlFor({ gateway, headers }: OperationRequest<OperationId>): string
 
 type FileTask = Pick<TaskRecord, 'channel' | 'userId' | 'expiresAt' | 'facts'>;
 
-/** URL of a task's file for the client. */
 export function publicFileUrl(url: string, task: FileTask, links: FileLinks): string {
   if (!links.relays(task.channel)) return url;
   const { channel, userId, expiresAt, facts } = task;
@@ -33,11 +32,6 @@ export function publicFileUrls<Name extends string>(
   names: readonly Name[],
   task: FileTask,
   links: FileLinks,
-): { [name in Name]?: string } {
-  const urls: { [name in Name]?: string } = {};
-  for (const name of names) {
-    const url = from?.[name];
-    if (url !== undefined) urls[name] = publicFileUrl(url, task, links);
-  }
-  return urls;
+): Partial<Record<Name, string>> {
+  return pickDefined(names, (name) => from?.[name] && publicFileUrl(from[name], task, links));
 }

@@ -10,7 +10,6 @@ export function isJson(headers: IncomingHttpHeaders): boolean {
   return /^(?:|application\/(?:[\w.-]+\+)?json)$/.test(mediaType(headers));
 }
 
-/** Whether the media type is text, including JSON, XML and JavaScript. */
 export function isText(headers: IncomingHttpHeaders): boolean {
   return /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)$|^application\/javascript$/.test(
     mediaType(headers),

@@ -35,11 +35,7 @@ export class FileHosts {
     this.#any = outboundAgent({ allowPrivate: true, agent });
   }
 
-  /**
-   * Opens a file. The URL and its redirects must be public unless the channel allows private addresses.
-   *
-   * @throws Failure 502 for a URL that is not allowed, 502 or 504 when the host does not respond, 503 when no slot is free
-   */
+  /** Opens a file. URLs and redirects must be public unless the channel allows others. @throws Failure 502, 503 or 504 */
   async open(
     url: string,
     { channel, user, publicOnly = false, logger, ...request }: FileRequest,
@@ -64,7 +60,6 @@ export class FileHosts {
     }
   }
 
-  /** Acquires a slot of the host for the request and its redirects. */
   async #acquireSlot(
     channel: Channel | undefined,
     url: string,
@@ -72,8 +67,7 @@ export class FileHosts {
     signal: AbortSignal,
   ): Promise<Release> {
     const host = `${channel?.name} ${URL.parse(url)?.origin}`;
-    const slots = this.#hosts.get(host) ?? new Slots(this.#slots);
-    this.#hosts.set(host, slots);
+    const slots = this.#hosts.getOrInsertComputed(host, () => new Slots(this.#slots));
     const deleteIfIdle = () => {
       if (slots.isIdle) this.#hosts.delete(host);
     };

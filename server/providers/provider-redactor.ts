@@ -47,10 +47,7 @@ const sensitivePattern = new RegExp(
 
 type Kind = 'url' | 'bearer' | 'named' | 'prefixed' | 'token' | 'ipv6' | 'ipv4' | 'machine' | 'host';
 
-/**
- * Masks hosts, addresses, the gateway's key and other keys in a provider's text before a client sees it. Hosts in the
- * client's request stay.
- */
+/** Masks hosts, addresses and keys in a provider's text for a client. Hosts in the client's request stay. */
 export class ProviderRedactor {
   readonly #key: string;
   /** The channel's own hosts. Masked even if the client guessed one. */
@@ -151,7 +148,6 @@ function isPublicHost(host: string): boolean {
   return host.includes('.') && !host.includes(mask) && !privateName.test(host) && !isPrivateAddress(host);
 }
 
-/** Maps the strings of a JSON text. */
 function mapStrings(bytes: Buffer, redact: (text: string) => string): Buffer {
   const text = bytes.toString('utf8');
   const result = text.replace(/"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/g, (literal) => {
@@ -162,7 +158,6 @@ function mapStrings(bytes: Buffer, redact: (text: string) => string): Buffer {
   return result === text ? bytes : Buffer.from(result);
 }
 
-/** Matches a host with its subdomains and port. */
 function hostPattern(host: string): RegExp {
   const name = host.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(String.raw`(?<![\w-])(?:[a-z0-9_-]{1,63}\.){0,6}${name}(?![\w-])(?::\d{1,5})?`, 'gi');
@@ -178,7 +173,6 @@ export function redactorFor({ channel, sent }: ChannelResponse): ProviderRedacto
   return new ProviderRedactor(channel, sent);
 }
 
-/** The value after the name of a key. */
 function keyValueOf(found: string): string {
   return found.replace(/^.*?[:=]|^bearer\s/i, '');
 }
@@ -187,7 +181,6 @@ function keyValueOf(found: string): string {
 const maxStringLength = 8_192;
 const maxStrings = 2_000;
 
-/** Collects the shorter strings of a value. */
 function stringsOf(value: unknown): string[] {
   const waiting = [value];
   const strings: string[] = [];

@@ -8,20 +8,17 @@ import { isAccountError } from './rejection.ts';
 /** Public ids by the provider's ids. */
 export type PublicIds = Readonly<Record<string, string>>;
 
-/** Replaces the provider's ids in a text with public ids. */
 function withPublicIds(text: string, publicIds: PublicIds): string {
   // The longest first, because one id may be a prefix of another.
   const pairs = Object.entries(publicIds).toSorted(([left], [right]) => right.length - left.length);
   return pairs.reduce((reported, [upstreamId, id]) => reported.replaceAll(upstreamId, () => id), text);
 }
 
-/** Replaces the provider's ids in the message of a failure. */
 export function failureWithPublicIds(failure: Failure, publicIds: PublicIds): Failure {
   const { status, code, message, retryAfter } = failure;
   return new ProviderFailure(status, code, withPublicIds(message, publicIds), { cause: failure, retryAfter });
 }
 
-/** Reads `public_ids` of a task's facts. */
 export function publicIdsIn(facts: Readonly<Record<string, unknown>>): PublicIds {
   const pairs = Object.entries(objectField(facts, 'public_ids') ?? {});
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));

@@ -2,14 +2,13 @@ import { isUnavailable } from '../channels/failure-kinds.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../lib/failure.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
-import { field, textField } from './json.ts';
+import { field, parseJson, textField } from './json.ts';
 import type { ProviderRedactor } from './provider-redactor.ts';
 
 const maxBytes = 64 * 1024;
 const maxCodeLength = 200;
 export const defaultRejection = 'The provider rejected the request.';
 
-/** A provider's rejection of a request. */
 export interface Rejection {
   status: number;
   /** The original body for native routes, redacted by `redactNativeJson`. */
@@ -20,12 +19,7 @@ export interface Rejection {
   retryAfter: number | undefined;
 }
 
-/**
- * Reads and redacts an upstream's rejection.
- *
- * @throws ProviderOutage 502, 503 or 504 for the provider's own failure, Failure 502 when it rejects the gateway's key or
- *   account
- */
+/** Reads and redacts a rejection. @throws ProviderOutage for a status of 500 or more, Failure 502 about our account */
 export async function readRejection(
   { status, headers, body }: HttpResponse,
   redactor: ProviderRedactor,
@@ -45,13 +39,8 @@ export async function readRejection(
   const bytes = await readUpTo(body, maxBytes);
   const { code, type, message } = parseError(redactor.redactJson(bytes));
   if (isAccountError(code ?? type ?? '')) throw providerFailure(502);
-  return {
-    status,
-    body: redactor.redactNativeJson(bytes),
-    code,
-    message,
-    retryAfter: readRetryAfter(headers),
-  };
+  const retryAfter = readRetryAfter(headers);
+  return { status, body: redactor.redactNativeJson(bytes), code, message, retryAfter };
 }
 
 /** Parses the error body of a provider's own failure. Undefined without one, or if it concerns the gateway's account. */
@@ -61,7 +50,6 @@ function parseNativeError(bytes: Buffer): NativeErrorBody | undefined {
   return { code, message, request_id: requestId };
 }
 
-/** Converts a rejection to a failure with the provider's code and message. */
 export function rejectionFailure({ status, code, message, retryAfter }: Rejection): Failure {
   if (status === 429) return throttledFailure(retryAfter);
   const reported = ([404, 413, 415] as const).find((one) => one === status) ?? 400;
@@ -80,7 +68,6 @@ export function providerFailure(status: number, retryAfter = 1): Failure {
   return new Failure(502, 'bad_response_status_code', 'The provider failed to handle the request.');
 }
 
-/** Builds the failure for an error in an event or a frame. */
 export function failureFromCode(code: unknown, message: unknown, redactor: ProviderRedactor): Failure {
   const name = typeof code === 'string' ? redactor.redactCode(code) : '';
   if (isThrottling(name)) return throttledFailure();
@@ -101,13 +88,13 @@ export function betaErrorSource(output: unknown): 'account' | 'provider' | undef
 
 /** Reads an error that a beta model reports with HTTP 200. Undefined for a success. */
 export function betaFailure(output: unknown, redactor: ProviderRedactor): Failure | undefined {
-  const code = field(field(output, 'base_resp'), 'status_code');
+  const response = field(output, 'base_resp');
+  const code = field(response, 'status_code');
   if (typeof code !== 'number' || code === 0) return undefined;
   if (code === 1002 || code === 1039) return throttledFailure();
-  const message = redactor.redact(textField(field(output, 'base_resp'), 'status_msg') ?? defaultRejection);
-  if (code === 1042 || code === 2013) return new ProviderFailure(400, 'InvalidParameter', message);
-  if (code === 1001) return providerFailure(504);
-  return providerFailure(502);
+  if (code !== 1042 && code !== 2013) return providerFailure(code === 1001 ? 504 : 502);
+  const message = redactor.redact(textField(response, 'status_msg') ?? defaultRejection);
+  return new ProviderFailure(400, 'InvalidParameter', message);
 }
 
 export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
@@ -125,22 +112,16 @@ export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Prom
 export function parseError(
   bytes: Buffer,
 ): Record<'code' | 'type' | 'message' | 'requestId', string | undefined> {
-  try {
-    const parsed: unknown = JSON.parse(bytes.toString('utf8'));
-    const error = field(parsed, 'error') ?? parsed;
-    // The ledger also stores the code, and does not accept control characters.
-    const code = textField(error, 'code')
-      ?.replaceAll(/\p{Cc}/gu, '')
-      .slice(0, maxCodeLength);
-    return {
-      code,
-      type: textField(error, 'type'),
-      message: textField(error, 'message'),
-      requestId: textField(error, 'request_id') ?? textField(parsed, 'request_id'),
-    };
-  } catch {
-    return { code: undefined, type: undefined, message: undefined, requestId: undefined };
-  }
+  const parsed = parseJson(bytes);
+  const error = field(parsed, 'error') ?? parsed;
+  // The ledger also stores the code, and does not accept control characters.
+  const code = textField(error, 'code')?.replaceAll(/\p{Cc}/gu, '');
+  return {
+    code: code?.slice(0, maxCodeLength),
+    type: textField(error, 'type'),
+    message: textField(error, 'message'),
+    requestId: textField(error, 'request_id') ?? textField(parsed, 'request_id'),
+  };
 }
 
 /** Whether an error code concerns the gateway's account, which clients must not see. */

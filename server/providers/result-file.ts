@@ -54,10 +54,7 @@ export async function openResultFile(
 
 const textTypes: ReadonlySet<string> = new Set(['application/json', 'text/plain', 'text/vtt']);
 
-/**
- * Returns the part if it lies within the requested one and has the declared length. Any other part would corrupt the
- * client's file.
- */
+/** Returns the part if it is within the requested one. Any other part would corrupt the client's file. */
 function parsePart(headers: IncomingHttpHeaders, range = ''): ResultFile['part'] {
   const { 'content-range': contentRange = '', 'content-length': length } = headers;
   const [, first, last, of] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(contentRange) ?? [];

@@ -4,7 +4,6 @@ import { renderImageJob } from './imgjob/render-image-job.ts';
 import { renderOfficialTask } from './official/render-task.ts';
 import { renderMusicTask } from './sigma/render-music.ts';
 
-/** Renders the body of a task's callback in the format of the task. */
 export function renderCallback(task: TaskRecord, links: FileLinks): object {
   switch (task.format) {
     case 'music':

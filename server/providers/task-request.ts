@@ -13,7 +13,6 @@ import { ProviderRedactor } from './provider-redactor.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
 import { badResponse } from './unusable-response.ts';
 
-/** Longest response about a task. */
 const maxBytes = 4 * 1024 * 1024;
 
 /** A provider's rejection of a task, for routes that forward the original body. */
@@ -50,12 +49,7 @@ export async function requestTask(
   return answer;
 }
 
-/**
- * Polls a task by a path or a request. A task that is not found has failed. After any other rejection, its state is
- * unknown.
- *
- * @throws DriverError that is never `rejected`
- */
+/** Polls a task. After a rejection other than not found, its state is unknown. @throws DriverError, never `rejected` */
 export async function pollTask(
   upstream: Upstream,
   target: string | Pick<UpstreamRequest, 'method' | 'path' | 'body'>,

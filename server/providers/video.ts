@@ -81,11 +81,7 @@ export function ratioFields<Ratio extends string>(
   return Object.fromEntries(checked) as Equivalents<Ratio>;
 }
 
-/**
- * Returns the requested seconds and their field. Not used for gamma, where `seconds` takes precedence.
- *
- * @throws Failure 400 when two fields differ
- */
+/** Returns the requested seconds, except for gamma, where `seconds` takes precedence. @throws Failure 400 if two differ */
 export function requestedSeconds({
   seconds,
   duration,

@@ -5,7 +5,6 @@ import { unusableResponse } from '../unusable-response.ts';
 import { ResponseSplitter } from './splitter.ts';
 import { type Encoding, publicVector } from './vectors.ts';
 
-/** Properties that the response must have. */
 export interface ExpectedEmbeddings {
   /** The model's public id. */
   model: string;

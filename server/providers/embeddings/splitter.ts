@@ -25,11 +25,7 @@ export class ResponseSplitter {
   #item: Buffer[] | undefined;
   #itemBytes = 0;
 
-  /**
-   * Returns the objects that are complete with this chunk.
-   *
-   * @throws Failure 502 when it is not an embeddings response
-   */
+  /** Returns the objects that are complete with this chunk. @throws Failure 502 for any other response */
   write(chunk: Buffer): Buffer[] {
     const items: Buffer[] = [];
     /** Start of the bytes that are not stored yet, of the current object or of the outline. */

@@ -3,11 +3,7 @@ import { unusableResponse } from '../unusable-response.ts';
 
 export type Encoding = 'float' | 'base64';
 
-/**
- * Translates a provider's vector to a public one.
- *
- * @throws Failure 502 when it is not a vector, or not that of the next input
- */
+/** Translates a provider's vector to a public one. @throws Failure 502 when it is not the vector of this input */
 export function publicVector(item: Buffer, index: number, encoding: Encoding): string {
   const sent = parseJson(item);
   if ((field(sent, 'index') ?? index) !== index) throw unusableResponse();
@@ -15,7 +11,6 @@ export function publicVector(item: Buffer, index: number, encoding: Encoding): s
   return JSON.stringify({ object: 'embedding', index, embedding });
 }
 
-/** Converts a vector to the requested encoding. */
 function encode(embedding: unknown, encoding: Encoding): readonly number[] | string {
   if (typeof embedding === 'string') {
     const bytes = /[^\w+/=-]/.test(embedding) ? Buffer.alloc(0) : Buffer.from(embedding, 'base64');

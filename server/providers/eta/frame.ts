@@ -14,11 +14,7 @@ export interface Frame {
 const linesTolerance = 0.1;
 const ratioTolerance = 0.04;
 
-/**
- * Reads the resolution and aspect ratio from eta's own fields, a ratio in `metadata`, or a size.
- *
- * @throws Failure 400 for a value that the provider does not support, and for fields that differ
- */
+/** Reads the resolution and aspect ratio from equivalent fields. @throws Failure 400 for values that differ */
 export function etaFrame(request: GenericVideoRequest): Frame {
   const { size, resolution } = request;
   const fromSize = size === undefined ? {} : frameOf(size);

@@ -12,11 +12,7 @@ const defaultSeconds = 8;
 /** An edit has the length of its source, at most 8.7 seconds. */
 const maxEditSeconds = 9;
 
-/**
- * Translates a generic request to the eta protocol. An edit has no duration, because it has the length of its source.
- *
- * @throws Failure 400 that names the field, `invalid_media_combination` for media that exclude each other
- */
+/** Translates a generic request to the eta protocol. @throws Failure 400 that names the field */
 export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const { custom_domain, size } = request;
   const prompt = readPrompt(request.prompt);
@@ -80,7 +76,6 @@ function readMedia(model: TaskModel, request: GenericVideoRequest) {
   };
 }
 
-/** All start images with their fields. */
 function startImages({ image, images = [], input_reference }: GenericVideoRequest) {
   return [
     { field: 'image', url: image },

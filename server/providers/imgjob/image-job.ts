@@ -31,17 +31,12 @@ export interface ImageResult {
   shown?: Partial<Pick<ImageJob, 'action' | 'prompt' | 'promptEn' | 'description' | 'properties'>>;
 }
 
-/** Length of the longest prompt. */
 const maxTextLength = 20_000;
-/** More than any job has. */
 const maxButtons = 100;
 const maxCustomIdLength = 512;
 const maxWordLength = 200;
 
-/**
- * Reads the fields of a provider's job that clients may see: only types of the contract, with redacted texts. Some
- * providers put URLs of input images into the prompt.
- */
+/** Reads the fields of a job that clients may see, redacted. Some providers put URLs of input images into the prompt. */
 export function readJob(answer: unknown, redactor: ProviderRedactor): ImageResult {
   const text = (from: unknown, name: string, max: number) => {
     const found = textField(from, name);
@@ -72,7 +67,6 @@ function readButton(button: unknown): ImageJob['buttons'] {
   return [{ customId, emoji, label, type: 2, ...(Number.isInteger(style) && { style }) }];
 }
 
-/** Actions by a part of the button's `customId`. */
 const actions: readonly [mark: RegExp, action: string][] = [
   [/::upsample/, 'UPSCALE'],
   [/::(?:high_|low_)?variation/, 'VARIATION'],

@@ -6,13 +6,12 @@ import type { ImageFacts, ImageResult } from './image-job.ts';
 
 type Schemas = components['schemas'];
 
-/** Renders an image job for queries and callbacks. */
 export function renderImageJob(task: TaskRecord, links: FileLinks): Schemas['ImageJob'] {
   const facts = imageFacts(task);
   const result = imageResult(task);
   const { buttons = [], shown } = result;
   const files = publicFileUrls(result, ['image_url', 'video_url'], task, links);
-  const status = statusOf(task);
+  const status = task.state === 'queued' && result.waiting ? 'MODAL' : statuses[task.state];
   const isCompleted = status === 'SUCCESS';
   return {
     id: task.id,
@@ -58,15 +57,9 @@ export function imageResult({ result }: TaskRecord): ImageResult {
   return result ?? {};
 }
 
-function statusOf(task: TaskRecord): Schemas['ImageJob']['status'] {
-  switch (task.state) {
-    case 'queued':
-      return imageResult(task).waiting ? 'MODAL' : 'SUBMITTED';
-    case 'in_progress':
-      return 'IN_PROGRESS';
-    case 'completed':
-      return 'SUCCESS';
-    case 'failed':
-      return 'FAILURE';
-  }
-}
+const statuses = {
+  queued: 'SUBMITTED',
+  in_progress: 'IN_PROGRESS',
+  completed: 'SUCCESS',
+  failed: 'FAILURE',
+} as const;

@@ -83,7 +83,6 @@ async function submit(
   };
 }
 
-/** Builds the error for a code that rejects a job. */
 function errorForCode(
   code: number | undefined,
   answer: unknown,
@@ -115,10 +114,7 @@ function errorForCode(
   }
 }
 
-/**
- * Reads a response without a job. Some providers send it for an unknown job, others during a short outage. The job fails
- * only after several in a row.
- */
+/** Counts a response without a job. Some providers also send it during a short outage. */
 function withoutJob(task: AcceptedTask): Snapshot {
   const result: ImageResult = task.result ?? {};
   const missedPolls = (result.missedPolls ?? 0) + 1;

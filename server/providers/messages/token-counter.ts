@@ -4,10 +4,7 @@ import { countersOf, countIn, usageOf } from '../token-usage.ts';
 const inputNames = ['input_tokens', 'prompt_tokens'];
 const outputNames = ['output_tokens', 'completion_tokens'];
 
-/**
- * Counts the tokens of a message from the provider's cumulative reports, or estimates them. Tokens of the prompt cache
- * are reported apart from the input and charged like it.
- */
+/** Counts the tokens of a message from cumulative reports, or estimates them. Charges the prompt cache like input. */
 export class TokenCounter {
   readonly #likelyInput: number;
   #input: number | undefined;
@@ -52,10 +49,7 @@ export class TokenCounter {
     return { ...own, ...countersOf(this.#input ?? this.#likelyInput, output) };
   }
 
-  /**
-   * Public usage at the start of a stream, without the counters that public clients do not update later. The final event
-   * has them.
-   */
+  /** Public usage at the start of a stream, without the counters that public clients do not update. */
   publicUsageAtStart(report: unknown): object {
     const { prompt_tokens, completion_tokens, total_tokens, ...rest } = this.publicUsage(report);
     return rest;

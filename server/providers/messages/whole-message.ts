@@ -2,11 +2,7 @@ import { field, parseJson, textField } from '../json.ts';
 import { unusableResponse } from '../unusable-response.ts';
 import type { TokenCounter } from './token-counter.ts';
 
-/**
- * Translates a provider's message to a public one.
- *
- * @throws Failure 502 when it is not a message
- */
+/** Translates a provider's message to a public one. @throws Failure 502 when it is not a message */
 export function publicMessage(bytes: Buffer, model: string, counter: TokenCounter): object {
   const message = readMessage(parseJson(bytes));
   for (const block of message.content) {

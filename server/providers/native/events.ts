@@ -44,7 +44,7 @@ export class EventJoiner {
   /** Yields the events that end in a chunk. @throws Failure 502 for an event that is too long */
   *write(chunk: Buffer): Generator<Buffer, void, void> {
     let from = 0;
-    for (const end of this.#splitter.ends(chunk)) {
+    for (let end = this.#splitter.next(chunk, 0); end >= 0; end = this.#splitter.next(chunk, end)) {
       this.#started.push(chunk.subarray(from, end));
       from = end;
       yield this.end();

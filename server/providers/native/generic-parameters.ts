@@ -9,11 +9,7 @@ const resolutions = ['480P', '720P', '1080P'] as const;
 const ratios = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'] as const;
 const maxSeed = 2_147_483_647;
 
-/**
- * Translates the parameters of a generic request except the duration: `metadata.parameters` and equivalent other fields.
- *
- * @throws Failure 400 that names the field, for a value that the models do not support and for fields that differ
- */
+/** Translates the parameters except the duration. @throws Failure 400 for unsupported values and fields that differ */
 export function genericParameters(request: GenericVideoRequest): GammaParameters {
   const { size, resolution, metadata = {} } = request;
   const native = metadata.parameters ?? {};

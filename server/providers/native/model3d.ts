@@ -6,7 +6,6 @@ import type { NativeTaskKind } from './tasks.ts';
 /** URL fields of a result. */
 export const modelFiles = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
 
-/** Translates a 3D request. */
 export function nativeModel3dRequest({ model: _model, ...body }: components['schemas']['Model3dRequest']) {
   return { body, facts: defined({ prompt: body.input.prompt }), expectedUnits: 1 };
 }
@@ -14,7 +13,6 @@ export function nativeModel3dRequest({ model: _model, ...body }: components['sch
 /** Lifetime of the files. The task is stored longer. */
 const resultMs = 2 * 60 * 60 * 1000;
 
-/** Results of the 3D route. */
 export const nativeModel3d: NativeTaskKind = {
   path: '/api/v1/services/aigc/video-generation/3d-generation',
 

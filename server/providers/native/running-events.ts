@@ -10,10 +10,7 @@ const idField = Buffer.from('id:');
 const typeField = Buffer.from('event:');
 const blankLine = Buffer.from('\n\n');
 
-/**
- * Whether an event belongs to a running synthesis, so that it needs no parsing. Checks bytes only: a quote inside a JSON
- * string is escaped, so text cannot imitate a key.
- */
+/** Whether an event needs no parsing. Text cannot imitate a key, because quotes in JSON strings are escaped. */
 export function isRunning(event: Buffer): boolean {
   if (!event.includes(running) || event.includes(codeKey)) return false;
   const type = event.indexOf(typeField) + typeField.length;

@@ -38,20 +38,15 @@ const optionsByForm: Readonly<Record<InputForm, Readonly<Record<string, unknown>
     aigc_watermark: false,
   },
 };
-/** Options that the standard request translates for each form. */
-const standardOptions: Readonly<Record<InputForm, Readonly<Record<string, unknown>>>> = {
-  synthesizer: {},
-  alpha: { format: undefined },
-  beta: { sample_rate: undefined },
+/** Option that the standard request translates for each form. */
+const standardOptions: Readonly<Partial<Record<InputForm, string>>> = {
+  alpha: 'format',
+  beta: 'sample_rate',
 };
 /** The only sample rate of alpha models, in Hz. */
 const alphaRate = 24_000;
 
-/**
- * Rejects options that only other models have, because the provider would ignore them. The provider checks all others.
- *
- * @throws Failure 400 that names the option, unless it has its default value
- */
+/** Rejects options of other models, which the provider would ignore. @throws Failure 400 that names the option */
 export function checkNativeOptions(
   modelId: string,
   form: InputForm,
@@ -65,7 +60,7 @@ export function checkNativeOptions(
   }
   for (const [name, value] of Object.entries(input)) {
     if (value === null || value === undefined) continue;
-    if (Object.hasOwn(optionsByForm[form], name) || Object.hasOwn(standardOptions[form], name)) continue;
+    if (Object.hasOwn(optionsByForm[form], name) || standardOptions[form] === name) continue;
     const foreign = Object.values(optionsByForm).find((options) => Object.hasOwn(options, name));
     if (foreign === undefined || value === foreign[name]) continue;
     if (form === 'alpha' && name === 'sample_rate') {

@@ -48,11 +48,7 @@ export function nativeSources(list: readonly GammaMedia[], path: string): MediaS
 const maxFrames = 2;
 const maxReferenceImages = 10;
 
-/**
- * Translates the generic media fields to native media: frames or references, but not both.
- *
- * @throws Failure 400 for fields that exclude each other, and for more items than the native protocol accepts
- */
+/** Translates the generic media fields to frames or references. @throws Failure 400 for any other combination */
 export function shortcutMedia(request: GenericVideoRequest): MediaSource[] {
   const frames = frameSources(request);
   const references = referenceSources(request);

@@ -17,11 +17,7 @@ import {
 /** The provider cuts longer prompts. */
 const maxPromptLength = 20_000;
 
-/**
- * Translates a generic request to the native video protocol.
- *
- * @throws Failure 400 that names the field, `invalid_media_combination` for fields that exclude each other
- */
+/** Translates a generic request to the native video protocol. @throws Failure 400 that names the field */
 export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const { prompt, size, resolution, metadata } = request;
   const given = nativeMedia(metadata);

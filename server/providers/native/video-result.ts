@@ -13,7 +13,6 @@ import type { NativeTaskKind } from './tasks.ts';
 
 type GammaUsage = components['schemas']['GammaUsage'];
 
-/** Results of the native video route. */
 export const nativeVideo: NativeTaskKind = {
   path: '/api/v1/services/aigc/video-generation/video-synthesis',
 
@@ -37,7 +36,6 @@ export const nativeVideo: NativeTaskKind = {
   },
 };
 
-/** Length of the longest prompt. */
 const maxTextLength = 20_000;
 
 /** Reads usage with the types of the contract. Providers send some numbers as strings. */

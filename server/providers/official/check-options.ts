@@ -17,12 +17,7 @@ export type FieldNames = (field: keyof OfficialOptions) => string;
 /** Frames per second of all output. */
 const frameRate = 24;
 
-/**
- * Checks options that depend on the model, on each other or on the content.
- *
- * @throws Failure 400 that names the field and the limit. `InvalidParameter.TaskTypeConstraint`, a code of the provider,
- *   for an option that an explicit task type excludes.
- */
+/** Checks options that depend on the model, on each other or on the content. @throws Failure 400 */
 export function checkOptions(
   options: OfficialOptions,
   sources: readonly ContentSource[],

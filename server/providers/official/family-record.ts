@@ -36,7 +36,6 @@ export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRe
   };
 }
 
-/** Maps a task's state to the status of a record. */
 export function recordStatus({ state, upstreamId }: TaskRecord): Status {
   if (state === 'completed') return 'SUCCESS';
   if (state === 'failed') return 'FAILURE';

@@ -5,11 +5,7 @@ import { agreedValue, type GenericVideoRequest, ratioFields, requestedSeconds } 
 import type { ContentItem, ContentSource } from './check-content.ts';
 import type { FieldNames, OfficialOptions } from './check-options.ts';
 
-/**
- * Translates the prompt and media fields of a generic request to official content. All images are references.
- *
- * @throws Failure 400 when the request has neither, or has its image twice
- */
+/** Translates the prompt and media fields to official content. All images are references. @throws Failure 400 */
 export function shortcutContent(request: GenericVideoRequest): ContentSource[] {
   const { prompt, video, metadata } = request;
   const sources: ContentSource[] = [
@@ -71,11 +67,7 @@ const copiedFields = [
 
 const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
 
-/**
- * Translates the options of a generic request. `nameOf` returns the client's field of an option.
- *
- * @throws Failure 400 when two equivalent fields differ
- */
+/** Translates the options of a generic request. `nameOf` returns the client's field of an option. @throws Failure 400 */
 export function genericOptions(request: GenericVideoRequest): {
   options: OfficialOptions;
   nameOf: FieldNames;

@@ -28,7 +28,6 @@ export function renderOfficialTask(task: TaskRecord, links: FileLinks): Official
   };
 }
 
-/** Maps a task's state to the official status. */
 export function officialStatus({ state, error }: TaskRecord): OfficialTask['status'] {
   if (state === 'queued') return 'queued';
   if (state === 'in_progress') return 'running';
@@ -43,7 +42,6 @@ function publicContent(task: TaskRecord, native: OfficialTask | object = {}, lin
   return { ...native, content: publicFileUrls(native.content, ['last_frame_url', 'file_url'], task, links) };
 }
 
-/** The URL of the video in every field that clients read. */
 function filesOf(url: string, native: OfficialTask | object) {
   const content = 'content' in native ? native.content : {};
   return { content: { ...content, video_url: url }, video_url: url, outputs: [url] };

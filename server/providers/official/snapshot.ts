@@ -33,13 +33,9 @@ const texts = [
 ] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
 const flags = ['generate_audio', 'draft'] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
 
-/** Length of the longest prompt. */
 const maxTextLength = 20_000;
 
-/**
- * Reads the fields of an upstream task that clients may see: no ids, and only types of the contract. Channels put the
- * URL of the video in different fields.
- */
+/** Reads the fields of an upstream task that clients may see, without ids. Providers use several fields for the URL. */
 export function readSnapshot(answer: unknown): VideoResult {
   return {
     ...defined({ video_url: videoUrl(answer) }),
@@ -83,7 +79,6 @@ function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Reads `metadata` of the generic task object. */
 function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
   const seconds = secondsOf(answer);
   const content = field(answer, 'content');

@@ -44,7 +44,6 @@ function pathOf({ upstreamId }: AcceptedTask): string {
   return `${path}/${encodeURIComponent(upstreamId)}`;
 }
 
-/** Reads a poll response. */
 function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
   const status = field(answer, 'status');
   const result = { ...readSnapshot(answer) };

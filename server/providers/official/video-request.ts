@@ -11,12 +11,7 @@ import { boundsOf } from './model-bounds.ts';
 const defaultLifetime = 172_800;
 const maxStoredPromptLength = 20_000;
 
-/**
- * Translates a generic request to the official protocol. Non-empty `metadata.content` replaces the prompt and all media
- * fields.
- *
- * @throws Failure 400 that names the field, `invalid_media_combination` for fields that exclude each other
- */
+/** Translates a generic request. `metadata.content` replaces the prompt and all media fields. @throws Failure 400 */
 export function seedanceFromGeneric(model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const given = request.metadata?.content ?? [];
   const sources = given.length > 0 ? contentSources(given, 'metadata.content') : shortcutContent(request);
@@ -26,10 +21,7 @@ export function seedanceFromGeneric(model: TaskModel, request: GenericVideoReque
   return { ...translated, facts: { ...translated.facts, ...(size && { size }) } };
 }
 
-/**
- * Translates an official request: only the model and the callback change. The gateway sends callbacks itself, with the
- * public task id. Throws Failure 400.
- */
+/** Translates an official request. The gateway sends callbacks itself, with the public task id. @throws Failure 400 */
 export function seedanceFromOfficial(
   model: TaskModel,
   { model: _model, content, ...options }: components['schemas']['OfficialTaskRequest'],

@@ -15,7 +15,6 @@ export interface TranslatedMusic {
 
 const songsPerRequest = 2;
 
-/** Fields of a request that the gateway stores. */
 const storedFields = [
   'mv',
   'prompt',
@@ -38,7 +37,6 @@ const separations = {
 } as const;
 const stemType = 91;
 
-/** Translates a request for a song, a continuation or stems. */
 export function sigmaMusic(request: MusicRequest): TranslatedMusic {
   const { mv: _, callback_url: _callback, notify_hook: _hook, ...fields } = request;
   const facts = { action: 'MUSIC' as const, input: inputOf(request) };

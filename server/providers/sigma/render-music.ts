@@ -2,6 +2,7 @@ import type { components } from '../../../generated/http.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { publicFileUrls } from '../client-links.ts';
+import { pickDefined } from '../json.ts';
 import { recordStatus } from '../official/family-record.ts';
 import { unixTime } from '../video-task.ts';
 import { type MusicFacts, type MusicResult, type Song, songsOf } from './music.ts';
@@ -42,11 +43,10 @@ export function renderMusicState(task: TaskRecord, links: FileLinks): Schemas['M
 
 const files = ['audio_url', 'video_url', 'image_url', 'image_large_url'] as const;
 
-/** Songs of a task with file URLs for the client. */
 export function publicSongs(task: TaskRecord, links: FileLinks): Song[] {
   return songsOf(task).map((song) => {
     // An empty URL means no file.
-    const urls = Object.fromEntries(files.map((name) => [name, song[name] || undefined]));
+    const urls = pickDefined(files, (name) => song[name] || undefined);
     return { ...song, ...publicFileUrls(urls, files, task, links) };
   });
 }

@@ -23,7 +23,6 @@ const maxSongs = 24;
 const maxLength = { lyrics: 20_000, text: 2_000 };
 const maxHistory = 20;
 
-/** The upstream task of songs. */
 export interface SongTask {
   id: string;
   mv: MusicVersion;
@@ -39,10 +38,7 @@ export interface FoundSong {
   clip: NewClip;
 }
 
-/**
- * Reads the fields of upstream songs that clients may see, with public ids and only types of the contract. Drops a song
- * without an id.
- */
+/** Reads the fields of songs that clients may see, with public ids. Drops a song without an id. */
 export function readSongs(reported: unknown, task: SongTask): FoundSong[] {
   const found = new Map<string, FoundSong>();
   for (const one of Array.isArray(reported) ? reported.slice(0, maxSongs) : []) {
@@ -154,7 +150,6 @@ function shortText(value: unknown, name: string): string | undefined {
   return textField(value, name, maxLength.text);
 }
 
-/** Reads a boolean or 0 and 1. */
 function flag(value: unknown, name: string): boolean | undefined {
   const found = field(value, name);
   return found === 0 || found === 1 ? found === 1 : booleanField(value, name);

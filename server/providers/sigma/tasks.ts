@@ -72,14 +72,12 @@ function recordIn(answer: unknown): unknown {
   return record;
 }
 
-/** Reads the records of several tasks by id. */
 function recordsIn(answer: unknown): ReadonlyMap<string, unknown> {
   const records = Array.isArray(answer) ? answer : field(answer, 'data');
   if (!Array.isArray(records)) throw invalidResponse();
   return new Map(records.map((record) => [idField(record, 'task_id') ?? '', record]));
 }
 
-/** State and output of one upstream task. */
 interface UpstreamPart {
   state: Snapshot['state'];
   progress: number;

@@ -24,7 +24,6 @@ export type SessionState =
   | { status: 'verified'; resultCode: number; groupId: string | undefined }
   | { status: 'failed'; resultCode: number | undefined };
 
-/** Result code of a passed verification. */
 const passedCode = 10_000;
 
 /** Creates a session at the provider. @throws DriverError as `requestTask` */
@@ -39,11 +38,7 @@ export async function startSession(upstream: Upstream, body: object): Promise<St
   return { sessionId, h5Link, lifetimeMs: lifetimeOf(data) };
 }
 
-/**
- * Polls a session. Sends the browser's result code, because some providers check the result only then.
- *
- * @throws DriverError as `requestTask`, never `rejected`
- */
+/** Polls a session. Some providers check the result only with the browser's result code. Never throws `rejected`. */
 export async function fetchSession(
   upstream: Upstream,
   sessionId: string,
