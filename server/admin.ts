@@ -6,12 +6,12 @@ import { storeLocation } from './settings/settings.ts';
 import { auditLedger } from './store/queries/audit.ts';
 import { readSnapshot } from './store/read-snapshot.ts';
 
-/** `npm run admin`: the operator's command line of the client, which here can read the books without a gateway too. */
+/** `npm run admin`: the operator's command line of the client. Here it can also audit the ledger without a gateway. */
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
-/** What is wrong with the database is said as at a start. */
+/** Reports errors of the database in the same way as a start does. */
 async function auditOffline() {
   try {
     return await readSnapshot(storeLocation(process.env), auditLedger);

@@ -5,8 +5,8 @@ import { docsFile, docsFiles } from './operations/service/docs-site.ts';
 
 const usage = `npm run docs -- [--out FOLDER]
 
-Writes the documentation as a static site that needs no other host, to be put on any web server. FOLDER is .docs unless
-another one is named. A running gateway serves the same pages at /docs.`;
+Writes the documentation as a static site for any web server, by default to .docs. A running gateway serves the same pages
+at /docs.`;
 
 const { values } = parseArgs({
   options: { out: { type: 'string', default: '.docs' }, help: { type: 'boolean', default: false } },

@@ -8,7 +8,7 @@ import type { Logger } from '../telemetry/logger.ts';
 /** SQLite's SQLITE_BUSY: another process has the database open. */
 const sqliteBusy = 5;
 
-/** Starts the sandbox if it is configured. It is loaded only then: an installation without the sandbox lacks its engines. */
+/** Starts the sandbox if it is configured. It is loaded only then, because it may not be installed. */
 export async function startEmbeddedSandbox(settings: Settings, logger: Logger): Promise<Sandbox | undefined> {
   if (!settings.sandbox) return undefined;
   const { dataDir, callbacks, sandboxDraft, sandboxTaskMs, sandboxSongSeconds } = settings;
@@ -28,10 +28,10 @@ export async function startEmbeddedSandbox(settings: Settings, logger: Logger): 
     const { code, errcode, syscall, message } = cause as NodeJS.ErrnoException & { errcode?: number };
     if (errcode === sqliteBusy)
       throw new SettingsError(`DATA_DIR: ${folder} is in use by another gateway.`, { cause });
-    if (syscall === 'mkdir') throw new SettingsError(`DATA_DIR cannot be made: ${message}.`, { cause });
+    if (syscall === 'mkdir') throw new SettingsError(`DATA_DIR cannot be created: ${message}.`, { cause });
     if (code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new SettingsError(
-      'the sandbox is not installed: run "npm ci" with its workspace, or name your channels in CONFIG and leave sandbox out',
+      'the sandbox is not installed: run "npm ci" with its workspace, or configure channels and no sandbox in CONFIG',
       { cause },
     );
   }

@@ -29,10 +29,7 @@ import { LiveSettings, logWarnings } from '../settings/live-settings.ts';
 import { loadedPrices } from '../settings/loaded-prices.ts';
 import { sandboxChannels } from '../settings/sandbox-channels.ts';
 import type { Settings } from '../settings/settings.ts';
-import { openStore } from '../store/open-store.ts';
-import type { ReportLane } from '../store/reports.ts';
 import type { ChangeCause } from '../store/schema.ts';
-import type { Store } from '../store/store.ts';
 import { CallbackDeliveries } from '../tasks/callbacks/callback-deliveries.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { TaskTiming } from '../tasks/timing.ts';
@@ -40,6 +37,7 @@ import type { Metric } from '../telemetry/exposition.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Container } from './container.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
+import { openGatewayStore } from './gateway-store.ts';
 import { startOperator } from './operator.ts';
 
 export interface GatewayOptions {
@@ -77,19 +75,8 @@ export interface OpenGateway {
   stop(): Promise<void>;
 }
 
-/** Time that settlements may wait for an absent store after the grace period of clients, in milliseconds. */
+/** Time that settlements may wait for an unavailable store after the grace period of clients, in milliseconds. */
 const storeGraceMs = 5_000;
-
-/**
- * Concurrent reports of a kind, of one user about half of them, and how long others wait in milliseconds. An export that
- * has begun waits longer for its next page, so that it completes.
- */
-const reportTurns: Readonly<Record<ReportLane, { count: number; waitMs: number }>> = {
-  searches: { count: 4, waitMs: 5_000 },
-  figures: { count: 2, waitMs: 5_000 },
-  exports: { count: 2, waitMs: 60_000 },
-  audits: { count: 1, waitMs: 5_000 },
-};
 
 /** Opens the store and starts every part of a gateway except its HTTP server. */
 export async function openGateway(
@@ -119,122 +106,81 @@ async function startParts(
     onReload,
   }: GatewayOptions,
 ): Promise<OpenGateway> {
-  // The process that starts workers logs them once for all.
-  if (place === undefined) logWarnings(logger, settings.warnings);
+  const isWorker = place !== undefined;
+  // The parent process of workers logs the warnings once.
+  if (!isWorker) logWarnings(logger, settings.warnings);
   // Stops last, so that metrics show the whole stop.
-  const operator = await container.add(
-    'operator port',
-    () => startOperator(settings, logger, place !== undefined),
-    (started) => started?.close(),
-  );
-  const store = await container.add(
-    'store',
-    () => openStoreOf(settings, logger),
-    (opened) => opened?.close(),
-  );
+  const operator = container.add('operator port', await startOperator(settings, logger, isWorker));
+  const store = container.add('store', await openGatewayStore(settings, logger));
   const id = place?.id ?? `gateway_${randomUUID()}`;
-  const heartbeat = new Heartbeat({ store, id, logger, timers, clock });
-  const freed = await container.add(
-    'heartbeat',
-    () => heartbeat.start(),
-    () => heartbeat.stop(),
-  );
+  const common = { store, logger, clock, timers };
+
+  const heartbeat = new Heartbeat({ ...common, id });
+  const freed = await container.start('heartbeat', heartbeat);
   if (freed.reservations > 0 || freed.leases > 0)
-    logger.warn(freed, 'released what an earlier run left open');
+    logger.warn(freed, 'released reservations and leases of an earlier run');
+
   const onShortfall = ({ requestId, charged, debt }: Shortfall) =>
     logger.warn(
       { request_id: requestId, charged, debt },
       'the key had too little quota left for a finished call; the rest is recorded as its debt',
     );
   const ledger = new Ledger(store, id, clock, onShortfall);
-  const callQuota = new CallQuota({
-    store,
-    gateway: id,
-    membership: heartbeat,
-    ledger,
-    onShortfall,
-    logger,
-    timers,
-    clock,
-  });
-  await container.add(
-    'quota',
-    () => callQuota.start(),
-    () => callQuota.stop(),
-  );
+  const callQuota = new CallQuota({ ...common, gateway: id, membership: heartbeat, ledger, onShortfall });
+  await container.start('quota', callQuota);
+
   const recordPrices = (loaded: Settings, cause: ChangeCause) =>
     store.run('recordPrices', { ...loadedPrices(loaded), cause, now: clock() });
   await recordPrices(settings, 'start');
-  const newKey = place === undefined ? await ensureKey(settings, store, logger, clock()) : undefined;
-  const sandbox = await container.add(
-    'sandbox',
-    () => (place === undefined ? startEmbeddedSandbox(settings, logger) : undefined),
-    (started) => started?.close(),
-  );
-  const upstream = sandbox ?? place?.sandbox;
-  const embedded = upstream === undefined ? [] : sandboxChannels(upstream);
+  const newKey = isWorker ? undefined : await ensureKey(settings, store, logger, clock());
+
+  const sandbox = isWorker
+    ? place.sandbox
+    : container.add('sandbox', await startEmbeddedSandbox(settings, logger));
+  const embedded = sandbox === undefined ? [] : sandboxChannels(sandbox);
   const accounts = [...settings.channels, ...embedded];
-  let home = settings.publicUrl ?? '';
+  let baseUrl = settings.publicUrl ?? '';
   const files = new FileRelay({
     secret: await store.run('ensureSecret', { name: 'files', value: randomBytes(32).toString('base64url') }),
     channels: accounts,
-    defaultBaseUrl: () => home,
+    defaultBaseUrl: () => baseUrl,
     clock,
   });
-  const channels = new Channels(accounts, timers.monotonic, undefined, files);
-  await container.add(
-    'channels',
-    () => {},
-    () => channels.close(),
-  );
+  const channels = container.add('channels', new Channels(accounts, timers.monotonic, undefined, files));
   const channelStates = new ChannelStates({ store, channels, timers, logger });
-  await container.add(
-    'channel states',
-    () => channelStates.start(),
-    () => channelStates.stop(),
-  );
+  await container.start('channel states', channelStates);
   const offered = { ...settings, prices: effectivePrices(settings) };
   const prices = new Prices(offered);
-  const callbacks = new CallbackDeliveries({
-    store,
-    owner: id,
-    render: (task) => renderCallback(task, files.linksFor(settings.publicUrl)),
-    ...settings.callbacks,
-    logger,
-    clock,
-    timers,
-  });
-  // They start when the address of the gateway is known.
-  await container.add(
+  const access = new ModelAccess(offered);
+
+  const callbacks = container.add(
     'callbacks',
-    () => {},
-    () => callbacks.stop(),
+    new CallbackDeliveries({
+      ...common,
+      ...settings.callbacks,
+      owner: id,
+      render: (task) => renderCallback(task, files.linksFor(settings.publicUrl)),
+    }),
   );
-  const tasks = new Tasks({
-    store,
-    owner: id,
-    drivers,
-    channels,
-    quota: callQuota,
-    priceTerms: (modelId, group) => prices.terms(modelId, group),
-    logger,
-    onChange: ({ callbackUrl }) => {
-      if (callbackUrl !== null) callbacks.wake();
-    },
-    clock,
-    timers,
-    timing,
-  });
-  await container.add(
+  const tasks = container.add(
     'tasks',
-    () => {},
-    () => tasks.stop(),
+    new Tasks({
+      ...common,
+      owner: id,
+      drivers,
+      channels,
+      quota: callQuota,
+      priceTerms: (modelId, group) => prices.terms(modelId, group),
+      onChange: ({ callbackUrl }) => {
+        if (callbackUrl !== null) callbacks.wake();
+      },
+      timing,
+    }),
   );
-  const detachedCalls = new DetachedCalls(timers);
+
   const keys = new KeyCache({ store, clock, timers });
   let isTrusted = addressTest(settings.trustedProxies);
-  const access = new ModelAccess(offered);
-  const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
+  const retention = new Retention({ ...common, keepMs: settings.keepBooksMs });
   const liveSettings = new LiveSettings({
     started: settings,
     read,
@@ -243,26 +189,14 @@ async function startParts(
     logger,
   });
   const limits = () => liveSettings.current.limits;
-  const shared =
-    store.engine === 'sqlite'
-      ? undefined
-      : {
-          requests: new SharedRequests({ store, timers, logger }),
-          sockets: new SharedSockets({ store, gateway: id, timers, logger }),
-        };
-  for (const one of Object.values(shared ?? {})) {
-    await container.add(
-      'shared limits',
-      () => one.start(),
-      () => one.stop(),
-    );
-  }
-  const bodyParser = await container.add(
-    'body parser',
-    () => new BodyParser(),
-    (parser) => parser?.close(),
-  );
-  const reportSlots = (lane: ReportLane) => new Slots({ ...reportTurns[lane], timers });
+  // The embedded store has only one gateway.
+  const isShared = store.engine !== 'sqlite';
+  const sharedRequests = isShared ? new SharedRequests({ store, timers, logger }) : undefined;
+  const sharedSockets = isShared ? new SharedSockets({ store, gateway: id, timers, logger }) : undefined;
+  for (const shared of [sharedRequests, sharedSockets])
+    if (shared !== undefined) await container.start('shared limits', shared);
+
+  const detachedCalls = new DetachedCalls(timers);
   const gateway: Gateway = {
     get settings() {
       return liveSettings.current;
@@ -270,9 +204,9 @@ async function startParts(
     liveSettings,
     store,
     keys,
-    keyWatcher: new KeyWatcher({ store, clock, timers, keys, logger }),
+    keyWatcher: new KeyWatcher({ ...common, keys }),
     addressOf: (request) => clientAddress(request, isTrusted),
-    bodyParser,
+    bodyParser: container.add('body parser', new BodyParser()),
     callQuota,
     access,
     prices,
@@ -283,15 +217,16 @@ async function startParts(
     callbackDeliveries: callbacks,
     detachedCalls,
     assetRefreshes: new Map(),
+    // Concurrent reports of each kind, and how long others wait. The pages of a started export wait longer.
     reports: {
-      searches: reportSlots('searches'),
-      figures: reportSlots('figures'),
-      exports: reportSlots('exports'),
-      audits: reportSlots('audits'),
+      searches: new Slots({ count: 4, waitMs: 5_000, timers }),
+      figures: new Slots({ count: 2, waitMs: 5_000, timers }),
+      exports: new Slots({ count: 2, waitMs: 60_000, timers }),
+      audits: new Slots({ count: 1, waitMs: 5_000, timers }),
     },
     verificationChecks: new Map(),
-    rateLimiter: new RateLimiter({ limits, timers, shared: shared?.requests }),
-    socketLimiter: new SocketLimiter({ limits, shared: shared?.sockets }),
+    rateLimiter: new RateLimiter({ limits, timers, shared: sharedRequests }),
+    socketLimiter: new SocketLimiter({ limits, shared: sharedSockets }),
     logger,
     clock,
     timers,
@@ -299,29 +234,16 @@ async function startParts(
     leaving: false,
     draining: false,
   };
-  const logDays = new LogDays({ store, logger, clock, timers });
-  await container.add(
-    'log partitions',
-    () => logDays.start(),
-    () => logDays.stop(),
-  );
-  await container.add(
-    'retention',
-    () => retention.start(),
-    () => retention.stop(),
-  );
-  const rollUp = new RollUp({ store, logger, timers });
-  await container.add(
-    'usage figures',
-    () => rollUp.start(),
-    () => rollUp.stop(),
-  );
+  await container.start('log partitions', new LogDays(common));
+  await container.start('retention', retention);
+  await container.start('usage figures', new RollUp(common));
   await tasks.start();
 
   /** Applies everything at once, so that no request sees a mixture of old and new settings. */
   function apply(next: Settings): void {
-    files.apply([...next.channels, ...embedded]);
-    channels.apply([...next.channels, ...embedded]);
+    const nextAccounts = [...next.channels, ...embedded];
+    files.apply(nextAccounts);
+    channels.apply(nextAccounts);
     const nextOffered = { ...next, prices: effectivePrices(next) };
     access.apply(nextOffered);
     prices.apply(nextOffered);
@@ -338,9 +260,9 @@ async function startParts(
     newKey,
     failed: store.failed,
     async listensAt(url) {
-      home ||= url;
+      baseUrl ||= url;
       await callbacks.start();
-      operator.started(gateway);
+      operator.observe(gateway);
     },
     async close(graceMs, drain) {
       gateway.leaving = true;
@@ -359,23 +281,4 @@ async function startParts(
     },
     stop: () => container.stop(),
   };
-}
-
-function openStoreOf(settings: Settings, logger: Logger): Promise<Store> {
-  return openStore({
-    dataDir: settings.dataDir,
-    ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
-    postgres: settings.database,
-    changeFeed: {
-      databaseUrl: settings.databaseListenUrl,
-      onConnection: (isConnected, reason) => {
-        if (isConnected) logger.info('the change feed is connected');
-        else logger.warn({ err: reason }, 'the change feed is disconnected; changes are polled');
-      },
-    },
-    onAvailability: (away, cause) => {
-      if (away) logger.error({ err: cause }, 'the store is unavailable');
-      else logger.warn('the store is available again');
-    },
-  });
 }

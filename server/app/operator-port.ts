@@ -4,37 +4,36 @@ import type { AddressInfo } from 'node:net';
 import { SettingsError } from '../settings/settings-error.ts';
 
 export interface OperatorPort {
-  /** Address it listens on, without a slash at the end. */
+  /** Address without a trailing slash. */
   url: string;
   close(): Promise<void>;
 }
 
-/** What the port tells. */
-export interface OperatorAnswers {
+export interface OperatorResponses {
+  /** Returns the metrics in the OpenMetrics text format. */
   metrics(): Promise<string>;
-  /** Rejects when the gateway is not ready; the reason is told. */
+  /** Rejects with the reason when the gateway is not ready. */
   ready(): Promise<void>;
 }
 
-/** What the metrics are written in. */
 const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
-/** The older form that they can be read as, too, by those who do not ask for the newer one. */
-const plainType = 'text/plain; version=0.0.4; charset=utf-8';
+/** The older format of Prometheus. The metrics are valid in both. */
+const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Longest time for a request to come, in milliseconds. */
-const patience = 10_000;
+const requestTimeoutMs = 10_000;
 
 /**
- * Serves `/metrics`, `/healthz` and `/readyz` without a key, for machines of the operator.
+ * Serves `/metrics`, `/healthz` and `/readyz` without authentication, for the operator.
  *
- * @throws SettingsError when it cannot listen there.
+ * @throws SettingsError when it cannot listen on the address
  */
 export async function openOperatorPort(
   { host, port }: { host: string; port: number },
-  answers: OperatorAnswers,
+  responses: OperatorResponses,
 ): Promise<OperatorPort> {
-  const server = createServer({ requestTimeout: patience, headersTimeout: patience }, (request, response) => {
-    answer(request, response, answers).catch(() => response.destroy());
+  const timeouts = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs };
+  const server = createServer(timeouts, (request, response) => {
+    respond(request, response, responses).catch(() => response.destroy());
   });
   server.listen(port, host);
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
@@ -52,32 +51,43 @@ export async function openOperatorPort(
   };
 }
 
-async function answer(
+async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  { metrics, ready }: OperatorAnswers,
+  { metrics, ready }: OperatorResponses,
 ): Promise<void> {
-  const say = (status: number, type: string, text: string) => {
+  const send = (status: number, type: string, text: string) => {
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
     response.end(request.method === 'HEAD' ? undefined : text);
   };
-  const json = (status: number, body: object) => say(status, 'application/json', JSON.stringify(body));
+  const json = (status: number, body: object) => send(status, 'application/json', JSON.stringify(body));
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
     json(405, { status: 'method not allowed' });
     return;
   }
-  const path = request.url?.split('?', 1)[0];
-  if (path === '/metrics') {
-    const newer = request.headers.accept?.includes('application/openmetrics-text') ?? false;
-    say(200, newer ? openMetricsType : plainType, await metrics());
-  } else if (path === '/healthz') json(200, { status: 'ok' });
-  else if (path === '/readyz') {
-    const reason = await ready().then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : 'not ready'),
-    );
-    if (reason === undefined) json(200, { status: 'ok' });
-    else json(503, { status: 'unavailable', reason });
-  } else json(404, { status: 'not found' });
+  switch (request.url?.split('?', 1)[0]) {
+    case '/metrics': {
+      const isOpenMetrics = request.headers.accept?.includes('application/openmetrics-text');
+      return send(200, isOpenMetrics === true ? openMetricsType : prometheusType, await metrics());
+    }
+    case '/healthz':
+      return json(200, { status: 'ok' });
+    case '/readyz': {
+      const reason = await reasonOf(ready());
+      return reason === undefined
+        ? json(200, { status: 'ok' })
+        : json(503, { status: 'unavailable', reason });
+    }
+    default:
+      return json(404, { status: 'not found' });
+  }
+}
+
+/** Returns why a readiness check fails. Undefined if it succeeds. */
+export async function reasonOf(readiness: Promise<void>): Promise<string | undefined> {
+  return readiness.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : 'not ready'),
+  );
 }

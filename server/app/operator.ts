@@ -17,131 +17,123 @@ import { measureProcess } from '../telemetry/process-metrics.ts';
 import { SingleFlightCache } from '../telemetry/single-flight-cache.ts';
 import { type OperatorPort, openOperatorPort } from './operator-port.ts';
 
-/** What tells the operator how the gateway does. */
+/** Monitoring of a gateway: metrics, readiness and traces. */
 export interface Operator {
-  /** Address of `/metrics`, without a slash at the end; undefined: there is none. */
+  /** Address of the operator's port, without a trailing slash. Undefined: there is none. */
   url: string | undefined;
-  /** What has been measured; empty where nothing is. */
+  /** Current metrics. Empty when metrics are off. */
   metrics(): Promise<readonly Metric[]>;
-  /** From now on the gateway itself says whether it is ready, and what it has to do. */
-  started(gateway: Gateway): void;
+  /** Reports the state of a started gateway. */
+  observe(gateway: Gateway): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens the operator's port and sends spans away, if it is to. What is loaded for that is loaded here. A worker has no port
- * of its own: it is asked by who has.
+ * Opens the operator's port and exports spans, as configured. Workers have no port: their parent process collects their
+ * metrics. The modules for both are loaded only if they are used.
  *
- * @throws SettingsError when the port cannot be opened.
+ * @throws SettingsError when the port cannot be opened
  */
 export async function startOperator(
   { metrics, traces }: Pick<Settings, 'metrics' | 'traces'>,
   logger: Logger,
   isWorker: boolean,
 ): Promise<Operator> {
-  const measured = metrics === undefined ? undefined : await measure();
-  const collect = async () => measured?.collect() ?? [];
+  const collector = metrics === undefined ? undefined : await startMetrics();
+  const collect = async () => collector?.collect() ?? [];
   let gateway: Gateway | undefined;
-  const watched: (() => void)[] = [];
+  let stopGauges = () => {};
   const ready = async () => {
-    if (gateway === undefined) throw new Error('The gateway starts.');
+    if (gateway === undefined) throw new Error('The gateway is starting.');
     await requireReady(gateway);
   };
   const port =
     metrics === undefined || isWorker
       ? undefined
       : await openPort(metrics, { collect, ready }).catch(async (error: unknown) => {
-          await measured?.stop();
+          await collector?.stop();
           throw error;
         });
-  const stopSpans = traces === undefined ? async () => {} : await sendSpans(traces, logger);
+  const stopSpans = traces === undefined ? async () => {} : await startSpanExport(traces, logger);
   return {
     url: port?.url,
     metrics: collect,
-    started(running) {
-      gateway = running;
-      if (measured !== undefined)
-        watched.push(watchChannels(running), watchConfiguration(running), watchOpenWork(running));
+    observe(started) {
+      gateway = started;
+      if (collector !== undefined) stopGauges = addGauges(started);
     },
     async close() {
       await port?.close();
-      for (const unwatch of watched) unwatch();
-      await measured?.stop();
+      stopGauges();
+      await collector?.stop();
       await stopSpans();
     },
   };
 }
 
-async function sendSpans(traces: TraceSettings, logger: Logger): Promise<() => Promise<void>> {
+async function startSpanExport(traces: TraceSettings, logger: Logger): Promise<() => Promise<void>> {
   const { exportSpans } = await import('./span-export.ts');
   return exportSpans(traces, (message) => logger.warn({ reason: message }, 'spans could not be sent'));
 }
 
-/** Has everything measured that happens in this process. */
-export async function measure(): Promise<{
+/** Starts to collect the metrics of this process. */
+export async function startMetrics(): Promise<{
   collect(): Promise<readonly Metric[]>;
   stop(): Promise<void>;
 }> {
   const { MetricCollector } = await import('../telemetry/metric-collector.ts');
   const metrics = new MetricCollector();
-  const unwatch = measureProcess();
+  const stopProcessMetrics = measureProcess();
   return {
     collect: () => metrics.collect(),
     async stop() {
-      unwatch();
+      stopProcessMetrics();
       await metrics.stop();
     },
   };
 }
 
-/** @throws SettingsError when the port cannot be opened. */
+/** @throws SettingsError when the port cannot be opened */
 export async function openPort(
-  place: { host: string; port: number },
+  address: { host: string; port: number },
   { collect, ready }: { collect: () => Promise<readonly Metric[]>; ready: () => Promise<void> },
 ): Promise<OperatorPort> {
   const { openMetrics } = await import('../telemetry/exposition.ts');
   const metrics = async () => openMetrics({ 'service.name': 'unigate' }, await collect());
-  return openOperatorPort(place, { metrics, ready });
+  return openOperatorPort(address, { metrics, ready });
 }
 
-function watchChannels({ channels }: Gateway): () => void {
-  return channelHealthy.addCallback(() =>
-    channels.all.map(({ name, health }) => [health.isHealthy ? 1 : 0, { 'unigate.channel': name }]),
-  );
-}
+/** Figures of the store in a scrape are at most this old. */
+const maxAgeMs = 5_000;
+/** A scrape omits the figures of the store if it does not respond within this time. */
+const timeoutMs = 1_000;
 
-function watchConfiguration(gateway: Gateway): () => void {
-  return configurationInfo.addCallback(() => [
-    [1, { 'unigate.configuration.revision': gateway.settings.revision }],
-  ]);
-}
-
-/** A scrape asks for figures of the store that are no older than this, in milliseconds. */
-const workAgeMs = 5_000;
-/** Then it waits so long; while the store does not answer, its figures are left out. */
-const workPatienceMs = 1_000;
-
-function watchOpenWork({ store, timers }: Gateway): () => void {
-  const work = new SingleFlightCache<OpenWork>({
-    load: () => store.report('countOpenWork', undefined),
-    maxAgeMs: workAgeMs,
-    timeoutMs: workPatienceMs,
-    now: timers.monotonic,
-  });
-  const late = (dueAt: number | null) => (dueAt === null ? 0 : Math.max(0, timers.monotonic() - dueAt) / 1e3);
-  const told = async <Reading>(read: (figures: OpenWork) => Reading[]): Promise<Reading[]> => {
-    const figures = await work.get();
-    return figures === undefined ? [] : read(figures);
+/** Adds gauges of the gateway's state. Returns a function that removes them. */
+function addGauges(gateway: Gateway): () => void {
+  const { channels, store, timers } = gateway;
+  const now = timers.monotonic;
+  const load = () => store.report('countOpenWork', undefined);
+  const openWork = new SingleFlightCache<OpenWork>({ load, maxAgeMs, timeoutMs, now });
+  const lagOf = (dueAt: number | null) => (dueAt === null ? 0 : Math.max(0, now() - dueAt) / 1e3);
+  const fromStore = async <Reading>(read: (work: OpenWork) => Reading[]): Promise<Reading[]> => {
+    const work = await openWork.get();
+    return work === undefined ? [] : read(work);
   };
   const stops = [
+    channelHealthy.addCallback(() =>
+      channels.all.map(({ name, health }) => [health.isHealthy ? 1 : 0, { 'unigate.channel': name }]),
+    ),
+    configurationInfo.addCallback(() => [
+      [1, { 'unigate.configuration.revision': gateway.settings.revision }],
+    ]),
     tasksOpen.addCallback(() =>
-      told(({ tasks }) =>
+      fromStore(({ tasks }) =>
         Object.entries(tasks).map(([state, count]) => [count, { 'unigate.task.state': state }] as const),
       ),
     ),
-    pollLag.addCallback(() => told(({ taskDueAt }) => [[late(taskDueAt)] as const])),
-    deliveryBacklog.addCallback(() => told(({ deliveries }) => [[deliveries] as const])),
-    deliveryLag.addCallback(() => told(({ deliveryDueAt }) => [[late(deliveryDueAt)] as const])),
+    pollLag.addCallback(() => fromStore(({ taskDueAt }) => [[lagOf(taskDueAt)] as const])),
+    deliveryBacklog.addCallback(() => fromStore(({ deliveries }) => [[deliveries] as const])),
+    deliveryLag.addCallback(() => fromStore(({ deliveryDueAt }) => [[lagOf(deliveryDueAt)] as const])),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -12,20 +12,18 @@ import { createApp } from './create-app.ts';
 import { type GatewayOptions, type OpenGateway, openGateway } from './open-gateway.ts';
 import { withExpressPrototypes } from './server-options.ts';
 
-export interface RunningGateway
-  extends Pick<OpenGateway, 'gateway' | 'operatorUrl' | 'metrics' | 'newKey' | 'failed'> {
+export interface RunningGateway extends Omit<OpenGateway, 'close' | 'listensAt' | 'stop'> {
   /** Address it listens on, without a trailing slash. */
   url: string;
   /** Open sockets, and closed ones whose usage is not settled yet. */
   sockets: OpenSockets;
   /**
-   * Reports not ready for as long as is configured, then refuses new requests, ends open ones within `graceMs`
-   * milliseconds, and stops.
+   * Reports not ready for `stop.delay_seconds`, then refuses new requests, ends open ones within `graceMs`, and stops.
    */
   close(graceMs?: number): Promise<void>;
 }
 
-/** How long a client may neither send nor read, in milliseconds. */
+/** Closes connections on which the client neither sends nor reads. */
 const idleTimeoutMs = 300_000;
 
 /** Starts a gateway and its HTTP server. */
@@ -41,7 +39,8 @@ export async function serve(
       server.setSecureContext({ cert: tls.certificate, key: tls.key });
   };
   const opened = await openGateway(settings, logger, { ...options, onReload });
-  const { gateway } = opened;
+  const { close, listensAt, stop, ...running } = opened;
+  const { gateway } = running;
   try {
     const responseChecks = settings.checkResponses
       ? (await import('./check-responses.ts')).checkResponses(openApiBundle())
@@ -61,28 +60,23 @@ export async function serve(
     );
     await once(listening, 'listening');
     const url = addressOf(listening, settings);
-    await opened.listensAt(url);
-    const { operatorUrl, metrics, newKey, failed } = opened;
+    await listensAt(url);
     return {
-      gateway,
-      operatorUrl,
-      metrics,
-      newKey,
-      failed,
+      ...running,
       url,
       sockets,
       close: (graceMs = 30_000) =>
-        opened.close(graceMs, (ms) => Promise.all([sockets.drain(ms), drain(listening, ms)])),
+        close(graceMs, (ms) => Promise.all([sockets.drain(ms), drain(listening, ms)])),
     };
   } catch (error) {
     server?.close();
-    await opened.stop();
+    await stop();
     throw error;
   }
 }
 
-/** How often idle connections are closed during a stop, in milliseconds: a request may be on its way. */
-const idleMs = 100;
+/** Interval at which idle connections are closed during a stop. A request may be in transit on an idle connection. */
+const idleCheckMs = 100;
 
 /** Closes the listener, answers requests of open connections, and ends all connections after `graceMs`. */
 async function drain(server: Server, graceMs: number): Promise<void> {
@@ -92,7 +86,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
     response.shouldKeepAlive = false;
   });
   // After pending input is read: in a busy process a request may wait on a connection that looks idle.
-  const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleMs);
+  const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleCheckMs);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(idle);

@@ -14,16 +14,16 @@ import type { TraceSettings } from '../settings/traces.ts';
 import { useTracer } from '../telemetry/trace.ts';
 
 /**
- * Records spans from now on, and sends them in batches; what does not arrive is dropped. Gives what sends the rest and
- * ends it. `failed` is told what kept spans from arriving.
+ * Starts to record spans and to export them in batches. Batches that fail are dropped and reported to `onFailure`. Returns a
+ * function that exports the rest and stops.
  */
 export function exportSpans(
   { url, headers, serviceName, sampler, ratio }: TraceSettings,
-  failed: (message: string) => void,
+  onFailure: (message: string) => void,
 ): () => Promise<void> {
-  const tell = (message: string) => failed(message);
-  const quiet = () => {};
-  const logger = { error: tell, warn: quiet, info: quiet, debug: quiet, verbose: quiet };
+  const ignore = () => {};
+  const error = (message: string) => onFailure(message);
+  const logger = { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis });
   const provider = new TracerProvider({
@@ -34,20 +34,20 @@ export function exportSpans(
   const stop = useTracer(provider.getTracer('unigate'));
   return async () => {
     stop();
-    await provider.shutdown().catch((error: unknown) => failed(String(error)));
+    await provider.shutdown().catch((error: unknown) => onFailure(String(error)));
     diag.disable();
   };
 }
 
-/** Longest time for a batch to be taken, and so for the gateway to wait for the last one. */
+/** Time limit of a batch, and so of the last one during a stop. */
 const timeoutMillis = 5_000;
 
 function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
-  const parted = name.replace('parentbased_', '');
+  const rootName = name.replace('parentbased_', '');
   const root =
-    parted === 'always_on'
+    rootName === 'always_on'
       ? new AlwaysOnSampler()
-      : parted === 'always_off'
+      : rootName === 'always_off'
         ? new AlwaysOffSampler()
         : new TraceIdRatioBasedSampler(ratio);
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;

@@ -1,12 +1,12 @@
 import { SettingsError } from '../settings/settings-error.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 
-/** Why something does not run, in words for the operator that need no more. */
+/** A failure whose message is complete for the operator, without a stack. */
 export class PlainFailure extends Error {
   override readonly name = 'PlainFailure';
 }
 
-/** Why the gateway does not start: a line that names the variable to mend; what only a programmer can mend, whole. */
+/** Describes why the gateway does not start: one line with the variable to correct, or the stack of an unexpected error. */
 export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError || error instanceof PlainFailure) return error.message;
@@ -21,7 +21,7 @@ export function startFailure(error: unknown): string {
   return error.stack ?? message;
 }
 
-/** One line: an error of several addresses has its words in its parts. */
+/** Returns the message of an error. Errors of several addresses are joined. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join('; ');
   return cause instanceof Error ? cause.message : String(cause);

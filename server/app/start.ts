@@ -8,9 +8,9 @@ import { workerArgument } from './workers/rpc-methods.ts';
 interface Running {
   url: string;
   newKey: string | undefined;
-  /** Resolves when the process has to end, and why. */
+  /** Resolves with the reason when the process must end. */
   failed: Promise<Error>;
-  /** What that means. */
+  /** The message for that case. */
   failure: string;
   reload(): Promise<unknown>;
   close(): Promise<void>;
@@ -32,12 +32,12 @@ if (process.argv[2] === workerArgument) {
 async function run(): Promise<void> {
   try {
     const starting = start();
-    // Without a file to read again, the signal ends the process as ever: its terminal has gone.
+    // Without a file to reload, SIGHUP ends the process as usual.
     if (process.env.CONFIG || process.env.TLS_CERT) process.on('SIGHUP', () => void reload(starting));
     const running = await starting;
     if (running.newKey !== undefined) console.log(`your API key, shown only now: ${running.newKey}`);
     console.log(`listening on ${running.url}`);
-    // One that is killed would not leave what it has compiled to the next.
+    // Node writes the cache at exit, which does not happen if the process is killed.
     flushCompileCache();
     void running.failed.then((reason) => fail(running.failure, reason));
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(running));
@@ -47,13 +47,13 @@ async function run(): Promise<void> {
   }
 }
 
-/** Only what this process does itself is loaded. */
+/** Loads only the modules of this process's own role. */
 async function start(): Promise<Running> {
   const settings = read();
   const logger = createLogger(settings.logLevel, secrets);
   if (settings.workers > 1) {
     const { startWorkers } = await import('./workers/primary.ts');
-    return { ...(await startWorkers(settings, logger)), failure: 'its workers do not come up' };
+    return { ...(await startWorkers(settings, logger)), failure: 'its workers do not start' };
   }
   const { serve } = await import('./serve.ts');
   const running = await serve(settings, logger, { read });
@@ -61,25 +61,25 @@ async function start(): Promise<Running> {
   return { ...running, reload, failure: 'its store has failed' };
 }
 
-/** What is under way is as it would be after a kill: the next start sees to it. */
+/** Ends the process as a kill would. The next start recovers unfinished work. */
 function fail(failure: string, reason: Error): never {
-  console.error(`the gateway ends, since ${failure}: ${startFailure(reason)}`);
+  console.error(`the gateway ends, because ${failure}: ${startFailure(reason)}`);
   process.exit(1);
 }
 
 /** Drains and exits with 0; a second signal ends the process at once. */
 async function stop(running: Running): Promise<void> {
-  const good = await running.close().then(
+  const isClean = await running.close().then(
     () => true,
     (error: unknown) => {
       console.error(startFailure(error));
       return false;
     },
   );
-  process.exit(good ? 0 : 1);
+  process.exit(isClean ? 0 : 1);
 }
 
-/** What comes of it stands in the log. */
+/** Reloads the settings. The log shows the result. */
 async function reload(starting: Promise<Running>): Promise<void> {
   const running = await starting.catch(() => undefined);
   await running?.reload().catch(() => {});

@@ -19,7 +19,7 @@ test('a gateway whose store writer has stopped reports it and exits; the next on
     const ended = await gateway.ended;
     expect(ended).toMatchObject({ code: 1, signal: null });
     expect(ended.stderr).toMatch(
-      /^the gateway ends, since its store has failed: .*the store writer has stopped/m,
+      /^the gateway ends, because its store has failed: .*the store writer has stopped/m,
     );
     const next = await GatewayProcess.start(deployment.options);
     expect((await speak(next.url)).status).toBe(200);

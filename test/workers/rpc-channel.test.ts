@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RpcChannel, type RpcHandlers } from '../../server/app/workers/rpc-channel.ts';
 
-type Methods = { double: { params: number; result: number }; never: { params: undefined; result: void } };
+type Methods = { double(value: number): number; never(): void };
 
 /** Creates two channels that send each other their messages as structured clones. */
 function connect(handlers: RpcHandlers<Methods>) {
@@ -32,8 +32,8 @@ test('resolves each call with its own result and rejects with the message of an 
 
 test('rejects calls after their timeout and after a close', async () => {
   const { caller } = connect(handlers);
-  await expect(caller.call('never', undefined, 1)).rejects.toThrow('no response within 1 ms');
-  const pending = caller.call('never', undefined);
+  await expect(caller.callWithin(1, 'never')).rejects.toThrow('no response within 1 ms');
+  const pending = caller.call('never');
   caller.close();
   await expect(pending).rejects.toThrow('the other process has exited');
   await expect(caller.call('double', 1)).rejects.toThrow('the other process has exited');
@@ -45,10 +45,10 @@ test('ignores other messages and rejects calls of unknown methods', async () => 
     caller.receive(message);
   callee.receive({ rpc: 'request', id: 1, method: 'constructor', value: 1 });
   await expect(caller.call('double', 1)).resolves.toBe(2);
-  const other = new RpcChannel<{ other: { params: undefined; result: void } }, Record<never, never>>(
+  const other = new RpcChannel<{ other(): void }, Record<never, never>>(
     (message) => end.receive(message),
     {},
   );
   const end = new RpcChannel<Record<never, never>, Methods>((message) => other.receive(message), handlers);
-  await expect(other.call('other', undefined)).rejects.toThrow('unknown method other');
+  await expect(other.call('other')).rejects.toThrow('unknown method other');
 });

@@ -10,8 +10,10 @@ import { openStore } from '../../store/open-store.ts';
 import { persist, type Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { MetricSums } from '../../telemetry/metric-sums.ts';
+import { Container } from '../container.ts';
 import { startEmbeddedSandbox } from '../embedded-sandbox.ts';
-import { measure, openPort } from '../operator.ts';
+import { storeOptions } from '../gateway-store.ts';
+import { openPort, startMetrics } from '../operator.ts';
 import { PlainFailure } from '../start-failure.ts';
 import { RpcChannel } from './rpc-channel.ts';
 import {
@@ -24,13 +26,13 @@ import { type SupervisedProcess, Supervisor } from './supervisor.ts';
 
 /** A gateway that runs as several processes. */
 export interface RunningWorkers {
-  /** Address that all workers listen on, without a slash at the end. */
+  /** Address that all workers listen on, without a trailing slash. */
   url: string;
-  /** Address of the operator port. Undefined if there is none. */
+  /** Address of the operator port. Undefined: there is none. */
   operatorUrl: string | undefined;
-  /** A key created on this start, because there was none. It is shown once and stored only as a hash. */
+  /** A key that this start created because there was none. It is stored as a hash only. */
   newKey: string | undefined;
-  /** Resolves with the reason if the process has to exit, because no worker can start. */
+  /** Resolves with the reason when the process must end because no worker can start. */
   failed: Promise<Error>;
   /** Reloads the settings of each worker. */
   reload(): Promise<void>;
@@ -49,92 +51,97 @@ const stopTimeoutMs = 100_000;
 /** Starts `settings.workers` processes on one port, and the services that exist once, such as the sandbox. */
 export async function startWorkers(settings: Settings, logger: Logger): Promise<RunningWorkers> {
   logWarnings(logger, settings.warnings);
-  const port = await freePort(settings);
-  const closers: (() => Promise<unknown>)[] = [];
-  const closeAll = async () => {
-    for (const close of closers)
-      await close().catch((error: unknown) => logger.error({ err: error }, 'closing failed'));
-  };
+  const container = new Container(logger);
   try {
-    const store = await openStore({
-      dataDir: settings.dataDir,
-      ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
-      postgres: { ...settings.database, connections: 1 },
-    });
-    closers.unshift(() => store.close());
-    const newKey = await ensureKey(settings, store, logger, Date.now());
-    const sums = new MetricSums<WorkerProcess | typeof primary>();
-    const releasing = new Set<Promise<void>>();
-    let address = '';
-    const group: WorkerGroup = {
-      assignment: { port, reusePort, sandbox: undefined },
-      supervisor: new Supervisor({
-        count: settings.workers,
-        startWorker: (number) => new WorkerProcess(number, group),
-        timers: systemTimers,
-        logger,
-      }),
-      onServing({ number, pid, id, url }) {
-        address ||= url;
-        logger.info({ worker: number, pid, gateway: id }, 'a worker serves');
-      },
-      onExit(worker) {
-        sums.end(worker);
-        const released = releaseLeases(worker, store, logger).finally(() => releasing.delete(released));
-        releasing.add(released);
-      },
-    };
-    const metrics = settings.metrics === undefined ? undefined : await measure();
-    if (metrics !== undefined) closers.unshift(() => metrics.stop());
-    const operator =
-      settings.metrics === undefined
-        ? undefined
-        : await openPort(settings.metrics, {
-            collect: async () => {
-              const collected = group.supervisor.serving.map(async (worker) => {
-                const call = worker.rpc.call('collectMetrics', undefined, scrapeTimeoutMs);
-                return [worker, await call.catch(() => undefined)] as const;
-              });
-              return sums.merge([[primary, await metrics?.collect()], ...(await Promise.all(collected))]);
-            },
-            ready: async () => {
-              const reason = await unreadyReason(group.supervisor.serving);
-              if (reason !== undefined) throw new Error(reason);
-            },
-          });
-    if (operator !== undefined) closers.push(() => operator.close());
-    const sandbox = await startEmbeddedSandbox(settings, logger);
-    if (sandbox !== undefined) {
-      closers.unshift(() => sandbox.close());
-      group.assignment.sandbox = { url: sandbox.url, wsUrl: sandbox.wsUrl, key: sandbox.key };
-    }
-    cluster.setupPrimary({ args: [workerArgument], serialization: 'advanced' });
-    await group.supervisor.start();
-    return {
-      url: address,
-      operatorUrl: operator?.url,
-      newKey,
-      failed: group.supervisor.failed,
-      reload: () => reload(group.supervisor.serving),
-      async close() {
-        // Do not wait longer for an unavailable store than the workers do.
-        const timeout = setTimeout(() => store.giveUp(), stopTimeoutMs);
-        const results = await group.supervisor.stop(stopTimeoutMs);
-        await Promise.all(releasing);
-        clearTimeout(timeout);
-        await closeAll();
-        const failed = results.find((result) => result !== 0);
-        if (failed !== undefined) throw new PlainFailure(`a worker exited with ${failed} instead of 0`);
-      },
-    };
+    return await startParts(container, settings, logger);
   } catch (error) {
-    await closeAll();
+    await container.stop();
     throw error;
   }
 }
 
+async function startParts(container: Container, settings: Settings, logger: Logger): Promise<RunningWorkers> {
+  const port = await freePort(settings);
+  const options = storeOptions(settings);
+  const postgres = { ...settings.database, connections: 1 };
+  const store = container.add('store', await openStore({ ...options, postgres }));
+  const newKey = await ensureKey(settings, store, logger, Date.now());
+  const releases = new Set<Promise<void>>();
+  const metrics = new MetricSums<WorkerProcess | typeof primary>();
+  let address = '';
+  const group: WorkerGroup = {
+    assignment: { port, reusePort, sandbox: undefined },
+    supervisor: new Supervisor({
+      count: settings.workers,
+      startWorker: (number) => new WorkerProcess(number, group),
+      timers: systemTimers,
+      logger,
+    }),
+    onServing({ number, pid, id }, url) {
+      address ||= url;
+      logger.info({ worker: number, pid, gateway: id }, 'a worker serves');
+    },
+    onExit(worker) {
+      metrics.end(worker);
+      const release = releaseLeases(worker, store, logger).finally(() => releases.delete(release));
+      releases.add(release);
+    },
+  };
+  const { supervisor } = group;
+  const operatorUrl =
+    settings.metrics === undefined
+      ? undefined
+      : await openOperatorPort(container, settings.metrics, supervisor, metrics);
+  const sandbox = container.add('sandbox', await startEmbeddedSandbox(settings, logger));
+  if (sandbox !== undefined) {
+    const { url, wsUrl, key } = sandbox;
+    group.assignment.sandbox = { url, wsUrl, key };
+  }
+  cluster.setupPrimary({ args: [workerArgument], serialization: 'advanced' });
+  await supervisor.start();
+  return {
+    url: address,
+    operatorUrl,
+    newKey,
+    failed: supervisor.failed,
+    reload: () => reload(supervisor.serving),
+    async close() {
+      // An unavailable store delays the stop no longer than the workers do.
+      const timeout = setTimeout(() => store.giveUp(), stopTimeoutMs);
+      const results = await supervisor.stop(stopTimeoutMs);
+      await Promise.all(releases);
+      clearTimeout(timeout);
+      await container.stop();
+      const failed = results.find((result) => result !== 0);
+      if (failed !== undefined) throw new PlainFailure(`a worker exited with ${failed} instead of 0`);
+    },
+  };
+}
+
 /** The source of this process's own metrics. */
 const primary = Symbol('primary');
+
+/** Serves the sums of the metrics of all processes. Returns the address. */
+async function openOperatorPort(
+  container: Container,
+  address: { host: string; port: number },
+  supervisor: Supervisor<WorkerProcess>,
+  sums: MetricSums<WorkerProcess | typeof primary>,
+): Promise<string> {
+  const own = container.add('metrics', await startMetrics());
+  const collect = async () => {
+    const ofWorkers = supervisor.serving.map(async (worker) => {
+      const metrics = worker.rpc.callWithin(scrapeTimeoutMs, 'collectMetrics');
+      return [worker, await metrics.catch(() => undefined)] as const;
+    });
+    return sums.merge([[primary, await own.collect()], ...(await Promise.all(ofWorkers))]);
+  };
+  const ready = async () => {
+    const reason = await unreadyReason(supervisor.serving);
+    if (reason !== undefined) throw new Error(reason);
+  };
+  return container.add('operator port', await openPort(address, { collect, ready })).url;
+}
 
 /** The state that all workers share. */
 interface WorkerGroup {
@@ -142,7 +149,7 @@ interface WorkerGroup {
     sandbox: WorkerAssignment['sandbox'];
   };
   readonly supervisor: Supervisor<WorkerProcess>;
-  onServing(worker: WorkerProcess): void;
+  onServing(worker: WorkerProcess, url: string): void;
   onExit(worker: WorkerProcess): void;
 }
 
@@ -155,7 +162,6 @@ class WorkerProcess implements SupervisedProcess {
   readonly ended: Promise<number | string>;
   readonly rpc: RpcChannel<WorkerMethods, PrimaryMethods>;
   readonly #worker: Worker;
-  url = '';
 
   constructor(number: number, group: WorkerGroup) {
     this.number = number;
@@ -165,24 +171,20 @@ class WorkerProcess implements SupervisedProcess {
     const worker = cluster.fork();
     this.#worker = worker;
     const others = () => group.supervisor.serving.filter((one) => one !== this);
-    this.rpc = new RpcChannel<WorkerMethods, PrimaryMethods>(
-      (message) => void worker.process.send(message as object, undefined, undefined, () => {}),
-      {
-        getAssignment: () => ({ number, id: this.id, ...group.assignment }),
-        reportServing: (url) => {
-          this.url = url;
-          group.onServing(this);
-          resolve();
-        },
-        reportStartFailure: (reason) => reject(new PlainFailure(reason)),
-        isAnotherReady: async () => (await unreadyReason(others())) === undefined,
-        reloadOthers: async () => reload(others()),
-        listOtherChannels: () =>
-          Promise.all(
-            others().map(({ rpc }) => rpc.call('listChannels', undefined, callTimeoutMs).catch(() => [])),
-          ),
+    const post = (message: unknown) =>
+      void worker.process.send(message as object, undefined, undefined, () => {});
+    this.rpc = new RpcChannel<WorkerMethods, PrimaryMethods>(post, {
+      getAssignment: () => ({ number, id: this.id, ...group.assignment }),
+      reportServing: (url) => {
+        group.onServing(this, url);
+        resolve();
       },
-    );
+      reportStartFailure: (reason) => reject(new PlainFailure(reason)),
+      isAnotherReady: async () => (await unreadyReason(others())) === undefined,
+      reloadOthers: () => reload(others()),
+      listOtherChannels: () =>
+        Promise.all(others().map(({ rpc }) => rpc.callWithin(callTimeoutMs, 'listChannels').catch(() => []))),
+    });
     worker.on('message', (message) => this.rpc.receive(message));
     const exit = new Promise<number | string>((exited) => {
       worker.process.once('exit', (code, signal) => exited(code ?? signal ?? 'an unknown reason'));
@@ -201,12 +203,12 @@ class WorkerProcess implements SupervisedProcess {
     return this.#worker.process.pid;
   }
 
-  async ping(): Promise<void> {
-    await this.rpc.call('ping', undefined);
+  ping(): Promise<void> {
+    return this.rpc.call('ping');
   }
 
   stop(): void {
-    this.rpc.call('stop', undefined).catch(() => {});
+    this.rpc.call('stop').catch(() => {});
   }
 
   kill(): void {
@@ -218,7 +220,7 @@ class WorkerProcess implements SupervisedProcess {
 async function unreadyReason(workers: readonly WorkerProcess[]): Promise<string | undefined> {
   if (workers.length === 0) return 'The workers are starting.';
   const reasons = workers.map(async (worker) => {
-    const reason = await worker.rpc.call('getUnreadyReason', undefined, callTimeoutMs);
+    const reason = await worker.rpc.callWithin(callTimeoutMs, 'getUnreadyReason');
     if (reason !== undefined) throw new Error(reason);
   });
   return Promise.any(reasons).then(
@@ -227,8 +229,8 @@ async function unreadyReason(workers: readonly WorkerProcess[]): Promise<string 
   );
 }
 
-async function reload(workers: readonly WorkerProcess[]): Promise<undefined> {
-  await Promise.all(workers.map((worker) => worker.rpc.call('reload', undefined).catch(() => {})));
+async function reload(workers: readonly WorkerProcess[]): Promise<void> {
+  await Promise.all(workers.map((worker) => worker.rpc.call('reload').catch(() => {})));
 }
 
 /** Releases the leases of an exited worker at once, before other gateways notice its missing heartbeats. */

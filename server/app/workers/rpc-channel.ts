@@ -1,29 +1,25 @@
 /** The methods that one process can call in another, by name. */
-export type RpcMethods = Readonly<Record<string, { params: unknown; result: unknown }>>;
+export type RpcMethods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 export type RpcHandlers<Methods extends RpcMethods> = {
   readonly [Name in keyof Methods]: (
-    params: Methods[Name]['params'],
-  ) => Methods[Name]['result'] | Promise<Methods[Name]['result']>;
+    ...args: Parameters<Methods[Name]>
+  ) => ReturnType<Methods[Name]> | Promise<ReturnType<Methods[Name]>>;
 };
 
 interface Message {
   rpc: 'request' | 'result' | 'error';
   id: number;
   method: string;
+  /** Arguments, result or error message. */
   value: unknown;
-}
-
-interface PendingCall {
-  resolve: (value: unknown) => void;
-  reject: (reason: Error) => void;
 }
 
 /** Remote procedure calls between two processes, in both directions. */
 export class RpcChannel<Remote extends RpcMethods, Local extends RpcMethods> {
   readonly #post: (message: unknown) => void;
   readonly #handlers: RpcHandlers<Local>;
-  readonly #pending = new Map<number, PendingCall>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
   #closed = false;
 
@@ -33,33 +29,44 @@ export class RpcChannel<Remote extends RpcMethods, Local extends RpcMethods> {
     this.#handlers = handlers;
   }
 
-  /** Calls a method of the other process. Rejects if the method fails, the process exits or `timeoutMs` has passed. */
+  /** Calls a method of the other process. Rejects if the method fails or the process exits. */
   call<Name extends keyof Remote & string>(
     method: Name,
-    params: Remote[Name]['params'],
-    timeoutMs?: number,
-  ): Promise<Remote[Name]['result']> {
-    if (this.#closed) return Promise.reject(new Error('the other process has exited'));
+    ...args: Parameters<Remote[Name]>
+  ): Promise<ReturnType<Remote[Name]>> {
+    return this.callWithin(undefined, method, ...args);
+  }
+
+  /** As `call`, but also rejects after `timeoutMs`. */
+  async callWithin<Name extends keyof Remote & string>(
+    timeoutMs: number | undefined,
+    method: Name,
+    ...args: Parameters<Remote[Name]>
+  ): Promise<ReturnType<Remote[Name]>> {
+    if (this.#closed) throw new Error('the other process has exited');
     this.#lastId += 1;
     const id = this.#lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timedOut = () => reject(new Error(`no response within ${timeoutMs} ms`));
+    const pending = Promise.withResolvers<unknown>();
+    const timedOut = () => pending.reject(new Error(`no response within ${timeoutMs} ms`));
     const timeout = timeoutMs === undefined ? undefined : setTimeout(timedOut, timeoutMs);
-    this.#pending.set(id, { resolve, reject });
-    this.#send({ rpc: 'request', id, method, value: params });
-    return promise.finally(() => {
+    this.#pending.set(id, pending);
+    this.#send({ rpc: 'request', id, method, value: args });
+    try {
+      return (await pending.promise) as ReturnType<Remote[Name]>;
+    } finally {
       clearTimeout(timeout);
       this.#pending.delete(id);
-    });
+    }
   }
 
   /** Handles a message from the other process. Ignores messages of others. */
   receive(message: unknown): void {
     if (typeof message !== 'object' || message === null || !('rpc' in message)) return;
     const received = message as Message;
+    const pending = this.#pending.get(received.id);
     if (received.rpc === 'request') void this.#handle(received);
-    else if (received.rpc === 'result') this.#pending.get(received.id)?.resolve(received.value);
-    else this.#pending.get(received.id)?.reject(new Error(String(received.value)));
+    else if (received.rpc === 'result') pending?.resolve(received.value);
+    else pending?.reject(new Error(String(received.value)));
   }
 
   /** Rejects all calls, because the other process has exited. */
@@ -72,7 +79,7 @@ export class RpcChannel<Remote extends RpcMethods, Local extends RpcMethods> {
     try {
       const handler = Object.hasOwn(this.#handlers, method) ? this.#handlers[method] : undefined;
       if (handler === undefined) throw new Error(`unknown method ${method}`);
-      this.#send({ rpc: 'result', id, method, value: await handler(value) });
+      this.#send({ rpc: 'result', id, method, value: await handler(...(value as never)) });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#send({ rpc: 'error', id, method, value: reason });

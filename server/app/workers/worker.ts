@@ -1,19 +1,24 @@
 import cluster from 'node:cluster';
 import { reportChannel } from '../../channels/channel-report.ts';
-import type { Siblings } from '../../http/gateway.ts';
 import { requireReady } from '../../http/readiness.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { createLogger, type Secrets } from '../../telemetry/logger.ts';
+import { reasonOf } from '../operator-port.ts';
 import { type RunningGateway, serve } from '../serve.ts';
 import { startFailure } from '../start-failure.ts';
 import { RpcChannel } from './rpc-channel.ts';
 import type { PrimaryMethods, WorkerMethods } from './rpc-methods.ts';
+
+/** Longer than the timeout with which the primary calls the other workers. */
+const readyTimeoutMs = 3_000;
 
 /** Runs this process as a worker until the primary stops it or exits, or until SIGTERM or SIGINT. */
 export async function runWorker(read: () => Settings, secrets: Secrets): Promise<void> {
   const starting = Promise.withResolvers<RunningGateway>();
   // The failure is reported below.
   starting.promise.catch(() => {});
+  // Send errors are ignored: the primary has exited then.
+  const post = (message: unknown) => void process.send?.(message, undefined, undefined, () => {});
   const rpc = new RpcChannel<PrimaryMethods, WorkerMethods>(post, {
     stop: () => void stop(),
     ping: () => {},
@@ -38,11 +43,16 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     if (running === undefined) process.exit(1);
     void stop();
   });
+  const siblings = {
+    // Without its primary a worker is alone.
+    isAnyReady: () => rpc.callWithin(readyTimeoutMs, 'isAnotherReady').catch(() => false),
+    reload: () => rpc.call('reloadOthers'),
+    channels: () => rpc.call('listOtherChannels'),
+  };
   try {
-    const { number, ...place } = await rpc.call('getAssignment', undefined);
+    const { number, ...place } = await rpc.call('getAssignment');
     const settings = read();
     const logger = createLogger(settings.logLevel, secrets, undefined, number);
-    const siblings = siblingsOver(rpc);
     running = await serve(settings, logger, { read, place: { ...place, siblings } });
     starting.resolve(running);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop());
@@ -53,28 +63,4 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     await rpc.call('reportStartFailure', startFailure(error)).catch(() => {});
     process.exit(1);
   }
-}
-
-/** Sends a message to the primary. Send errors are ignored: the primary has exited then. */
-function post(message: unknown): void {
-  process.send?.(message, undefined, undefined, () => {});
-}
-
-/** Longer than the timeout with which the primary calls the other workers. */
-const readyTimeoutMs = 3_000;
-
-function siblingsOver(rpc: RpcChannel<PrimaryMethods, WorkerMethods>): Siblings {
-  return {
-    // Without its primary a worker is alone.
-    isAnyReady: () => rpc.call('isAnotherReady', undefined, readyTimeoutMs).catch(() => false),
-    reload: () => rpc.call('reloadOthers', undefined),
-    channels: () => rpc.call('listOtherChannels', undefined),
-  };
-}
-
-async function reasonOf(readiness: Promise<void>): Promise<string | undefined> {
-  return readiness.then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : 'not ready'),
-  );
 }
