@@ -161,12 +161,6 @@ export class KeyWatcher {
 function fingerprintOf(token: TokenRecord | undefined, now: number): string {
   if (token === undefined || !isUsable(token, now)) return invalidKey;
   const { group, unlimitedQuota, modelLimits, allowIps } = token;
-  return JSON.stringify([
-    hasAdminAccess(token),
-    hasLimits(token),
-    group,
-    unlimitedQuota,
-    modelLimits,
-    allowIps,
-  ]);
+  const rights = [hasAdminAccess(token), hasLimits(token), unlimitedQuota];
+  return JSON.stringify([...rights, group, modelLimits, allowIps]);
 }

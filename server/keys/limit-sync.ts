@@ -13,15 +13,9 @@ export interface SharedCounter {
   pending: Respond[];
 }
 
-export interface LimitSyncParts<Counter extends SharedCounter> {
+export interface LimitSyncParts {
   timers: Timers;
   logger: Logger;
-  /** Writes a batch to the store and responds to its pending requests. Returns the number of gateways. */
-  synchronize: (batch: readonly Counter[]) => Promise<number>;
-  /** Responds to a request without the store. */
-  decideLocally: (counter: Counter, respond: Respond) => void;
-  cleanUp: () => Promise<void> | void;
-  cleanUpIntervalMs: number;
 }
 
 /** Least time between two synchronizations, in milliseconds. */
@@ -34,9 +28,10 @@ const maxBatch = 1_000;
  * Synchronizes counters with the other gateways in batches. When the store is unavailable or slow, the gateway decides
  * on its own until the store responds again.
  */
-export class LimitSync<Counter extends SharedCounter> {
-  readonly #parts: LimitSyncParts<Counter>;
+export abstract class LimitSync<Counter extends SharedCounter> {
+  protected readonly timers: Timers;
   readonly #loop: ClaimLoop;
+  readonly #cleanUpIntervalMs: number;
   readonly #changed = new Set<Counter>();
   #batch: readonly Counter[] = [];
   /** Undefined before the first synchronization. */
@@ -46,20 +41,29 @@ export class LimitSync<Counter extends SharedCounter> {
   #waitLimit: Alarm | undefined;
   #cleanedUpAt: number;
 
-  constructor(parts: LimitSyncParts<Counter>) {
-    this.#parts = parts;
-    this.#cleanedUpAt = parts.timers.monotonic();
+  constructor({ timers, logger }: LimitSyncParts, cleanUpIntervalMs: number) {
+    this.timers = timers;
+    this.#cleanUpIntervalMs = cleanUpIntervalMs;
+    this.#cleanedUpAt = timers.monotonic();
     this.#loop = new ClaimLoop({
-      timers: parts.timers,
+      timers,
       gapMs: minGapMs,
-      idleMs: parts.cleanUpIntervalMs,
+      idleMs: cleanUpIntervalMs,
       claim: () => this.#run(),
       failed: (error) => {
-        if (!this.#failing) parts.logger.error({ err: error }, 'limits could not be shared among gateways');
+        if (!this.#failing) logger.error({ err: error }, 'limits could not be shared among gateways');
         this.#failing = true;
       },
     });
   }
+
+  /** Writes a batch to the store and responds to its pending requests. Returns the number of gateways. */
+  protected abstract synchronize(batch: readonly Counter[]): Promise<number>;
+
+  /** Acquires a unit without the store. Returns whether it was granted. */
+  protected abstract acquireLocally(counter: Counter): boolean;
+
+  protected abstract cleanUp(): Promise<void> | void;
 
   start(): void {
     this.#loop.start();
@@ -87,7 +91,7 @@ export class LimitSync<Counter extends SharedCounter> {
   /** Synchronizes the counter within `ms` milliseconds. */
   schedule(counter: Counter, ms: number): void {
     this.#changed.add(counter);
-    this.#loop.wake(this.#parts.timers.monotonic() + ms);
+    this.#loop.wake(this.timers.monotonic() + ms);
   }
 
   /** Requests one more unit and waits up to 1 s for the store. Resolves with whether it was granted. */
@@ -99,12 +103,18 @@ export class LimitSync<Counter extends SharedCounter> {
     });
   }
 
+  /** Requests one more unit of each counter. Resolves with the counters that refused it. */
+  async requestAll(counters: readonly Counter[]): Promise<Counter[]> {
+    const granted = await Promise.all(counters.map((counter) => this.request(counter)));
+    return counters.filter((_, index) => granted[index] === false);
+  }
+
   /** Returns the time of the next run, by the monotonic clock. */
   async #run(): Promise<number> {
-    const startedAt = this.#parts.timers.monotonic();
-    if (startedAt - this.#cleanedUpAt >= this.#parts.cleanUpIntervalMs) {
+    const startedAt = this.timers.monotonic();
+    if (startedAt - this.#cleanedUpAt >= this.#cleanUpIntervalMs) {
       this.#cleanedUpAt = startedAt;
-      await this.#parts.cleanUp();
+      await this.cleanUp();
     }
     const batch = [...this.#changed].slice(0, maxBatch);
     if (batch.length === 0) return Number.POSITIVE_INFINITY;
@@ -114,7 +124,7 @@ export class LimitSync<Counter extends SharedCounter> {
     }
     this.#batch = batch;
     try {
-      this.#gatewayCount = await this.#parts.synchronize(batch);
+      this.#gatewayCount = await this.synchronize(batch);
     } catch (error) {
       for (const counter of batch) this.#changed.add(counter);
       this.#isolate();
@@ -132,7 +142,7 @@ export class LimitSync<Counter extends SharedCounter> {
     this.#waitLimit = undefined;
     for (const counter of new Set([...this.#batch, ...this.#changed]))
       for (const respond of [...counter.pending.splice(0), ...counter.waiting.splice(0)])
-        this.#parts.decideLocally(counter, respond);
+        respond(this.acquireLocally(counter));
   }
 
   #reconnect(): void {
@@ -144,7 +154,7 @@ export class LimitSync<Counter extends SharedCounter> {
   }
 
   #startWaitLimit(): Alarm {
-    const alarm: Alarm = this.#parts.timers.alarm(maxWaitMs, () => {
+    const alarm: Alarm = this.timers.alarm(maxWaitMs, () => {
       // If this process was paused, the response may already be in the event queue.
       void yieldToEventLoop().then(() => {
         if (this.#waitLimit === alarm) this.#isolate();

@@ -5,7 +5,7 @@ import { Bucket } from './bucket.ts';
 import type { Caller } from './caller.ts';
 import type { SharedRequests } from './shared-requests.ts';
 
-export interface RateLimiterParts {
+interface RateLimiterParts {
   /** Returns the current configuration. */
   limits: () => KeyLimits;
   timers: Pick<Timers, 'monotonic'>;
@@ -81,8 +81,7 @@ async function acquireShared(
   buckets: readonly Bucket[],
   uncovered: readonly Bucket[],
 ): Promise<void> {
-  const granted = await Promise.all(uncovered.map((bucket) => shared.request(bucket)));
-  const refused = uncovered.filter((_, index) => granted[index] === false);
+  const refused = await shared.requestAll(uncovered);
   const [empty] = refused;
   if (empty === undefined) return;
   for (const bucket of buckets) if (!refused.includes(bucket)) shared.refund(bucket);

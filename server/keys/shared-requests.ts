@@ -1,14 +1,10 @@
-import type { Timers } from '../lib/timers.ts';
 import type { Drawn } from '../store/commands/allowances.ts';
 import type { Store } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import type { Bucket } from './bucket.ts';
-import { LimitSync } from './limit-sync.ts';
+import { LimitSync, type LimitSyncParts } from './limit-sync.ts';
 
-export interface SharedRequestsParts {
+interface SharedRequestsParts extends LimitSyncParts {
   store: Pick<Store, 'run'>;
-  timers: Timers;
-  logger: Logger;
   /** Epoch milliseconds. Default: the database's clock. */
   clock?: () => number;
 }
@@ -25,75 +21,47 @@ const cleanUpIntervalMs = 60_000;
  * next statement, which also grants or refuses them. When the store is unavailable, each gateway enforces its equal
  * share of the limit.
  */
-export class SharedRequests {
-  readonly #parts: SharedRequestsParts;
-  readonly #sync: LimitSync<Bucket>;
+export class SharedRequests extends LimitSync<Bucket> {
+  readonly #store: Pick<Store, 'run'>;
+  readonly #now: () => number | null;
 
-  constructor(parts: SharedRequestsParts) {
-    const { store, timers, logger } = parts;
-    this.#parts = parts;
-    this.#sync = new LimitSync({
-      timers,
-      logger,
-      synchronize: (batch) => this.#synchronize(batch),
-      decideLocally: (bucket, respond) => respond(this.#acceptLocally(bucket)),
-      cleanUp: () => store.run('sweepAllowances', { now: this.#now() }),
-      cleanUpIntervalMs,
-    });
-  }
-
-  start(): void {
-    this.#sync.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#sync.stop();
+  constructor({ store, clock, ...parts }: SharedRequestsParts) {
+    super(parts, cleanUpIntervalMs);
+    this.#store = store;
+    this.#now = clock ?? (() => null);
   }
 
   /** Number of equal shares that a limit is divided into; this gateway owns one. */
   get shares(): number {
-    const { isIsolated, gatewayCount = 1 } = this.#sync;
-    return isIsolated ? gatewayCount : 1;
+    return this.isIsolated ? (this.gatewayCount ?? 1) : 1;
   }
 
   /** Whether a request may be accepted without the store. */
   covers({ unreported, max }: Bucket): boolean {
-    const { isIsolated, gatewayCount } = this.#sync;
-    return (
-      isIsolated ||
-      (gatewayCount !== undefined && unreported + 1 <= (max * maxUnreportedShare) / gatewayCount)
-    );
+    if (this.isIsolated) return true;
+    const { gatewayCount } = this;
+    return gatewayCount !== undefined && unreported + 1 <= (max * maxUnreportedShare) / gatewayCount;
   }
 
   /** Counts an accepted request. */
   accepted(bucket: Bucket): void {
     bucket.unreported += 1;
-    this.#sync.schedule(bucket, reportDelayMs);
+    this.schedule(bucket, reportDelayMs);
   }
 
   /** Reverts a granted request that another limit refused. */
   refund(bucket: Bucket): void {
     bucket.remaining += 1;
     bucket.unreported -= 1;
-    this.#sync.schedule(bucket, reportDelayMs);
+    this.schedule(bucket, reportDelayMs);
   }
 
-  /** Resolves with whether one more request is granted. */
-  request(bucket: Bucket): Promise<boolean> {
-    return this.#sync.request(bucket);
-  }
-
-  #now(): number | null {
-    return this.#parts.clock?.() ?? null;
-  }
-
-  async #synchronize(batch: readonly Bucket[]): Promise<number> {
-    const { store, timers } = this.#parts;
-    const startedAt = timers.monotonic();
+  protected override async synchronize(batch: readonly Bucket[]): Promise<number> {
+    const startedAt = this.timers.monotonic();
     const draws = batch.map(({ tokenId, max, unreported, pending }) => {
       return { tokenId, max, used: unreported, wanted: pending.length };
     });
-    const { drawn, gateways } = await store.run('drawRequests', { draws, now: this.#now() });
+    const { drawn, gateways } = await this.#store.run('drawRequests', { draws, now: this.#now() });
     const results = new Map(drawn.map((one) => [one.tokenId, one]));
     for (const [index, bucket] of batch.entries())
       this.#update(bucket, draws[index]?.used ?? 0, results.get(bucket.tokenId), startedAt);
@@ -108,15 +76,19 @@ export class SharedRequests {
     bucket.unreported -= reported + unused;
     bucket.remaining = remaining - bucket.unreported;
     bucket.filledAt = startedAt;
-    if (bucket.unreported !== 0) this.#sync.schedule(bucket, reportDelayMs);
+    if (bucket.unreported !== 0) this.schedule(bucket, reportDelayMs);
     for (const [index, respond] of pending.entries()) respond(index < given);
   }
 
-  #acceptLocally(bucket: Bucket): boolean {
-    bucket.fill(this.#parts.timers.monotonic(), this.shares);
+  protected override acquireLocally(bucket: Bucket): boolean {
+    bucket.fill(this.timers.monotonic(), this.shares);
     if (bucket.remaining < 1) return false;
     bucket.remaining -= 1;
     this.accepted(bucket);
     return true;
+  }
+
+  protected override cleanUp(): Promise<void> {
+    return this.#store.run('sweepAllowances', { now: this.#now() });
   }
 }

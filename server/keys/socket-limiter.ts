@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts';
 import type { SharedSockets } from './shared-sockets.ts';
 import { SocketCounter } from './socket-counter.ts';
 
-export interface SocketLimiterParts {
+interface SocketLimiterParts {
   /** Returns the current configuration. */
   limits: () => KeyLimits;
   /** Undefined: there is only one gateway. */
@@ -56,8 +56,7 @@ export class SocketLimiter {
     all: readonly SocketCounter[],
     uncovered: readonly SocketCounter[],
   ): Promise<() => void> {
-    const granted = await Promise.all(uncovered.map((counter) => shared.request(counter)));
-    const refused = uncovered.filter((_, index) => granted[index] === false);
+    const refused = await shared.requestAll(uncovered);
     const [full] = refused;
     if (full === undefined) return () => this.#release(all);
     this.#release(all.filter((counter) => !refused.includes(counter)));

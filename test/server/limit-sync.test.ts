@@ -24,23 +24,28 @@ const grantAll = async (batch: readonly NamedCounter[]) => {
   return 3;
 };
 
+class TestLimitSync extends LimitSync<NamedCounter> {
+  protected override synchronize(batch: readonly NamedCounter[]): Promise<number> {
+    const requests = batch.reduce((sum, one) => sum + one.pending.length, 0);
+    batches.push({ at: clock.monotonic(), names: batch.map(({ name }) => name), requests });
+    return synchronize(batch);
+  }
+
+  protected override acquireLocally(): boolean {
+    return false;
+  }
+
+  protected override cleanUp(): void {
+    cleanUps.push(clock.monotonic());
+  }
+}
+
 beforeEach(() => {
   clock = new TestClock(0);
   [logged, cleanUps, batches] = [[], [], []];
   synchronize = grantAll;
   const write = (line: string) => void logged.push(line);
-  sync = new LimitSync<NamedCounter>({
-    timers: clock,
-    logger: pino({ level: 'error' }, { write }),
-    synchronize: (batch) => {
-      const requests = batch.reduce((sum, one) => sum + one.pending.length, 0);
-      batches.push({ at: clock.monotonic(), names: batch.map(({ name }) => name), requests });
-      return synchronize(batch);
-    },
-    decideLocally: (_, respond) => respond(false),
-    cleanUp: () => void cleanUps.push(clock.monotonic()),
-    cleanUpIntervalMs: 5_000,
-  });
+  sync = new TestLimitSync({ timers: clock, logger: pino({ level: 'error' }, { write }) }, 5_000);
   sync.start();
 });
 afterEach(() => sync.stop());
