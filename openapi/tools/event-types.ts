@@ -10,11 +10,16 @@ export async function eventTypesSource({ schemas, unions }: Events): Promise<str
     if (named[name]) throw new Error(`Rename schema ${name}: a channel's events have the same name.`);
     named[name] = { oneOf: members.map((member) => ({ $ref: `#/components/schemas/${member}` })) };
   }
+  return schemaTypesSource(named);
+}
+
+/** Renders a type for each schema, with its name. */
+export async function schemaTypesSource(schemas: Record<string, object>): Promise<string> {
   const document = {
     openapi: '3.1.0',
-    info: { title: 'Events', version: '1' },
+    info: { title: 'Schemas', version: '1' },
     paths: {},
-    components: { schemas: structuredClone(named) },
+    components: { schemas: structuredClone(schemas) },
   };
   const nodes = await openapiTS(document as unknown as OpenAPI3, {
     defaultNonNullable: false,

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import settingsSchema from '../../server/settings/settings.schema.json' with { type: 'json' };
 import { catalogueSource, type ModelsFile, readModels } from './catalogue.ts';
 import { decisionsPage } from './decisions.ts';
 import { dialogues } from './dialogues.ts';
@@ -7,7 +8,7 @@ import { docsSite } from './docs/site.ts';
 import type { JsonObject } from './document.ts';
 import { downConvert } from './down-convert.ts';
 import { type ErrorEntry, errorsPage, errorsSource, readErrors } from './errors.ts';
-import { eventTypesSource } from './event-types.ts';
+import { eventTypesSource, schemaTypesSource } from './event-types.ts';
 import { eventValidatorsSource } from './event-validators.ts';
 import { eventsOf } from './events.ts';
 import { httpTypesSource } from './http-types.ts';
@@ -73,6 +74,7 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
       ['event-validators.d.ts', validators.dts],
     ]);
   });
+  const settingsTypes = schemaTypesSource({ ConfigurationFile: settingsSchema });
   return async ({ openapi, asyncapi, errors, models }) => {
     const areas = await componentAreas(root);
     const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
@@ -85,6 +87,7 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
       ['errors.ts', errorsSource(errors)],
       ['errors.md', errorsPage(errors)],
       ['decisions.md', decisions],
+      ['settings.ts', await settingsTypes],
       ...[...docs].map(([name, text]) => [`docs/${name}`, text] as const),
     ]);
   };
