@@ -185,7 +185,7 @@ async function startParts(
     started: settings,
     read,
     apply,
-    note: (_changes, next) => recordPrices(next, 'signal'),
+    record: (_changes, next) => recordPrices(next, 'signal'),
     logger,
   });
   const limits = () => liveSettings.current.limits;

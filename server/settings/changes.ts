@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from './settings.ts';
 
-/** Names, in the order of the file. */
+/** Names of changed entries, in the order of the file. */
 export interface ChangedNames {
   added: string[];
   changed: string[];
@@ -9,19 +9,19 @@ export interface ChangedNames {
   unchanged: string[];
 }
 
-/** What differs between two readings of the settings, by the names that the operator knows. */
+/** The differences between two versions of the settings, by the names that the operator uses. */
 export interface SettingsChanges {
   channels: ChangedNames;
   groups: ChangedNames;
   /** By model pattern. */
   prices: ChangedNames;
-  /** The other settings that take effect at once. */
+  /** Other settings that a reload applies. */
   settings: string[];
-  /** Those that only a start reads: they stay as they are. */
+  /** Settings that take effect only after a restart. */
   needsRestart: string[];
-  /** Revision of the later reading. */
+  /** Revision of the new settings. */
   revision: string;
-  /** Likely mistakes in the file of the later reading, with file and line. */
+  /** Likely mistakes in the new file, with file and line. */
   warnings: string[];
 }
 
@@ -41,7 +41,7 @@ const live = [
   'stopDelayMs',
 ] as const;
 
-/** What the operator calls those that only a start reads: a new field of the settings stands here or above. */
+/** Names of the fields that only a start reads. The type requires every other field to be in `live`. */
 const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | 'tls'>, string>> = {
   file: 'CONFIG',
   host: 'HOST',
@@ -63,60 +63,50 @@ const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | '
   sandboxSongSeconds: 'sandbox.song_seconds',
 };
 
-/** `started`: what the gateway was started with. */
+/** Compares settings. `started` are the settings at the start. */
 export function changesBetween(before: Settings, after: Settings, started: Settings): SettingsChanges {
   const byName = ({ channels }: Settings) => Object.fromEntries(channels.map((one) => [one.name, one]));
   return {
     channels: changedNames(byName(before), byName(after)),
     groups: changedNames(before.groups, after.groups),
     prices: changedNames(before.prices, after.prices),
-    settings: differing(otherSettings(before), otherSettings(after)),
-    needsRestart: differing(startSettings(started), startSettings(after)),
+    settings: changedNames(otherSettings(before), otherSettings(after)).changed,
+    needsRestart: changedNames(startSettings(started), startSettings(after)).changed,
     revision: after.revision,
     warnings: [...after.warnings],
   };
 }
 
-/** What is in force when `after` has been read: what only a start reads stays as it is. */
-export function inForce(before: Settings, after: Settings): Settings {
+/** Returns the settings after a reload: the live fields of `after`, all others of `before`. */
+export function withLiveSettings(before: Settings, after: Settings): Settings {
   const applied = Object.fromEntries(live.map((field) => [field, after[field]]));
   const tls = before.tls && (after.tls ?? before.tls);
   return { ...before, ...applied, tls };
 }
 
-/** What takes effect at once, beside channels, groups and prices. */
-function otherSettings({
-  callbacks,
-  limits,
-  keysPerKey,
-  trustedProxies,
-  keepBooksMs,
-  speechMs,
-  stopDelayMs,
-  tls,
-}: Settings): Named {
+/** Returns the settings that a reload applies, except channels, groups and prices. */
+function otherSettings({ callbacks, limits, tls, ...settings }: Settings): Named {
   return {
     'callbacks.allow_private': callbacks.allowPrivate,
     'callbacks.secret': callbacks.secret,
     'limits.body_mb': limits.bodyMb,
     'limits.body_mb_per_key': limits.bodyMbPerKey,
-    'limits.keys_per_key': keysPerKey,
+    'limits.keys_per_key': settings.keysPerKey,
     'limits.requests_per_minute': limits.requestsPerMinute,
     'limits.sockets_per_key': limits.socketsPerKey,
-    'limits.speech_seconds': speechMs,
-    'books.keep_days': keepBooksMs,
-    'stop.delay_seconds': stopDelayMs,
-    trusted_proxies: trustedProxies,
+    'limits.speech_seconds': settings.speechMs,
+    'books.keep_days': settings.keepBooksMs,
+    'stop.delay_seconds': settings.stopDelayMs,
+    trusted_proxies: settings.trustedProxies,
     ...(tls !== undefined && { TLS_CERT: tls.certificate, TLS_KEY: tls.key }),
   };
 }
 
 function startSettings(settings: Settings): Named {
   const { sandbox, callbacks, tls } = settings;
+  const fields = Object.entries(atStart) as [keyof typeof atStart, string][];
   return {
-    ...Object.fromEntries(
-      Object.entries(atStart).map(([field, name]) => [name, settings[field as keyof Settings]]),
-    ),
+    ...Object.fromEntries(fields.map(([field, name]) => [name, settings[field]])),
     'TLS_CERT and TLS_KEY': tls !== undefined,
     'callbacks.allow_private, for the sandbox': sandbox && callbacks.allowPrivate,
   };
@@ -127,16 +117,11 @@ type Named = Readonly<Record<string, unknown>>;
 function changedNames(before: Named, after: Named): ChangedNames {
   const names = Object.keys(after);
   const known = names.filter((name) => Object.hasOwn(before, name));
-  const same = (name: string) => isDeepStrictEqual(before[name], after[name]);
+  const isSame = (name: string) => isDeepStrictEqual(before[name], after[name]);
   return {
     added: names.filter((name) => !Object.hasOwn(before, name)),
-    changed: known.filter((name) => !same(name)),
+    changed: known.filter((name) => !isSame(name)),
     removed: Object.keys(before).filter((name) => !Object.hasOwn(after, name)),
-    unchanged: known.filter(same),
+    unchanged: known.filter(isSame),
   };
-}
-
-/** The names of both readings under which something else stands. */
-function differing(before: Named, after: Named): string[] {
-  return changedNames(before, after).changed;
 }

@@ -1,83 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
+import type { ConfigurationFile } from '../../generated/settings.ts';
 import { isRange } from './address-ranges.ts';
 import schema from './settings.schema.json' with { type: 'json' };
 import { SettingsError } from './settings-error.ts';
 
-/** The protocol an upstream account speaks. */
-export type ChannelProtocol =
-  | 'native'
-  | 'official'
-  | 'eta'
-  | 'sigma'
-  | 'imgjob'
-  | 'messages'
-  | 'embeddings'
-  | 'verification';
+export type { ConfigurationFile };
 
-/** The configuration file as written, after the check against its schema. */
-export interface ConfigurationFile {
-  sandbox?: boolean | { task_seconds?: number; song_seconds?: number; draft?: boolean };
-  groups?: Record<string, { models: string[]; ratio?: number }>;
-  prices?: Record<string, number>;
-  channels?: {
-    name: string;
-    protocol: ChannelProtocol;
-    base_url: string;
-    ws_url?: string;
-    key?: string;
-    key_file?: string;
-    models: (string | { id: string; upstream: string })[];
-    groups?: string[];
-    priority?: number;
-    weight?: number;
-    voices?: string[];
-    profile?: { headers?: Record<string, string>; paths?: Record<string, string> };
-    custom_domains?: string[];
-    private_files?: boolean;
-    relay_media?: boolean;
-    trace_context?: boolean;
-  }[];
-  database?: {
-    connections?: number;
-    connect_timeout_ms?: number;
-    statement_timeout_ms?: number;
-    idle_in_transaction_timeout_ms?: number;
-  };
-  callbacks?: { allow_private?: boolean; secret?: string };
-  stop?: { delay_seconds?: number };
-  books?: { keep_days?: number };
-  trusted_proxies?: string[];
-  limits?: {
-    body_mb?: number;
-    body_mb_per_key?: number;
-    keys_per_key?: number;
-    requests_per_minute?: number;
-    sockets_per_key?: number;
-    speech_seconds?: number;
-  };
-}
+/** The protocol of an upstream account. */
+export type ChannelProtocol = NonNullable<ConfigurationFile['channels']>[number]['protocol'];
 
 let compiled: ValidateFunction<ConfigurationFile> | undefined;
 
-/** Compiled for the first file: a gateway without one starts faster. */
+/** Compiles the schema on first use, so that a gateway without a file starts faster. */
 function fileCheck(): ValidateFunction<ConfigurationFile> {
   compiled ??= new Ajv({ allowUnionTypes: true, allErrors: true }).compile<ConfigurationFile>(schema);
   return compiled;
 }
 
-/** A configuration file and the places of its values. */
+/** A configuration file and the locations of its values. */
 export interface ParsedConfiguration {
   file: ConfigurationFile;
-  /** The line of a value, from 1. */
+  /** Returns the line of a value, from 1. */
   lineOf(path: readonly (string | number)[]): number;
 }
 
 /**
- * Reads the text of a configuration file; `${NAME}` in a string stands for that environment variable.
+ * Parses a configuration file. `${NAME}` in a string is replaced by that environment variable.
  *
- * @throws SettingsError with a line `file:line: what is wrong` for each error.
+ * @throws SettingsError with one line `file:line: problem` for each error
  */
 export function parseConfiguration(
   path: string,
@@ -86,31 +38,31 @@ export function parseConfiguration(
 ): ParsedConfiguration {
   const lines = new LineCounter();
   const check = fileCheck();
-  // Prettier errors would quote the file, and what stands in it may be a secret.
+  // Pretty errors would quote the file, which may contain secrets.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const problems = document.errors.map(({ message, pos }) => ({
     offset: pos[0],
     message: unquoted(message),
   }));
   if (problems.length === 0) {
-    problems.push(...fillIn(document, environment));
+    problems.push(...expandVariables(document, environment));
     const value: unknown = problems.length === 0 ? (document.toJS() ?? {}) : {};
     if (problems.length === 0 && check(value)) {
-      const wrong = [...contradictions(value), ...fillInKeys(value), ...unusableChannels(value)];
-      problems.push(...wrong.map(({ at, message }) => ({ offset: offsetOf(document, at), message })));
+      const found = [...contradictions(value), ...readKeyFiles(value), ...unusableChannels(value)];
+      problems.push(...found.map(({ at, message }) => ({ offset: offsetOf(document, at), message })));
       const lineOf: ParsedConfiguration['lineOf'] = (at) => lines.linePos(offsetOf(document, at)).line;
       if (problems.length === 0) return { file: value, lineOf };
     }
     for (const error of problems.length === 0 ? (check.errors ?? []) : []) {
-      problems.push({ offset: offsetOf(document, pointerParts(error)), message: explain(error) });
+      problems.push({ offset: offsetOf(document, pointerParts(error)), message: describe(error) });
     }
   }
   const report = problems.map(({ offset, message }) => `${path}:${lines.linePos(offset).line}: ${message}`);
   throw new SettingsError(report.join('\n'));
 }
 
-/** Replaces `${NAME}` in every string; tells which variables are not set, and which anchors are not there. */
-function fillIn(document: Document, environment: Readonly<Record<string, string | undefined>>) {
+/** Replaces `${NAME}` in every string. Returns unset variables and undefined anchors. */
+function expandVariables(document: Document, environment: Readonly<Record<string, string | undefined>>) {
   const problems: { offset: number; message: string }[] = [];
   visit(document, {
     Scalar(_key, node) {
@@ -124,7 +76,7 @@ function fillIn(document: Document, environment: Readonly<Record<string, string 
     },
     Alias(_key, node) {
       if (node.resolve(document) !== undefined) return;
-      const message = 'a * refers to an anchor before it; a text that begins with one stands in quotes.';
+      const message = 'an alias needs an earlier anchor; put a text that begins with * in quotes.';
       problems.push({ offset: node.range?.[0] ?? 0, message });
     },
   });
@@ -132,12 +84,12 @@ function fillIn(document: Document, environment: Readonly<Record<string, string 
 }
 
 interface Problem {
-  /** Where the value stands. */
+  /** Path of the value. */
   at: (string | number)[];
   message: string;
 }
 
-/** What the schema cannot say. */
+/** Finds errors that the schema cannot express. */
 function contradictions(file: ConfigurationFile): Problem[] {
   const groups = new Set(Object.keys(file.groups ?? { default: {} }));
   const names = new Set<string>();
@@ -162,8 +114,8 @@ function contradictions(file: ConfigurationFile): Problem[] {
   return [...proxies, ...channels];
 }
 
-/** Puts the keys that stand in files of their own where keys stand. */
-function fillInKeys({ channels = [] }: ConfigurationFile): Problem[] {
+/** Reads the keys in `key_file` into `key`. */
+function readKeyFiles({ channels = [] }: ConfigurationFile): Problem[] {
   return channels.flatMap((channel, index) => {
     const { key_file: path, key } = channel;
     if (path === undefined || key !== undefined) return [];
@@ -177,7 +129,7 @@ function fillInKeys({ channels = [] }: ConfigurationFile): Problem[] {
   });
 }
 
-/** What no connection could be made with. */
+/** Finds addresses and keys that cannot be used for a connection. */
 function unusableChannels({ channels = [] }: ConfigurationFile): Problem[] {
   return channels.flatMap(({ key = '', key_file, ...channel }, index) => {
     const addresses = (['base_url', 'ws_url'] as const).flatMap((field) =>
@@ -191,7 +143,7 @@ function unusableChannels({ channels = [] }: ConfigurationFile): Problem[] {
   });
 }
 
-/** Without what the parser repeats of the text behind a colon. */
+/** Removes the quoted text that follows a colon in messages of the parser. */
 function unquoted(message: string): string {
   return message.replace(/(?<=\S):\s[\s\S]*$/, '');
 }
@@ -207,14 +159,14 @@ function pointerParts(error: ErrorObject): (string | number)[] {
     : parts;
 }
 
-function explain(error: ErrorObject): string {
+function describe(error: ErrorObject): string {
   const at = pointerParts(error).join('.') || 'the file';
   if (error.keyword === 'additionalProperties') return `${at} is not a known setting.`;
   const allowed = error.keyword === 'enum' ? `: ${(error.params.allowedValues as string[]).join(', ')}` : '';
   return `${at} ${error.message ?? 'is not valid'}${allowed}.`;
 }
 
-/** Where a value stands in the file; for an unknown key, where the key stands. */
+/** Returns the offset of a value in the file, or of its key. */
 function offsetOf(document: Document, parts: readonly (string | number)[]): number {
   const parent = parts.length === 0 ? document.contents : document.getIn(parts.slice(0, -1), true);
   if (isMap(parent)) {

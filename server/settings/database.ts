@@ -1,11 +1,10 @@
-/** How the database is used. Times in milliseconds. */
+/** Limits of the use of PostgreSQL. Times in milliseconds. */
 export interface PostgresLimits {
-  /** For requests; polls and the readiness probe have a few of their own. */
+  /** Connections for requests. Polls and the readiness probe have their own. */
   connections: number;
-  /** To connect, or to wait for a free connection. */
+  /** Time to connect or to wait for a free connection. */
   connectTimeoutMs: number;
   statementTimeoutMs: number;
-  /** A transaction may stand still so long. */
   idleInTransactionTimeoutMs: number;
 }
 

@@ -4,7 +4,7 @@ import { catalogueModels, sandboxModels } from './served-models.ts';
 
 /** The part of the settings that decides which models have a price. */
 export interface PriceSettings {
-  /** Whether the embedded upstream runs. */
+  /** Whether the embedded sandbox runs. */
   sandbox: boolean;
   /** Quota per unit by model id or pattern, as configured. */
   prices: Readonly<Record<string, number>>;
@@ -15,8 +15,8 @@ export interface PriceSettings {
 const sandboxPrice = 1;
 
 /**
- * Quota per unit by model id or pattern: the configured prices, and the sandbox's own for models that no configured channel
- * serves. A model that matches none of them has no price and is not served.
+ * Returns the quota per unit by model id or pattern: the configured prices, and the sandbox's price for models that only the
+ * sandbox serves. A model that matches none of them has no price and is not served.
  */
 export function effectivePrices({ sandbox, prices, channels }: PriceSettings): PriceSettings['prices'] {
   if (!sandbox) return prices;
@@ -24,6 +24,6 @@ export function effectivePrices({ sandbox, prices, channels }: PriceSettings): P
   const ofChannels = new Set(
     channels.flatMap(({ protocol, models }) => models.flatMap(({ id }) => catalogueModels(protocol, id))),
   );
-  const filledIn = sandboxModels().filter((id) => !isPriced(id) && !ofChannels.has(id));
-  return { ...prices, ...Object.fromEntries(filledIn.map((id) => [id, sandboxPrice])) };
+  const unpriced = sandboxModels().filter((id) => !isPriced(id) && !ofChannels.has(id));
+  return { ...prices, ...Object.fromEntries(unpriced.map((id) => [id, sandboxPrice])) };
 }

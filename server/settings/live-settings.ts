@@ -1,17 +1,17 @@
 import type { Logger } from '../telemetry/logger.ts';
-import { changesBetween, inForce, type SettingsChanges } from './changes.ts';
+import { changesBetween, type SettingsChanges, withLiveSettings } from './changes.ts';
 import type { Settings } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
 
 export interface LiveSettingsParts {
-  /** What the gateway was started with. */
+  /** Settings at the start. */
   started: Settings;
-  /** Reads them again. */
+  /** Reads the settings again. */
   read: () => Settings;
-  /** Has new ones take effect. It must not fail. */
+  /** Applies new settings. It must not throw. */
   apply: (settings: Settings) => void;
-  /** Records a reload that SIGHUP set off. */
-  note: NoteReload;
+  /** Records a reload by SIGHUP. */
+  record: RecordReload;
   logger: Logger;
 }
 
@@ -20,14 +20,14 @@ export function logWarnings(logger: Logger, warnings: Settings['warnings']): voi
   for (const warning of warnings) logger.warn(warning);
 }
 
-/** Records a reload of valid settings before they take effect. They do not take effect when it fails. */
-export type NoteReload = (changes: SettingsChanges, next: Settings) => Promise<void>;
+/** Records a reload before the settings take effect. If it fails, they do not. */
+type RecordReload = (changes: SettingsChanges, next: Settings) => Promise<void>;
 
-/** The settings in force, and how changed ones come into force while the gateway runs. */
+/** The current settings, which can be reloaded while the gateway runs. */
 export class LiveSettings {
   readonly #parts: LiveSettingsParts;
   #current: Settings;
-  #turn: Promise<unknown> = Promise.resolve();
+  #lastReload: Promise<unknown> = Promise.resolve();
 
   constructor(parts: LiveSettingsParts) {
     this.#parts = parts;
@@ -39,41 +39,38 @@ export class LiveSettings {
   }
 
   /**
-   * Reads the settings again and applies what can be. One after the other, however many ask.
+   * Reads the settings again and applies those that need no restart. Reloads run one after the other.
    *
-   * @throws SettingsError when something is wrong with them, and what `note` throws; nothing has changed then
+   * @throws SettingsError when the settings are invalid, and errors of `record`; nothing has changed then
    */
-  reload(note: NoteReload = this.#parts.note): Promise<SettingsChanges> {
-    const turn = this.#turn.then(() => this.#reload(note));
-    this.#turn = turn.catch(() => {});
-    return turn;
+  reload(record: RecordReload = this.#parts.record): Promise<SettingsChanges> {
+    const reload = this.#lastReload.then(() => this.#reload(record));
+    this.#lastReload = reload.catch(() => {});
+    return reload;
   }
 
-  /** What a reload would change. @throws SettingsError when something is wrong with the settings */
+  /** Returns the changes of a reload without applying them. @throws SettingsError when the settings are invalid */
   async compare(): Promise<SettingsChanges> {
     return changesBetween(this.#current, this.#parts.read(), this.#parts.started);
   }
 
-  async #reload(note: NoteReload): Promise<SettingsChanges> {
+  async #reload(record: RecordReload): Promise<SettingsChanges> {
     const { started, apply, logger } = this.#parts;
     const read = this.#read();
     const changes = changesBetween(this.#current, read, started);
     try {
-      await note(changes, read);
+      await record(changes, read);
     } catch (error) {
-      logger.error(
-        { err: error },
-        'the configuration was not applied, because the reload could not be recorded',
-      );
+      logger.error({ err: error }, 'the configuration was not applied: the reload could not be recorded');
       throw error;
     }
-    this.#current = inForce(this.#current, read);
+    this.#current = withLiveSettings(this.#current, read);
     apply(this.#current);
     const { needsRestart, warnings, ...applied } = changes;
     logger.info(applied, 'the configuration was reloaded');
     logWarnings(logger, warnings);
     if (needsRestart.length > 0)
-      logger.warn({ needsRestart }, 'some settings take effect at the next start only');
+      logger.warn({ needsRestart }, 'some changes take effect only after a restart');
     return changes;
   }
 
@@ -82,7 +79,7 @@ export class LiveSettings {
       return this.#parts.read();
     } catch (error) {
       const about = error instanceof SettingsError ? { problems: error.message.split('\n') } : { err: error };
-      this.#parts.logger.error(about, 'the configuration could not be read, and all stays as it was');
+      this.#parts.logger.error(about, 'the configuration could not be read and was not applied');
       throw error;
     }
   }

@@ -5,7 +5,7 @@ export function matcher(patterns: readonly string[]): (id: string) => boolean {
   return (id) => exact.has(id) || wild.some((matches) => matches(id));
 }
 
-/** For a pattern with a star: each part between stars is looked for once, so that no pattern takes long. */
+/** Compiles a pattern with stars. The test searches each part between stars once, so its time is linear. */
 function glob(pattern: string): (id: string) => boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop() ?? '';
@@ -14,7 +14,7 @@ function glob(pattern: string): (id: string) => boolean {
     const end = id.length - last.length;
     if (end < first.length || !id.startsWith(first) || !id.endsWith(last)) return false;
     let at = first.length;
-    // The earliest place leaves the most for what comes after: there is nothing to try again.
+    // The earliest match leaves the most text for the other parts, so no backtracking is needed.
     for (const part of inner) {
       const found = id.indexOf(part, at);
       if (found < 0) return false;
@@ -24,7 +24,7 @@ function glob(pattern: string): (id: string) => boolean {
   };
 }
 
-/** Whether some id matches both patterns. */
+/** Whether an id can match both patterns. */
 export function patternsOverlap(left: string, right: string): boolean {
   if (!left.includes('*')) return matcher([right])(left);
   if (!right.includes('*')) return matcher([left])(right);

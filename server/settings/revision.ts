@@ -5,8 +5,8 @@ import type { ConfigurationFile } from './configuration.ts';
 const revisionLength = 12;
 
 /**
- * Computes the revision that identifies a configuration: a prefix of SHA-256 over its canonical JSON. The order of fields and the
- * secrets (keys of channels, the secret of callbacks) do not count.
+ * Computes the revision of a configuration: a prefix of SHA-256 over its canonical JSON, without the order of fields and without
+ * secrets (keys of channels, the secret of callbacks).
  */
 export function configurationRevision(file: ConfigurationFile): string {
   const channels = file.channels?.map(({ key: _key, ...channel }) => channel);

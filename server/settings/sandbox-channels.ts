@@ -14,7 +14,7 @@ const sandboxProtocols: readonly (readonly [name: string, ChannelProtocol])[] = 
   ['sandbox-messages', 'messages'],
 ];
 
-/** The embedded upstream as channels like any vendor's: it serves whatever no configured channel outranks. */
+/** Returns the channels of the sandbox. Priority and weight are the defaults. */
 export function sandboxChannels({
   url,
   wsUrl,

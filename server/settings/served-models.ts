@@ -2,7 +2,7 @@ import { models, type Protocol } from '../../generated/catalogue.ts';
 import type { ChannelProtocol } from './configuration.ts';
 import { matcher } from './model-patterns.ts';
 
-/** The protocols of catalogue models that a channel of each protocol serves. */
+/** The protocols of catalog models that a channel of each protocol serves. */
 const catalogueProtocols: Readonly<Record<ChannelProtocol, readonly Protocol[]>> = {
   native: [
     'synthesizer',
@@ -22,7 +22,7 @@ const catalogueProtocols: Readonly<Record<ChannelProtocol, readonly Protocol[]>>
   messages: ['messages'],
 };
 
-/** Ids of the catalogue models that a channel serves, given its protocol and an id or pattern of its `models`. */
+/** Returns the ids of catalog models that a channel serves, by its protocol and an id or pattern of its `models`. */
 export function catalogueModels(protocol: ChannelProtocol, pattern: string): string[] {
   const served = catalogueProtocols[protocol];
   const matches = matcher([pattern]);
@@ -31,17 +31,17 @@ export function catalogueModels(protocol: ChannelProtocol, pattern: string): str
     .map(({ id }) => id);
 }
 
-/** Ids of the models that the embedded upstream serves: the whole catalogue. */
+/** Returns the ids of the models that the sandbox serves: the complete catalog. */
 export function sandboxModels(): string[] {
   return models.map(({ id }) => id);
 }
 
 const catalogueIds: ReadonlySet<string> = new Set(models.map(({ id }) => id));
 
-/** Protocols of channels whose models need not be in the catalogue. */
+/** Protocols of channels whose models need not be in the catalog. */
 const openProtocols: ReadonlySet<ChannelProtocol> = new Set(['official', 'eta', 'messages', 'embeddings']);
 
-/** Whether an id or pattern in the `models` of a channel serves models beyond the catalogue. */
+/** Whether an id or pattern in the `models` of a channel serves models outside the catalog. */
 export function servesBeyondCatalogue(protocol: ChannelProtocol, pattern: string): boolean {
   if (pattern === '*' || catalogueIds.has(pattern)) return false;
   if (openProtocols.has(protocol)) return true;

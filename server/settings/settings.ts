@@ -12,64 +12,63 @@ import { configurationWarnings } from './warnings.ts';
 export interface ChannelSettings {
   name: string;
   protocol: ChannelProtocol;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   wsUrl: string;
   key: string;
-  /** Patterns and ids; `upstream` is the model's name over there. */
+  /** Ids and patterns. `upstream` is the provider's name of the model. */
   models: readonly { id: string; upstream: string | undefined }[];
   /** Undefined: every group. */
   groups: readonly string[] | undefined;
   priority: number;
   weight: number;
-  /** System voices it has: a list, or those of the catalogue; undefined: not known, so the provider judges. */
+  /** Its system voices: a list or those of the catalog. Undefined: unknown, so the provider validates them. */
   voices: readonly string[] | 'catalogue' | undefined;
   profile: { headers: Readonly<Record<string, string>>; paths: Readonly<Record<string, string>> };
-  /** Host names that clients may have their videos shown under; they lead to the provider's files. */
+  /** Host names that lead to the provider's files. Clients may request them for their videos. */
   customDomains?: readonly string[] | undefined;
-  /** Whether the files it names may be fetched from loopback and private networks. */
+  /** Whether its files may be fetched from loopback and private networks. */
   privateFiles: boolean;
-  /** Whether clients are shown the gateway's own links to the files it names. */
+  /** Whether clients receive links of the gateway to its files. */
   relayMedia: boolean;
-  /** Whether it is sent the trace that a call belongs to; default: yes. */
+  /** Whether it receives the trace context of a call. Default: true. */
   traceContext?: boolean | undefined;
 }
 
 export interface Settings {
-  /** The configuration file; undefined: there is none. */
+  /** Path of the configuration file. Undefined: there is none. */
   file: string | undefined;
-  /** Identifies the configuration: the same on every gateway that reads the same file. 12 hexadecimal digits. */
+  /** Identifies the content of the configuration, in 12 hexadecimal digits. */
   revision: string;
   /** Likely mistakes in the file, one sentence each, with file and line. */
   warnings: readonly string[];
   host: string;
   port: number;
-  /** How many processes share the port. */
+  /** Number of processes that share the port. */
   workers: number;
   dataDir: string;
   databaseUrl: string | undefined;
-  /** Where its changes are listened to, if not there. */
+  /** Address for LISTEN, if it differs from `databaseUrl`. */
   databaseListenUrl: string | undefined;
-  /** How a PostgreSQL database is used. */
   database: PostgresLimits;
-  /** Address under which clients reach the gateway, without a slash at the end; undefined: the listening one. */
+  /** Address at which clients reach the gateway, without a trailing slash. Undefined: the listening address. */
   publicUrl: string | undefined;
   bootstrapKey: string | undefined;
   logLevel: string;
   /** Whether JSON responses are checked against the contract, for development and tests. */
   checkResponses: boolean;
   tls: { certificate: string; key: string } | undefined;
-  /** Where metrics are told, without a key; undefined: nowhere. */
+  /** Address of the operator's port. Undefined: metrics are off. */
   metrics: { host: string; port: number } | undefined;
-  /** Where spans are sent; undefined: none are recorded. */
+  /** Undefined: no spans are recorded. */
   traces: TraceSettings | undefined;
-  /** Whether the embedded upstream runs. */
+  /** Whether the embedded sandbox runs. */
   sandbox: boolean;
-  /** Milliseconds that its video and 3D tasks take; undefined: its own default. */
+  /** Duration of its video and 3D tasks. Undefined: its own default. */
   sandboxTaskMs: number | undefined;
-  /** The sandbox draws small and coarse files. */
+  /** Whether the sandbox generates small and coarse files. */
   sandboxDraft: boolean;
-  /** About how long its songs are, in seconds; undefined: its own default. */
+  /** Approximate length of its songs. Undefined: its own default. */
   sandboxSongSeconds: number | undefined;
   groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
   /** Quota per unit by model id or pattern, as configured; see `effectivePrices`. */
@@ -78,26 +77,26 @@ export interface Settings {
   callbacks: { allowPrivate: boolean; secret: string | undefined };
   limits: {
     bodyMb: number;
-    /** Left out: twice `bodyMb`. */
+    /** Default: twice `bodyMb`. */
     bodyMbPerKey?: number | undefined;
     requestsPerMinute: number;
     socketsPerKey: number;
   };
-  /** Live keys that one key may have created through `POST /api/token/`; 0: no limit. */
+  /** Maximum number of live keys that one key has created through `POST /api/token/`. 0: no limit. */
   keysPerKey: number;
-  /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
+  /** Addresses and ranges of proxies whose `x-forwarded-for` is trusted. */
   trustedProxies: readonly string[];
-  /** Milliseconds that closed reservations and their log entries are kept. */
+  /** Retention of closed reservations and their log entries. */
   keepBooksMs: number;
-  /** Milliseconds that a speech call may take in all. */
+  /** Time limit of a speech call. */
   speechMs: number;
-  /** Milliseconds for which a gateway that is told to stop says that it is not ready, before it takes no more connections. */
+  /** Time between the stop signal, after which the gateway reports not ready, and the end of new connections. */
   stopDelayMs: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the books are. */
+/** Returns the location of the store. */
 export function storeLocation(environment: Environment): { dataDir: string; databaseUrl?: string } {
   const { DATA_DIR: dataDir, DATABASE_URL: databaseUrl } = environment;
   return { dataDir: dataDir || '.data', ...(databaseUrl && { databaseUrl }) };
@@ -107,9 +106,9 @@ export function storeLocation(environment: Environment): { dataDir: string; data
 const withoutFile: ConfigurationFile = { sandbox: true, prices: { '*': 1 } };
 
 /**
- * Settings from the environment and the file that `CONFIG` names.
+ * Reads the settings from the environment and the file that `CONFIG` names.
  *
- * @throws SettingsError naming the variable, or the file's line, that is wrong.
+ * @throws SettingsError naming the invalid variable or line of the file
  */
 export function readSettings(environment: Environment): Settings {
   const set = (name: string) => environment[name] || undefined;
@@ -117,6 +116,8 @@ export function readSettings(environment: Environment): Settings {
   const parsed =
     path === undefined ? undefined : parseConfiguration(path, readText(path, 'CONFIG'), environment);
   const file = parsed?.file ?? withoutFile;
+  const { limits, database, callbacks, groups = { default: { models: ['*'] } } } = file;
+  const sandbox = typeof file.sandbox === 'object' ? file.sandbox : {};
   const metricsPort = set('METRICS_PORT');
   const settings: Settings = {
     file: path,
@@ -128,7 +129,13 @@ export function readSettings(environment: Environment): Settings {
     databaseUrl: undefined,
     ...storeLocation(environment),
     databaseListenUrl: set('DATABASE_LISTEN_URL'),
-    database: databaseLimits(file.database),
+    database: {
+      connections: database?.connections ?? standardLimits.connections,
+      connectTimeoutMs: database?.connect_timeout_ms ?? standardLimits.connectTimeoutMs,
+      statementTimeoutMs: database?.statement_timeout_ms ?? standardLimits.statementTimeoutMs,
+      idleInTransactionTimeoutMs:
+        database?.idle_in_transaction_timeout_ms ?? standardLimits.idleInTransactionTimeoutMs,
+    },
     publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
@@ -139,15 +146,12 @@ export function readSettings(environment: Environment): Settings {
         ? undefined
         : { host: set('METRICS_HOST') ?? '127.0.0.1', port: port('METRICS_PORT', metricsPort) },
     traces: traceSettings(set),
-    sandbox: file.sandbox === undefined ? false : file.sandbox !== false,
-    sandboxTaskMs: taskMs(file.sandbox),
-    sandboxDraft: typeof file.sandbox === 'object' && file.sandbox.draft === true,
-    sandboxSongSeconds: songSeconds(file.sandbox),
+    sandbox: (file.sandbox ?? false) !== false,
+    sandboxTaskMs: sandbox.task_seconds === undefined ? undefined : sandbox.task_seconds * 1_000,
+    sandboxDraft: sandbox.draft === true,
+    sandboxSongSeconds: sandbox.song_seconds,
     groups: Object.fromEntries(
-      Object.entries(file.groups ?? { default: { models: ['*'] } }).map(([name, { models, ratio = 1 }]) => [
-        name,
-        { models, ratio },
-      ]),
+      Object.entries(groups).map(([name, { models, ratio = 1 }]) => [name, { models, ratio }]),
     ),
     prices: file.prices ?? {},
     channels: (file.channels ?? []).map((channel) => ({
@@ -169,17 +173,17 @@ export function readSettings(environment: Environment): Settings {
       relayMedia: channel.relay_media ?? false,
       traceContext: channel.trace_context,
     })),
-    callbacks: { allowPrivate: file.callbacks?.allow_private ?? false, secret: file.callbacks?.secret },
+    callbacks: { allowPrivate: callbacks?.allow_private ?? false, secret: callbacks?.secret },
     limits: {
-      bodyMb: file.limits?.body_mb ?? 64,
-      bodyMbPerKey: file.limits?.body_mb_per_key,
-      requestsPerMinute: file.limits?.requests_per_minute ?? 0,
-      socketsPerKey: file.limits?.sockets_per_key ?? 0,
+      bodyMb: limits?.body_mb ?? 64,
+      bodyMbPerKey: limits?.body_mb_per_key,
+      requestsPerMinute: limits?.requests_per_minute ?? 0,
+      socketsPerKey: limits?.sockets_per_key ?? 0,
     },
-    keysPerKey: file.limits?.keys_per_key ?? 100,
+    keysPerKey: limits?.keys_per_key ?? 100,
     keepBooksMs: (file.books?.keep_days ?? 90) * 86_400_000,
     trustedProxies: file.trusted_proxies ?? [],
-    speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
+    speechMs: (limits?.speech_seconds ?? 1_800) * 1_000,
     stopDelayMs: (file.stop?.delay_seconds ?? 0) * 1_000,
   };
   if (parsed === undefined) return settings;
@@ -189,30 +193,15 @@ export function readSettings(environment: Environment): Settings {
   return { ...settings, warnings };
 }
 
-/** Megabytes of request bodies that one key may have in the memory of a process. */
+/** Returns the megabytes of request bodies that one key may have in the memory of a process. */
 export function bodyMbPerKey({ limits }: Pick<Settings, 'limits'>): number {
   return limits.bodyMbPerKey ?? 2 * limits.bodyMb;
 }
 
-/** All that no log may show. */
+/** Returns all values that no log may contain. */
 export function secretsIn({ bootstrapKey, callbacks, channels, traces }: Settings): string[] {
   const headers = Object.values(traces?.headers ?? {});
   return [bootstrapKey ?? '', callbacks.secret ?? '', ...headers, ...channels.map(({ key }) => key)];
-}
-
-function databaseLimits(file: ConfigurationFile['database'] = {}): PostgresLimits {
-  return {
-    connections: file.connections ?? standardLimits.connections,
-    connectTimeoutMs: file.connect_timeout_ms ?? standardLimits.connectTimeoutMs,
-    statementTimeoutMs: file.statement_timeout_ms ?? standardLimits.statementTimeoutMs,
-    idleInTransactionTimeoutMs:
-      file.idle_in_transaction_timeout_ms ?? standardLimits.idleInTransactionTimeoutMs,
-  };
-}
-
-function taskMs(sandbox: ConfigurationFile['sandbox']): number | undefined {
-  const seconds = typeof sandbox === 'object' ? sandbox.task_seconds : undefined;
-  return seconds === undefined ? undefined : seconds * 1_000;
 }
 
 function tlsPair(certificatePath: string | undefined, keyPath: string | undefined): Settings['tls'] {
@@ -229,11 +218,11 @@ function tlsPair(certificatePath: string | undefined, keyPath: string | undefine
   return { certificate, key };
 }
 
-function readText(path: string, wantedBy: string): string {
+function readText(path: string, variable: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new SettingsError(`${wantedBy}: cannot read ${path}.`, { cause });
+    throw new SettingsError(`${variable}: cannot read ${path}.`, { cause });
   }
 }
 
@@ -243,17 +232,16 @@ function port(name: string, text: string): number {
   throw new SettingsError(`${name} must be a whole number from 0 to 65535, not ${text}.`);
 }
 
-/** More than any machine has cores for. */
-const mostWorkers = 256;
+const maxWorkers = 256;
 
 function workers(text: string, shared: boolean): number {
-  if (text === 'auto') return shared ? Math.min(mostWorkers, availableParallelism()) : 1;
+  if (text === 'auto') return shared ? Math.min(maxWorkers, availableParallelism()) : 1;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > mostWorkers)
-    throw new SettingsError(`WORKERS must be auto or a whole number from 1 to ${mostWorkers}, not ${text}.`);
+  if (!/^\d+$/.test(text) || value < 1 || value > maxWorkers)
+    throw new SettingsError(`WORKERS must be auto or a whole number from 1 to ${maxWorkers}, not ${text}.`);
   if (value > 1 && !shared)
     throw new SettingsError(
-      `WORKERS: ${value} workers need DATABASE_URL, since the embedded database in DATA_DIR belongs to one process.`,
+      `WORKERS: ${value} workers need DATABASE_URL, because the embedded database in DATA_DIR belongs to one process.`,
     );
   return value;
 }
@@ -267,9 +255,5 @@ function logLevel(text: string): string {
 
 function bootstrapKey(key: string | undefined): string | undefined {
   if (key === undefined || /^[\x21-\x7e]{8,256}$/.test(key)) return key;
-  throw new SettingsError('BOOTSTRAP_KEY must be 8 to 256 printable characters without blanks.');
-}
-
-function songSeconds(sandbox: ConfigurationFile['sandbox']): number | undefined {
-  return typeof sandbox === 'object' ? sandbox.song_seconds : undefined;
+  throw new SettingsError('BOOTSTRAP_KEY must be 8 to 256 printable characters without spaces.');
 }

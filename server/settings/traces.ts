@@ -9,22 +9,18 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Where spans are sent, by OpenTelemetry's own variables. */
+/** Settings of the span export, from OpenTelemetry's own variables. */
 export interface TraceSettings {
   url: string;
-  /** They may hold secrets. */
+  /** They may contain secrets. */
   headers: Readonly<Record<string, string>>;
   serviceName: string;
   sampler: (typeof samplers)[number];
-  /** Share of traces that are recorded, from 0 to 1, where the sampler asks for one. */
+  /** Share of traces to record, from 0 to 1, for samplers with a ratio. */
   ratio: number;
 }
 
-/**
- * Undefined: no spans are recorded.
- *
- * @throws SettingsError naming the variable that is wrong.
- */
+/** Reads the settings. Undefined: no spans are recorded. @throws SettingsError naming the invalid variable */
 export function traceSettings(set: (name: string) => string | undefined): TraceSettings | undefined {
   const own = set('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
   const common = set('OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -56,10 +52,10 @@ export function traceSettings(set: (name: string) => string | undefined): TraceS
 function endpoint(name: string, text: string): string {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol)) return text;
-  throw new SettingsError(`${name} must be an address that begins with http:// or https://.`);
+  throw new SettingsError(`${name} must be a URL that begins with http:// or https://.`);
 }
 
-/** `name=value` pairs with commas between them, values percent-encoded. */
+/** Parses comma-separated `name=value` pairs with percent-encoded values. */
 function headersOf(name: string, set: (name: string) => string | undefined): Record<string, string> {
   const pairs = (set(name) ?? '').split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(
@@ -68,9 +64,9 @@ function headersOf(name: string, set: (name: string) => string | undefined): Rec
       try {
         if (at > 0) return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
       } catch {
-        // Told below, without the value.
+        // The error below does not contain the value.
       }
-      throw new SettingsError(`${name} must be name=value pairs with commas between them.`);
+      throw new SettingsError(`${name} must be name=value pairs, separated by commas.`);
     }),
   );
 }

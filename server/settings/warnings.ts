@@ -9,7 +9,7 @@ interface Configured extends PriceSettings {
   channels: readonly (PriceSettings['channels'][number] & { groups: readonly string[] | undefined })[];
 }
 
-/** A likely mistake in the configuration file that does not keep it from taking effect. */
+/** A likely mistake in a valid configuration file. */
 export interface Warning {
   /** Path of the value in the file. */
   at: (string | number)[];
@@ -18,7 +18,7 @@ export interface Warning {
 
 /** The models behind an id or pattern in the `models` of a channel. */
 interface Entry {
-  /** Ids of catalogue models. The pattern itself, where it names models beyond the catalogue. */
+  /** Ids of catalog models, and the pattern itself if it matches models outside the catalog. */
   models: readonly string[];
   /** Names of the groups that the channel is open to. */
   groups: readonly string[];

@@ -75,7 +75,7 @@ test('SIGHUP reads the file again; one that is wrong is told with its line, and 
   await hangUp('the configuration was reloaded', 1);
   expect(await models()).toEqual(['voxa-v3-plus']);
   writeFileSync(file, 'channels: []\nprizes: {}\n');
-  await hangUp('all stays as it was', 1);
+  await hangUp('was not applied', 1);
   expect(said).toContain(`${file}:2: prizes is not a known setting.`);
   expect(await models()).toEqual(['voxa-v3-plus']);
   expect(said).not.toContain('another-secret');
@@ -123,7 +123,7 @@ test('a renewed certificate is shown to whoever connects from then on', async ()
   expect(await shown()).toBe('first');
   const withKey = renew('second');
   // Half of it is there: the pair does not fit.
-  await hangUp('all stays as it was', 1);
+  await hangUp('was not applied', 1);
   expect(await shown()).toBe('first');
   withKey();
   await hangUp('the configuration was reloaded', 1);

@@ -46,7 +46,7 @@ test('WORKERS is a number or auto, and several workers need a PostgreSQL databas
   expect(workers('auto')).toBe(availableParallelism());
   expect([workers('auto', ''), workers('1', '')]).toEqual([1, 1]);
   expect(() => workers('2', '')).toThrow(
-    'WORKERS: 2 workers need DATABASE_URL, since the embedded database in DATA_DIR belongs to one process.',
+    'WORKERS: 2 workers need DATABASE_URL, because the embedded database in DATA_DIR belongs to one process.',
   );
   for (const text of ['0', '-1', '1.5', '257', 'many', '1e2', ' 2'])
     expect(() => workers(text)).toThrow(`WORKERS must be auto or a whole number from 1 to 256, not ${text}.`);
