@@ -118,7 +118,7 @@ export class CallQuota implements Reservations, QuotaSource {
     }
     const lease = await this.#reserveInLease(token.id, amount);
     if (this.#reservations.has(requestId)) {
-      if (lease !== undefined) this.#leases.cancel(lease, amount);
+      if (lease !== undefined) this.#leases.release(lease, amount);
       return 'duplicate';
     }
     if (lease !== undefined) {
@@ -144,9 +144,10 @@ export class CallQuota implements Reservations, QuotaSource {
       return outcome;
     } finally {
       // A failed attempt has written nothing.
-      if (draw === 'drawn') this.#leases.moveToLedger(lease, amount);
-      else if (draw === 'unused') this.#leases.cancel(lease, amount);
-      else this.#leases.discard(lease, amount);
+      this.#leases.release(lease, amount, {
+        used: draw === 'drawn' ? amount : 0,
+        isLost: draw === 'no_lease',
+      });
     }
   }
 
@@ -164,8 +165,12 @@ export class CallQuota implements Reservations, QuotaSource {
   }
 
   async extend(request: ExtendRequest): Promise<ExtendResult> {
-    const reservation = this.#reservations.get(request.requestId);
-    if (reservation === undefined) return this.#extendInLedger(request);
+    const { requestId, tokenId, from, to } = request;
+    const reservation = this.#reservations.get(requestId);
+    if (reservation === undefined) {
+      const extend = () => this.#parts.ledger.extend(request);
+      return tokenId === undefined ? extend() : this.withReclaim(tokenId, to - from, extend, lacksQuota);
+    }
     requireExtension(request);
     const extended = (reservation.extending ?? Promise.resolve()).then(() =>
       this.#extend(reservation, request),
@@ -179,7 +184,7 @@ export class CallQuota implements Reservations, QuotaSource {
     const cost = requireQuota('charged', request.charged);
     const reservation = await this.#close(requestId);
     if (reservation === undefined) return this.#parts.ledger.settle(request);
-    const { settlement } = await this.#record(reservation, cost, log);
+    const { settlement } = await this.#record(reservation, cost, log, () => {});
     if (settlement === null) return undefined;
     if (settlement.debt > 0) this.#parts.onShortfall?.({ requestId, ...settlement });
     return settlement;
@@ -188,11 +193,14 @@ export class CallQuota implements Reservations, QuotaSource {
   async refund(request: { requestId: string; log?: LogEntry }): Promise<boolean> {
     const reservation = await this.#close(request.requestId);
     if (reservation === undefined) return this.#parts.ledger.refund(request);
-    if (request.log !== undefined)
-      return (await this.#record(reservation, 0, request.log, true)).settlement !== null;
+    if (request.log !== undefined) {
+      const unavailable = Promise.withResolvers<true>();
+      const written = this.#record(reservation, 0, request.log, () => unavailable.resolve(true));
+      return Promise.race([written.then(({ settlement }) => settlement !== null), unavailable.promise]);
+    }
     this.#reservations.delete(request.requestId);
     const { lease, amount } = reservation;
-    if (lease !== undefined) this.#leases.cancel(lease, amount);
+    if (lease !== undefined) this.#leases.release(lease, amount);
     return true;
   }
 
@@ -230,9 +238,13 @@ export class CallQuota implements Reservations, QuotaSource {
     return !reservation.isClosed && this.#reservations.get(reservation.request.requestId) === reservation;
   }
 
-  /** Writes the settlement of a reservation. With `hasty`, the result does not wait for an unavailable store. */
-  async #record(reservation: Reservation, cost: number, log: LogEntry, hasty = false): Promise<Booked> {
-    const { request, amount, lease } = reservation;
+  /** Writes the settlement of a reservation. While the store is unavailable, calls `onUnavailable` and waits. */
+  #record(
+    { request, amount, lease }: Reservation,
+    cost: number,
+    log: LogEntry,
+    onUnavailable: () => void,
+  ): Promise<Booked> {
     // The settlement takes the rest from the balance, in the same transaction.
     const charged = lease === undefined ? cost : Math.min(cost, amount + this.#leases.unreserved(lease));
     const returned = lease === undefined ? 0 : this.#leases.charge(lease, amount, charged);
@@ -251,7 +263,7 @@ export class CallQuota implements Reservations, QuotaSource {
       log,
     };
     const span = currentContext()?.trace?.child('settle', {});
-    const { written, told } = this.#settlements.book(call, hasty);
+    const written = this.#settlements.book(call, onUnavailable);
     const finish = (leaseGone: boolean) => {
       this.#reservations.delete(request.requestId);
       if (lease !== undefined) this.#leases.closeCall(lease, leaseGone);
@@ -266,7 +278,7 @@ export class CallQuota implements Reservations, QuotaSource {
         span?.end({}, errorType(error));
       },
     );
-    return told;
+    return written;
   }
 
   async #extend(reservation: Reservation, { from, to, unlimited }: ExtendRequest): Promise<ExtendResult> {
@@ -303,14 +315,7 @@ export class CallQuota implements Reservations, QuotaSource {
     );
     if (outcome === 'insufficient_quota') return outcome;
     this.#reservations.delete(requestId);
-    if (lease !== undefined) this.#leases.moveToLedger(lease, from);
+    if (lease !== undefined) this.#leases.release(lease, from, { used: from });
     return outcome;
-  }
-
-  #extendInLedger(request: ExtendRequest): Promise<ExtendResult> {
-    const extend = () => this.#parts.ledger.extend(request);
-    if (request.tokenId === undefined) return extend();
-    const added = request.to - request.from;
-    return this.withReclaim(request.tokenId, added, extend, lacksQuota);
   }
 }

@@ -1,4 +1,5 @@
-import type { Alarm, Timers } from '../lib/timers.ts';
+import { PeriodicTask } from '../lib/periodic-task.ts';
+import type { Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { Heartbeat as GatewayHeartbeat, Released } from '../store/commands/gateways.ts';
 import type { Store } from '../store/store.ts';
@@ -32,12 +33,12 @@ export class Heartbeat {
   #epoch = 0;
   /** End of the time in which no other gateway can have removed this one, by the monotonic clock. */
   #memberUntil = Number.POSITIVE_INFINITY;
-  #alarm: Alarm | undefined;
-  #running: Promise<void> = Promise.resolve();
+  readonly #polling: PeriodicTask;
   #releasing: Promise<void> | undefined;
 
   constructor(options: HeartbeatOptions) {
     this.#options = { intervalMs: 1_000, maxMissed: 5, ...options };
+    this.#polling = new PeriodicTask(options.timers);
   }
 
   /** Whether no other gateway can have removed this one yet. */
@@ -57,25 +58,18 @@ export class Heartbeat {
     if (!alone) this.#renewAt(timers.monotonic());
     await store.run('recordHeartbeat', { id, heartbeat: this.#heartbeat, alone });
     const released = await store.run('releaseOrphans', { now: clock(), dueNow: timers.monotonic() });
-    if (!alone) {
-      this.#alarm = timers.alarm(intervalMs, () => {
-        this.#running = this.#poll()
-          .catch((error: unknown) => {
-            // The store logs its own absence once.
-            if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'the heartbeat failed');
-          })
-          .then(() => this.#alarm?.refresh());
-      });
-    }
+    const onError = (error: unknown) => {
+      // The store logs its own absence once.
+      if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'the heartbeat failed');
+    };
+    if (!alone) this.#polling.start(intervalMs, () => this.#poll(), onError);
     return released;
   }
 
   /** Deregisters this gateway. Call it when it has no claim, lease or reservation. */
   async stop(): Promise<void> {
     const { store, id, logger } = this.#options;
-    this.#alarm?.cancel();
-    this.#alarm = undefined;
-    await this.#running;
+    await this.#polling.stop();
     await this.#releasing;
     try {
       await store.run('removeGateway', { id, heartbeat: null });

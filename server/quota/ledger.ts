@@ -24,8 +24,8 @@ export type LeaseDraw = 'drawn' | 'unused' | 'no_lease';
 /** Provides quota for work that is stored in rows of its own, such as tasks. */
 export interface QuotaSource {
   /**
-   * Runs `attempt`, which takes quota from a key's balance. While `isRefused` says that the balance is too low, reclaims
-   * leased quota of the key and runs it again.
+   * Runs `attempt`, which takes quota from a key's balance. If `isRefused` returns true, the balance is too low: reclaims
+   * leased quota of the key and runs the attempt again.
    */
   withReclaim<T>(
     tokenId: number,

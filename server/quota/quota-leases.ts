@@ -158,10 +158,14 @@ export class QuotaLeases {
     return Math.max(0, lease.remaining - lease.reserved);
   }
 
-  /** Releases a reservation that costs nothing. */
-  cancel(lease: QuotaLease, reserved: number): void {
+  /**
+   * Removes a reservation. `used`: the part that the ledger has taken over. `isLost`: the lease no longer exists in the
+   * database.
+   */
+  release(lease: QuotaLease, reserved: number, { used = 0, isLost = false } = {}): void {
     lease.reserved -= reserved;
-    this.closeCall(lease, false);
+    lease.remaining -= used;
+    this.closeCall(lease, isLost);
   }
 
   /**
@@ -181,18 +185,6 @@ export class QuotaLeases {
     if (isLost || lease.isDraining) this.#drain(lease);
   }
 
-  /** Removes a reservation that the ledger has taken over. */
-  moveToLedger(lease: QuotaLease, reserved: number): void {
-    lease.remaining -= reserved;
-    this.cancel(lease, reserved);
-  }
-
-  /** Removes a reservation that the ledger could not take over because the lease was lost. */
-  discard(lease: QuotaLease, reserved: number): void {
-    lease.reserved -= reserved;
-    this.closeCall(lease, true);
-  }
-
   /**
    * Reclaims leased quota of a key, first from this gateway, for an amount that the balance does not cover. Waits up to 2 s
    * for other gateways. Returns false if all quota of the key would not cover the amount. `again`: an earlier attempt
@@ -201,7 +193,10 @@ export class QuotaLeases {
   async reclaim(tokenId: number, amount: number, again: boolean): Promise<boolean> {
     const { store, gateway } = this.#parts;
     const key = this.#keyOf(tokenId);
-    await this.#returnOwn(key);
+    key.ledgerOnlyUntil = this.#parts.timers.monotonic() + ledgerOnlyMs;
+    await key.granting?.catch(() => {});
+    if (key.lease !== undefined) this.#drain(key.lease);
+    await this.#drained(key);
     const lent = await findLent(store.read, tokenId, gateway);
     if (lent === undefined || lent.remain + lent.leased < amount) return false;
     const isCovered = lent.remain >= amount;
@@ -298,13 +293,6 @@ export class QuotaLeases {
     const usedAt = this.#parts.timers.monotonic();
     key.lease = { ...granted, reserved: 0, openCalls: 0, isDraining: false, usedAt, returning: undefined };
     this.#leases.set(granted.id, key.lease);
-  }
-
-  async #returnOwn(key: KeyState): Promise<void> {
-    key.ledgerOnlyUntil = this.#parts.timers.monotonic() + ledgerOnlyMs;
-    await key.granting?.catch(() => {});
-    if (key.lease !== undefined) this.#drain(key.lease);
-    await this.#drained(key);
   }
 
   /** Resolves when no return is running. Quota that becomes free during one is returned by the next. */

@@ -8,13 +8,12 @@ import type { Store } from '../store/store.ts';
 export interface Booked {
   /** null: it was written before. */
   settlement: Settlement | null;
-  /** The lease of the call does not exist any more. */
+  /** The lease of the call no longer exists. */
   leaseGone: boolean;
 }
 
 interface Item {
   call: BookedCall;
-  /** Called when the store is unavailable. */
   onUnavailable: () => void;
 }
 
@@ -30,24 +29,12 @@ export class Settlements {
     this.#store = store;
   }
 
-  /**
-   * `written` resolves when the call is on disk. It waits for a store that is unavailable. `told` is the same promise, except that with
-   * `hasty` it resolves as soon as the store is found unavailable.
-   */
-  book(call: BookedCall, hasty = false): { written: Promise<Booked>; told: Promise<Booked> } {
-    if (!hasty) {
-      const written = this.#batcher.add({ call, onUnavailable: () => {} });
-      return { written, told: written };
-    }
-    const told = Promise.withResolvers<Booked>();
-    const settlement = { charged: call.charged, debt: 0 };
-    const onUnavailable = () => told.resolve({ settlement, leaseGone: false });
-    const written = this.#batcher.add({ call, onUnavailable });
-    written.then(told.resolve, told.reject);
-    return { written, told: told.promise };
+  /** Resolves when the call is on disk. While the store is unavailable, calls `onUnavailable` and waits. */
+  book(call: BookedCall, onUnavailable: () => void = () => {}): Promise<Booked> {
+    return this.#batcher.add({ call, onUnavailable });
   }
 
-  /** Why the store does not accept the waiting calls, while they are sent again and again: its disk is full, for example. */
+  /** Why the store refuses the waiting calls, such as a full disk. Undefined when none is being repeated. */
   get refusal(): StoreUnavailable | undefined {
     return this.#refusal;
   }

@@ -81,7 +81,7 @@ class Fixture {
       this.timers.advance(Math.min(10_000, left));
       this.leases.recordUse(token.id, amount);
       const lease = this.leases.reserve(token.id, amount);
-      if (lease !== undefined) this.leases.cancel(lease, amount);
+      if (lease !== undefined) this.leases.release(lease, amount);
     }
     await this.leases.pollRecalls();
   }
@@ -194,7 +194,7 @@ describe('a lease', () => {
     await lease.returning;
     // The reserved part stays until its settlement.
     expect(await leasedOf(token)).toMatchObject([{ remaining: 12, draining: 1 }]);
-    leases.moveToLedger(lease, 12);
+    leases.release(lease, 12, { used: 12 });
     leases.closeCall(lease, false);
     await lease.returning;
     expect(await leasedOf(token)).toEqual([]);
@@ -205,7 +205,7 @@ describe('a lease', () => {
     const { leases } = fixture;
     const token = await makeToken(store, { remainQuota: 100_000 });
     const lease = await fixture.lease(token, 200);
-    leases.cancel(lease, 200);
+    leases.release(lease, 200);
     expect(lease.remaining).toBe(800);
     // 25 every 10 s, over two windows of 30 s.
     await fixture.use(token, 25, 90_000);
@@ -214,7 +214,7 @@ describe('a lease', () => {
     leases.reserve(token.id, 700);
     await fixture.use(token, 5, 90_000);
     expect(lease.isDraining).toBe(false);
-    leases.cancel(lease, 700);
+    leases.release(lease, 700);
     await leases.pollRecalls();
     expect(lease.isDraining).toBe(true);
     await leases.stop();
@@ -236,7 +236,7 @@ describe('a lease', () => {
     expect(leases.extend(lease, 1)).toBe(true);
     membership.epoch += 1;
     expect([leases.reserve(token.id, 1), lease.isDraining]).toEqual([undefined, true]);
-    leases.cancel(lease, 11);
+    leases.release(lease, 11);
     await leases.stop();
     expect(await leasedOf(token)).toEqual([]);
   });
@@ -251,12 +251,12 @@ describe('a lease', () => {
     await disableToken(store, token);
     await leases.pollRecalls();
     expect(lease.returning).toBeDefined();
-    leases.cancel(lease, 10);
+    leases.release(lease, 10);
     await returned(lease);
     expect(await leasedOf(token)).toMatchObject([{ remaining: 12, draining: 1 }]);
-    leases.cancel(lease, 7);
+    leases.release(lease, 7);
     expect(lease.returning).toBeDefined();
-    leases.moveToLedger(lease, 5);
+    leases.release(lease, 5, { used: 5 });
     await returned(lease);
     expect(await leasedOf(token)).toEqual([]);
   });
@@ -271,7 +271,7 @@ describe('a lease', () => {
     membership.epoch += 1;
     expect(leases.reserve(token.id, 1)).toBeUndefined();
     await returned(lease);
-    leases.cancel(lease, 10);
+    leases.release(lease, 10);
     const { reads } = fixture;
     await leases.pollRecalls();
     await leases.stop();
@@ -290,7 +290,7 @@ describe('a lease', () => {
     expect([lines.length, lease.isDraining]).toEqual([1, true]);
     failure.run = undefined;
     expect(await leasedOf(token)).toMatchObject([{ remaining: 40, draining: 0 }]);
-    leases.cancel(lease, 10);
+    leases.release(lease, 10);
     await lease.returning;
     expect(await leasedOf(token)).toEqual([]);
   });
@@ -303,7 +303,7 @@ describe('leased quota of a key', () => {
     const [here, there] = [await Fixture.make({ timers }), await Fixture.make({ timers })];
     const token = await makeToken(store, { remainQuota: 200 });
     const lease = await there.lease(token, 10);
-    there.leases.cancel(lease, 10);
+    there.leases.release(lease, 10);
     return { timers, here, there, token, lease };
   }
   const recalls = ({ commands }: Fixture) => commands.filter((name) => name === 'recallLeases').length;
@@ -408,7 +408,7 @@ describe('polls for recalled leases', () => {
     await disableToken(store, token);
     await pass(fixture, 250);
     expect(lease.isDraining).toBe(true);
-    leases.cancel(lease, 10);
+    leases.release(lease, 10);
     await leases.stop();
     expect(fixture.timers.pending).toBe(0);
   });
@@ -450,7 +450,7 @@ describe('polls for recalled leases', () => {
     expect([fixture.reads, lease.isDraining]).toEqual([8, false]);
     await pass(fixture, 250);
     expect([fixture.reads, lease.isDraining]).toEqual([8, true]);
-    fixture.leases.cancel(lease, 10);
+    fixture.leases.release(lease, 10);
     await fixture.leases.stop();
   });
 
@@ -473,7 +473,7 @@ describe('polls for recalled leases', () => {
     await disableToken(store, token);
     expect(await readsAfter({ keyIds: idsOf(token) })).toBe(1);
     expect(lease.isDraining).toBe(true);
-    fixture.leases.cancel(lease, 10);
+    fixture.leases.release(lease, 10);
     await fixture.leases.stop();
   });
 });

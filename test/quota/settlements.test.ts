@@ -63,12 +63,11 @@ test('each call receives its charge and whether its lease is gone', async () => 
     settlements.book(call('b', { lease: 'lease 2' })),
     settlements.book(call('c', { lease: null })),
   ];
-  expect(await Promise.all(booked.map(({ written }) => written))).toEqual([
+  expect(await Promise.all(booked)).toEqual([
     { settlement: { charged: 4, debt: 1 }, leaseGone: false },
     { settlement: null, leaseGone: true },
     { settlement: three, leaseGone: false },
   ]);
-  expect(booked.every(({ written, told }) => written === told)).toBe(true);
   expect(batches).toEqual([['a', 'b', 'c']]);
 });
 
@@ -76,7 +75,7 @@ test('calls of one turn of the event loop are written in one batch', async () =>
   const first = settlements.book(call('a'));
   for (let step = 0; step < 9; step += 1) await Promise.resolve();
   settlements.book(call('b'));
-  await first.written;
+  await first;
   expect(batches).toEqual([['a', 'b']]);
 });
 
@@ -92,12 +91,12 @@ test('calls that arrive during a write form the next batch', async () => {
   const idle = settlements.idle();
   expect(await isSettled(idle)).toBe(false);
   first.resolve();
-  await Promise.all([one, ...two].map(({ written }) => written));
+  await Promise.all([one, ...two]);
   await idle;
   expect(batches).toEqual([['a'], ['b', 'c']]);
   // Nothing runs any more, so the next call starts a new batch.
   await settlements.idle();
-  await settlements.book(call('d')).written;
+  await settlements.book(call('d'));
   expect(batches).toHaveLength(3);
 });
 
@@ -105,7 +104,7 @@ test('after a batch of six or more, calls of the next millisecond form one batch
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     const many = (count: number) =>
-      Promise.all(Array.from({ length: count }, () => settlements.book(call('many')).written));
+      Promise.all(Array.from({ length: count }, () => settlements.book(call('many'))));
     await many(5);
     settlements.book(call('a'));
     await turns();
@@ -127,7 +126,7 @@ test('a batch has at most 500 calls', async () => {
   const calls = Array.from({ length: 501 }, (_, index) => settlements.book(call(`${index}`)));
   await settlements.idle();
   expect(batches.map(({ length }) => length)).toEqual([500, 1]);
-  expect(await calls.at(-1)?.written).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
+  expect(await calls.at(-1)).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
 });
 
 test('a call that the store refuses does not fail other calls of its batch', async () => {
@@ -135,28 +134,28 @@ test('a call that the store refuses does not fail other calls of its batch', asy
     if (calls.some(({ requestId }) => requestId === 'bad')) throw new RangeError('not this one');
     return allCharged(calls);
   };
-  const [good, bad] = [settlements.book(call('good')), settlements.book(call('bad'), true)];
-  await expect(bad.told).rejects.toThrow('not this one');
-  await expect(bad.written).rejects.toThrow('not this one');
-  expect(await good.written).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
+  const [good, bad] = [settlements.book(call('good')), settlements.book(call('bad'))];
+  await expect(bad).rejects.toThrow('not this one');
+  expect(await good).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
   expect(batches).toEqual([['good', 'bad'], ['good'], ['bad']]);
 });
 
-test('all calls wait for an unavailable store, except that a hasty one resolves with its charge', async () => {
+test('calls wait for an unavailable store, which their callback reports', async () => {
   const away = new StoreUnavailable(new Error('away'));
   let isAway = true;
   answer = (calls) => {
     if (isAway) throw away;
     return { settlements: calls.map(() => ({ charged: 2, debt: 0 })), gone: ['lease 1'] };
   };
-  const patient = settlements.book(call('patient'));
-  const hasty = settlements.book(call('hasty', { charged: 0 }), true);
-  expect(await hasty.told).toEqual({ settlement: { charged: 0, debt: 0 }, leaseGone: false });
-  expect([await isSettled(patient.told), await isSettled(hasty.written)]).toEqual([false, false]);
+  const first = settlements.book(call('first'));
+  const unavailable = Promise.withResolvers<void>();
+  const second = settlements.book(call('second'), unavailable.resolve);
+  await unavailable.promise;
+  expect([await isSettled(first), await isSettled(second)]).toEqual([false, false]);
   expect(settlements.refusal).toBe(away);
   isAway = false;
   const late = { settlement: { charged: 2, debt: 0 }, leaseGone: true };
-  expect([await patient.written, await hasty.written]).toEqual([late, late]);
+  expect(await Promise.all([first, second])).toEqual([late, late]);
   expect(settlements.refusal).toBeUndefined();
 });
 
@@ -165,7 +164,7 @@ test('a call that fails after an outage does not block later reservations', asyn
     if (batches.length === 1) throw new StoreUnavailable(new Error('away'));
     throw new TypeError('at fault');
   };
-  await expect(settlements.book(call('a')).written).rejects.toThrow('at fault');
+  await expect(settlements.book(call('a'))).rejects.toThrow('at fault');
   expect([batches, settlements.refusal]).toEqual([[['a'], ['a']], undefined]);
 });
 
@@ -175,7 +174,7 @@ test('calls reject with StoreUnavailable when the gateway stops waiting', async 
   };
   over.abort();
   const both = [settlements.book(call('a')), settlements.book(call('b'))];
-  for (const { written } of both) await expect(written).rejects.toThrow(StoreUnavailable);
+  for (const written of both) await expect(written).rejects.toThrow(StoreUnavailable);
   // One write for all: the store would refuse each of them alone, too.
   expect(batches).toEqual([['a', 'b']]);
 });
