@@ -10,24 +10,24 @@ import { Failure } from '../lib/failure.ts';
 import type { Timers } from '../lib/timers.ts';
 import { logFields, runInContext, type TelemetryContext } from '../telemetry/telemetry-context.ts';
 import { startTrace, type Trace } from '../telemetry/trace.ts';
-import type { Connection, LiveSocket } from './connection.ts';
+import type { Connection } from './connection.ts';
 import {
   isSocketUpgrade,
   operationOf,
   refuseUpgrade,
   type SocketProtocol,
   subprotocol,
-  type VerifiedHandshake,
   verifyHandshake,
 } from './handshake.ts';
 import { maxFrameBytes } from './limits.ts';
+import type { SocketSession } from './session.ts';
 
 /** Starts the session of an open socket. `channels` serve its model; there is at least one. */
-export type StartSession = (
+type StartSession = (
   connection: Connection,
   socket: WebSocket,
   channels: readonly Channel[],
-) => LiveSocket;
+) => SocketSession;
 
 export interface AcceptOptions {
   /** Path where the application is mounted. */
@@ -46,10 +46,8 @@ export function acceptSockets(
 ): OpenSockets {
   const { timers } = gateway;
   const sockets = new OpenSockets(timers);
-  const contexts = new WeakMap<IncomingMessage, TelemetryContext>();
-  const contextOf = (request: IncomingMessage) =>
-    contexts.get(request) ?? { requestId: '', trace: undefined };
-  const idOf = (request: IncomingMessage) => contextOf(request).requestId;
+  const requestIds = new WeakMap<IncomingMessage, string>();
+  const idOf = (request: IncomingMessage) => requestIds.get(request) ?? '';
   const webSocketServer = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -63,29 +61,6 @@ export function acceptSockets(
     const failure = new Failure(400, 'invalid_request', `${error.message}.`);
     refuseUpgrade(socket, idOf(request), failure, ['sec-websocket-version: 13, 8']);
   });
-
-  const startSocket = (
-    handshake: VerifiedHandshake,
-    request: IncomingMessage,
-    startedAt: number,
-    socket: WebSocket,
-    stream: Duplex,
-  ) => {
-    const { protocol, channels } = handshake;
-    const { requestId, trace } = contextOf(request);
-    const connection: Connection = {
-      ...handshake,
-      gateway,
-      requestId,
-      trace,
-      startedAt,
-      timers,
-      stream,
-    };
-    const session = startSession[protocol](connection, socket, channels);
-    sockets.add(session);
-    return session;
-  };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const { url = '' } = request;
@@ -101,7 +76,7 @@ export function acceptSockets(
       requestId,
       trace: startTrace(request.headers.traceparent, requestId),
     };
-    contexts.set(request, context);
+    requestIds.set(request, requestId);
     const record = (status: number, trace: Trace | undefined) =>
       recordRequest(recordedFrom, 'GET', { operation: operationOf(request), trace }, status);
     // Until the upgrade this is the only listener, and an error without a listener is thrown.
@@ -118,7 +93,11 @@ export function acceptSockets(
           webSocketServer.handleUpgrade(request, socket, head, (opened) => {
             // The session ends its own span.
             record(101, undefined);
-            ({ ended } = startSocket(handshake, request, startedAt, opened, socket));
+            const { protocol, channels } = handshake;
+            const connection = { ...handshake, ...context, gateway, startedAt, timers, stream: socket };
+            const session = startSession[protocol](connection, opened, channels);
+            sockets.add(session);
+            ({ ended } = session);
           });
         } finally {
           void ended.then(release);
@@ -141,7 +120,7 @@ const closeTimeoutMs = 2_000;
 /** The open sockets of a gateway, which it drains when it stops. */
 export class OpenSockets {
   readonly #timers: Timers;
-  readonly #live = new Set<LiveSocket>();
+  readonly #live = new Set<SocketSession>();
   #draining = false;
 
   constructor(timers: Timers) {
@@ -153,7 +132,7 @@ export class OpenSockets {
   }
 
   /** Tracks a socket until it has ended. */
-  add(socket: LiveSocket): void {
+  add(socket: SocketSession): void {
     this.#live.add(socket);
     if (this.#draining) socket.drain();
     void socket.ended.then(() => void this.#live.delete(socket));

@@ -6,7 +6,7 @@ import type { Timers } from '../lib/timers.ts';
 import type { TelemetryContext } from '../telemetry/telemetry-context.ts';
 
 /** The key of a socket. It may change while the socket is open. */
-export interface SocketKey {
+interface SocketKey {
   /** The caller as of the last check. */
   readonly caller: Caller;
   /** @throws Failure 401 or 403 if the key was revoked or may no longer use the model. */
@@ -25,16 +25,4 @@ export interface Connection extends TelemetryContext {
   readonly timers: Timers;
   /** The TCP or TLS connection of the client's socket. */
   readonly stream: Duplex;
-}
-
-/** An open socket, as the shutdown of the gateway controls it. */
-export interface LiveSocket {
-  /** Resolves when the socket is settled and the client is disconnected. Never rejects. */
-  readonly ended: Promise<void>;
-  /** Refuses new work; running work may finish. */
-  drain(): void;
-  /** Sends the client an error and closes with 1001. */
-  shutDown(): void;
-  /** Destroys the connection. */
-  terminate(): void;
 }

@@ -1,13 +1,15 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { WebSocket } from 'ws';
-import type { SocketRequest } from '../channels/socket.ts';
+import type { Channel } from '../channels/channel.ts';
+import { openSocketWithFailover, recordClose, type SocketRequest } from '../channels/socket.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Alarm } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
-import { logFields } from '../telemetry/telemetry-context.ts';
-import type { Connection, LiveSocket } from './connection.ts';
-import { countSocket } from './count-socket.ts';
+import { socketDuration, socketsActive } from '../telemetry/metrics.ts';
+import { logFields, runInContext } from '../telemetry/telemetry-context.ts';
+import type { Connection } from './connection.ts';
 import { idleTimeoutMs, maxSettlementWaitMs } from './limits.ts';
-import { Relay } from './relay.ts';
+import { Peer } from './peer.ts';
 
 /** How a socket ended, for the log: an HTTP status and, if it failed, an error code. */
 export interface Outcome {
@@ -20,46 +22,60 @@ export function isServerFailure({ status }: Outcome): boolean {
   return status === 429 || status >= 500;
 }
 
-/** The base of both protocols: settles once, before the client is notified, and handles idle time and key changes. */
-export abstract class SocketSession implements LiveSocket {
-  readonly ended: Promise<void>;
+const attributesOf: Readonly<Record<SocketRequest['path'], Attributes>> = {
+  '/api-ws/v1/realtime': { 'unigate.operation': 'openRealtimeSocket' },
+  '/api-ws/v1/inference': { 'unigate.operation': 'openInferenceSocket' },
+};
+
+/**
+ * The base of both protocols. Relays frames between a client and one upstream at a time, with backpressure in both
+ * directions. Settles once, before the client is notified, and handles idle time and key changes.
+ */
+export abstract class SocketSession {
+  readonly #ended = Promise.withResolvers<void>();
+  /** Resolves when the session is settled and the client is disconnected. Never rejects. */
+  readonly ended = this.#ended.promise;
   protected readonly connection: Connection;
-  protected readonly relay: Relay;
-  #idleAlarm: Alarm;
+  protected readonly client: Peer;
+  readonly #path: SocketRequest['path'];
+  readonly #openedAt = performance.now();
   readonly #unwatchKey: () => void;
-  readonly #countEnd: (status: number) => void;
+  readonly #stopped = new AbortController();
+  #upstream: { peer: Peer; channel: Channel } | undefined;
+  #channelName = '';
+  #idleAlarm: Alarm;
   #ending: Promise<void> | undefined;
-  #resolveEnded: () => void = () => {};
 
   constructor(connection: Connection, path: SocketRequest['path'], socket: WebSocket) {
+    const { key, timers, stream } = connection;
     this.connection = connection;
-    this.#countEnd = countSocket(path, connection.trace);
-    this.ended = new Promise((resolve) => {
-      this.#resolveEnded = resolve;
-    });
-    this.#idleAlarm = connection.timers.alarm(idleTimeoutMs, () => this.#idleTimedOut());
-    this.#unwatchKey = connection.key.watch(() => this.#recheckKey());
-    this.relay = new Relay(connection, path, socket, {
-      fromClient: (data, binary) => (this.isEnding ? undefined : this.fromClient(data, binary)),
-      fromUpstream: (data, binary) => (this.isEnding ? undefined : this.fromUpstream(data, binary)),
-      clientClosed: (code) => void this.#clientClosed(code),
-      clientTooSlow: () => this.clientTooSlow(),
-      upstreamClosed: (code) => {
-        if (!this.isEnding) this.upstreamClosed(code);
-      },
-      failed: (error) => this.#failed(error),
-    });
+    this.#path = path;
+    socketsActive.add(1, attributesOf[path]);
+    this.#idleAlarm = timers.alarm(idleTimeoutMs, () => this.#idleTimedOut());
+    this.#unwatchKey = key.watch(() => this.#recheckKey());
+    const events = {
+      frame: (data: Buffer, binary: boolean) => (this.isEnding ? undefined : this.fromClient(data, binary)),
+      closed: (code: number) => void this.#clientClosed(code),
+      backpressure: (needsDrain: boolean) => this.#upstream?.peer.setPaused(needsDrain),
+      failed: (error: unknown) => this.#failed(error),
+      tooSlow: () => this.clientTooSlow(),
+    };
+    this.client = new Peer(socket, timers, events, stream);
   }
 
+  /** Refuses new work. Running work may finish. */
   abstract drain(): void;
+  /** Sends the client an error and closes with 1001. */
   abstract shutDown(): void;
 
+  /** Destroys the connection of the client. */
   terminate(): void {
-    this.relay.client.terminate();
+    this.client.terminate();
   }
 
   protected abstract fromClient(data: Buffer, binary: boolean): void | Promise<void>;
   protected abstract fromUpstream(data: Buffer, binary: boolean): void | Promise<void>;
+  /** Called when the upstream closes the connection, unless the session disconnected it. */
   protected abstract upstreamClosed(code: number): void;
   /** Ends the session of a client that has stopped reading. */
   protected abstract clientTooSlow(): void;
@@ -68,9 +84,69 @@ export abstract class SocketSession implements LiveSocket {
   protected abstract fail(error: unknown): void;
   protected abstract settle(outcome: Outcome): Promise<void>;
 
+  /** The channel of the connected upstream. Undefined if there is none. */
+  protected get channel(): Channel | undefined {
+    return this.#upstream?.channel;
+  }
+
+  /** Name of the last connected channel. Empty if there was none. */
+  protected get channelName(): string {
+    return this.#channelName;
+  }
+
   /** Whether the end has begun. Nothing is relayed any more. */
   protected get isEnding(): boolean {
     return this.#ending !== undefined;
+  }
+
+  /**
+   * Connects to one of the channels and disconnects the previous one.
+   *
+   * @throws Failure if no channel can be reached, or an AbortError if the client disconnected or the session is ending.
+   */
+  protected async connect(channels: readonly Channel[]): Promise<void> {
+    const { gateway, key, model, timers } = this.connection;
+    const signal = AbortSignal.any([this.client.disconnected, this.#stopped.signal]);
+    const request = { path: this.#path, model: model.id, user: key.caller.userId, signal, timers };
+    const opened = await runInContext(this.connection, () =>
+      openSocketWithFailover(gateway.channels.order(channels), request, gateway.logger),
+    );
+    const { channel, socket } = opened;
+    if (signal.aborted) {
+      socket.terminate();
+      signal.throwIfAborted();
+    }
+    this.#disconnect();
+    const isCurrent = () => this.#upstream?.peer === peer;
+    const peer = new Peer(socket, timers, {
+      frame: (data, binary) => (isCurrent() ? this.fromUpstream(data, binary) : undefined),
+      closed: (code) => {
+        if (!isCurrent()) return;
+        recordClose(opened, code);
+        this.#upstream = undefined;
+        this.client.setPaused(false);
+        this.upstreamClosed(code);
+      },
+      backpressure: (needsDrain) => {
+        if (isCurrent()) this.client.setPaused(needsDrain);
+      },
+      failed: (error) => this.#failed(error),
+    });
+    this.#upstream = { peer, channel };
+    this.#channelName = channel.name;
+    if (this.client.needsDrain) peer.setPaused(true);
+  }
+
+  protected toUpstream(data: Buffer | string): void {
+    this.#upstream?.peer.send(data, false);
+  }
+
+  /** Closes the connection to the upstream and ignores its later events. */
+  #disconnect(): void {
+    const previous = this.#upstream?.peer;
+    this.#upstream = undefined;
+    previous?.close(1000);
+    this.client.setPaused(false);
   }
 
   /** Restarts the idle timeout. */
@@ -93,11 +169,12 @@ export abstract class SocketSession implements LiveSocket {
     const { gateway, timers } = this.connection;
     this.#idleAlarm.cancel();
     this.#unwatchKey();
-    this.#countEnd(outcome.status);
+    this.#recordEnd(outcome);
     const settled = this.settle(outcome).catch((error: unknown) => {
       gateway.logger.error({ ...logFields(this.connection), err: error }, 'settling a socket failed');
     });
-    this.relay.stop();
+    this.#stopped.abort();
+    this.#disconnect();
     // The settlement waits while the store is unavailable; the report of a failure does not.
     const timeUp = Promise.withResolvers<void>();
     const alarm = timers.alarm(maxSettlementWaitMs, timeUp.resolve);
@@ -107,16 +184,25 @@ export abstract class SocketSession implements LiveSocket {
     await settled;
   }
 
+  /** Records the metrics of the socket and ends its span. */
+  #recordEnd({ status }: Outcome): void {
+    const attributes = attributesOf[this.#path];
+    socketsActive.add(-1, attributes);
+    const ended = { ...attributes, 'http.response.status_code': status };
+    socketDuration.record((performance.now() - this.#openedAt) / 1e3, ended);
+    this.connection.trace?.end(ended, status >= 500 ? String(status) : undefined, `GET ${this.#path}`);
+  }
+
   async #clientClosed(code: number): Promise<void> {
     const isNormal = code === 1000 || code === 1001 || code === 1005;
     const aborted = { status: 499, errorCode: 'client_closed_request' };
     await this.end(isNormal ? { status: 200 } : aborted, () => {});
-    this.#resolveEnded();
+    this.#ended.resolve();
   }
 
   #failed(error: unknown): void {
     const { gateway } = this.connection;
-    if (this.isEnding || this.relay.client.disconnected.aborted) return;
+    if (this.isEnding || this.client.disconnected.aborted) return;
     if (!(error instanceof Failure))
       gateway.logger.error({ ...logFields(this.connection), err: error }, 'handling a socket failed');
     this.fail(error);
@@ -124,7 +210,7 @@ export abstract class SocketSession implements LiveSocket {
 
   #idleTimedOut(): void {
     // A client that reads slowly is not idle. Pings detect whether it is alive.
-    if (this.relay.client.needsDrain) this.#idleAlarm.refresh();
+    if (this.client.needsDrain) this.#idleAlarm.refresh();
     else this.idleTimedOut();
   }
 

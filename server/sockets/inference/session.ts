@@ -71,7 +71,7 @@ export class InferenceSession extends SocketSession {
     if (!(await this.#checkVoices(frame))) return;
     if (action === 'continue-task' && !(await this.#acceptText(frame))) return;
     this.#enter(move.next);
-    this.relay.toUpstream(this.#withUpstreamModel(read, data));
+    this.toUpstream(this.#withUpstreamModel(read, data));
     if (action === 'continue-task') this.#task?.addSentText(frame.payload.input.text ?? '');
   }
 
@@ -96,12 +96,12 @@ export class InferenceSession extends SocketSession {
       { field, voice: parameters.voice, named: true },
       ...voicesIn('inference', { ...frame }, [field]),
     ]);
-    const { channel } = this.relay;
-    if (channel === undefined || !channels.includes(channel)) await this.relay.connect(channels);
+    const { channel } = this;
+    if (channel === undefined || !channels.includes(channel)) await this.connect(channels);
     if (this.isEnding) return;
-    const upstream = this.relay.channel?.upstreamModel(model.id);
+    const upstream = this.channel?.upstreamModel(model.id);
     this.#sent = true;
-    this.relay.toUpstream(JSON.stringify({ ...frame, payload: { ...frame.payload, model: upstream } }));
+    this.toUpstream(JSON.stringify({ ...frame, payload: { ...frame.payload, model: upstream } }));
   }
 
   /** Checks that the task's channel has all voices of a later frame. Returns false if the task failed or ended. */
@@ -110,7 +110,7 @@ export class InferenceSession extends SocketSession {
     const [first] = voices;
     if (first === undefined) return true;
     const { gateway, key, model } = this.connection;
-    const { channel } = this.relay;
+    const { channel } = this;
     const channels = await channelsForVoices(gateway, key.caller, model, voices, channel);
     if (!this.#running) return false;
     if (channel !== undefined && channels.includes(channel)) return true;
@@ -143,7 +143,7 @@ export class InferenceSession extends SocketSession {
   /** Returns the frame with the upstream id of the model, or unchanged if it contains no model. */
   #withUpstreamModel({ frame }: TaskFrame, data: Buffer): Buffer | string {
     const { model } = this.connection;
-    const upstream = this.relay.channel?.upstreamModel(model.id);
+    const upstream = this.channel?.upstreamModel(model.id);
     if (!('model' in frame.payload) || upstream === model.id) return data;
     return JSON.stringify({ ...frame, payload: { ...frame.payload, model: upstream } });
   }
@@ -154,7 +154,7 @@ export class InferenceSession extends SocketSession {
     if (this.#state !== 'running') this.touch();
     if (binary) {
       task.addAudio(data.length);
-      this.relay.client.send(data, true);
+      this.client.send(data, true);
       return;
     }
     const frame = parseObject(data.toString('utf8'));
@@ -166,22 +166,22 @@ export class InferenceSession extends SocketSession {
     if (event === 'task-finished') return this.#finished(task, data);
     const next = taskEventMoves[this.#state][event as MovingTaskEvent];
     if (next !== undefined) this.#enter(next);
-    this.relay.client.send(data, false);
+    this.client.send(data, false);
   }
 
   /** Settles the task before the client receives its end and may start the next one. */
   async #finished(task: InferenceTask, data: Buffer): Promise<void> {
     this.#state = 'finishing';
-    await task.finish({ channel: this.relay.channelName, status: 200 });
+    await task.finish({ channel: this.channelName, status: 200 });
     if (this.isEnding) return;
     this.#task = undefined;
     this.#enter('idle');
-    this.relay.client.send(data, false);
+    this.client.send(data, false);
     if (this.#draining) await this.#failTask(restarting);
   }
 
   #providerFailed(frame: JsonObject): Promise<void> {
-    const { channel } = this.relay;
+    const { channel } = this;
     const failed = providerFailed('The provider failed to handle the task.');
     return this.#failTask(channel === undefined ? failed : readTaskFailed(frame, channel));
   }
@@ -197,7 +197,7 @@ export class InferenceSession extends SocketSession {
   }
 
   protected idleTimedOut(): void {
-    if (this.#state === 'idle') void this.end({ status: 200 }, () => this.relay.client.close(1000, 'idle'));
+    if (this.#state === 'idle') void this.end({ status: 200 }, () => this.client.close(1000, 'idle'));
     else if (this.#state === 'running') void this.#failTask(noText);
     else void this.#failTask(providerFailed('The provider did not respond in time.', 504));
   }
@@ -217,13 +217,13 @@ export class InferenceSession extends SocketSession {
     const { close, reason, status, code } = failure;
     const taskId = this.#task?.id ?? requestedId;
     return this.end({ status, errorCode: code }, () => {
-      if (taskId !== undefined) this.relay.client.send(taskFailedFrame(taskId, failure), false);
-      this.relay.client.close(close, reason);
+      if (taskId !== undefined) this.client.send(taskFailedFrame(taskId, failure), false);
+      this.client.close(close, reason);
     });
   }
 
   protected async settle(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
-    await this.#task?.settle({ channel: this.relay.channelName, ...outcome });
+    await this.#task?.settle({ channel: this.channelName, ...outcome });
   }
 }

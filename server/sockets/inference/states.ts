@@ -4,7 +4,7 @@ import {
   validateFinishTask,
   validateRunTask,
 } from '../../../generated/event-validators.js';
-import type { ContinueTask, FinishTask, RunTask } from '../../../generated/events.ts';
+import type { ContinueTask, FinishTask, InferenceClientEvent, RunTask } from '../../../generated/events.ts';
 import { fieldProblem, objectField, parseObject } from '../frames.ts';
 
 /**
@@ -67,9 +67,10 @@ export type TaskFrame =
   | { action: 'continue-task'; frame: ContinueTask }
   | { action: 'finish-task'; frame: FinishTask };
 
-type AnyFrame = TaskFrame['frame'];
-
-const validators: ReadonlyMap<unknown, EventValidator<AnyFrame>> = new Map<Action, EventValidator<AnyFrame>>([
+const validators: ReadonlyMap<unknown, EventValidator<InferenceClientEvent>> = new Map<
+  Action,
+  EventValidator<InferenceClientEvent>
+>([
   ['run-task', validateRunTask],
   ['continue-task', validateContinueTask],
   ['finish-task', validateFinishTask],

@@ -8,30 +8,15 @@ import {
   validateSessionFinish,
   validateSessionUpdate,
 } from '../../../generated/event-validators.js';
-import type {
-  InputTextBufferAppend,
-  InputTextBufferClear,
-  InputTextBufferCommit,
-  ResponseCancel,
-  SessionFinish,
-  SessionUpdate,
-} from '../../../generated/events.ts';
+import type { RealtimeClientEvent, SessionUpdate } from '../../../generated/events.ts';
 import { quoted, systemVoices } from '../../models/catalogue.ts';
 import { fieldProblem, parseObject, type UsedIds } from '../frames.ts';
 import type { SessionProblem } from './errors.ts';
 import type { ClientEventType } from './states.ts';
 
-export type ClientEvent =
-  | SessionUpdate
-  | InputTextBufferAppend
-  | InputTextBufferCommit
-  | InputTextBufferClear
-  | ResponseCancel
-  | SessionFinish;
-
-const validators: ReadonlyMap<unknown, EventValidator<ClientEvent>> = new Map<
+const validators: ReadonlyMap<unknown, EventValidator<RealtimeClientEvent>> = new Map<
   ClientEventType,
-  EventValidator<ClientEvent>
+  EventValidator<RealtimeClientEvent>
 >([
   ['session.update', validateSessionUpdate],
   ['input_text_buffer.append', validateInputTextBufferAppend],
@@ -45,7 +30,7 @@ const validators: ReadonlyMap<unknown, EventValidator<ClientEvent>> = new Map<
 export function readClientEvent(
   text: string,
   usedIds: UsedIds,
-): { event: ClientEvent } | { problem: SessionProblem; eventId: string | null } {
+): { event: RealtimeClientEvent } | { problem: SessionProblem; eventId: string | null } {
   const value = parseObject(text);
   if (value === undefined) return refuse('invalid_event', 'The frame is not a JSON object.', undefined, null);
   const { event_id: id, type } = value;
@@ -59,7 +44,7 @@ export function readClientEvent(
     return refuse('invalid_event', `type: must be one of ${known}.`, 'type', eventId);
   }
   const problem = fieldProblem(validate, value);
-  if (problem === undefined) return { event: value as ClientEvent };
+  if (problem === undefined) return { event: value as RealtimeClientEvent };
   const { field, message, malformed } = problem;
   return refuse(malformed ? 'invalid_event' : 'invalid_value', `${field}: ${message}`, field, eventId);
 }

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { InputTextBufferAppend, SessionUpdate } from '../../../generated/events.ts';
+import type { InputTextBufferAppend, RealtimeClientEvent, SessionUpdate } from '../../../generated/events.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.ts';
 import { Failure } from '../../lib/failure.ts';
@@ -18,7 +18,7 @@ import {
   readProviderError,
   type SessionProblem,
 } from './errors.ts';
-import { type ClientEvent, readClientEvent, sessionProblem } from './events.ts';
+import { readClientEvent, sessionProblem } from './events.ts';
 import { SessionSettlement } from './settlement.ts';
 import {
   clientMoves,
@@ -31,7 +31,7 @@ import {
 
 const invalidProviderEvent = 'The provider sent an invalid event.';
 
-type OtherEvent = Exclude<ClientEvent, SessionUpdate>;
+type OtherEvent = Exclude<RealtimeClientEvent, SessionUpdate>;
 
 /** The fields of all events except `session.update`. */
 const contractFields: ReadonlySet<string> = new Set(['event_id', 'type', 'text']);
@@ -53,11 +53,11 @@ export class RealtimeSession extends SocketSession {
   constructor(connection: Connection, socket: WebSocket, channels: readonly Channel[]) {
     super(connection, '/api-ws/v1/realtime', socket);
     this.#settlement = new SessionSettlement(connection);
-    const { client } = this.relay;
+    const { client } = this;
     client.disconnected.addEventListener('abort', () => this.#firstFrame.resolve(), { once: true });
     // Events that the client sends early are queued until session.created, so that no reply precedes it.
     client.runExclusive(async () => {
-      await this.relay.connect(channels);
+      await this.connect(channels);
       await this.#firstFrame.promise;
     });
   }
@@ -74,7 +74,7 @@ export class RealtimeSession extends SocketSession {
     this.touch();
     if (binary) {
       const outcome = { status: 400, errorCode: 'binary_frame' };
-      return this.end(outcome, () => this.relay.client.close(1003, 'text frames only'));
+      return this.end(outcome, () => this.client.close(1003, 'text frames only'));
     }
     const read = readClientEvent(data.toString('utf8'), this.#usedIds);
     if ('problem' in read) return this.#refuse(read.problem, read.eventId);
@@ -97,14 +97,17 @@ export class RealtimeSession extends SocketSession {
   async #acceptExtended(event: OtherEvent, data: Buffer): Promise<void> {
     const channels = await this.#channelsFor(event, []);
     if (channels === undefined || this.isEnding) return;
-    const { channel } = this.relay;
+    const { channel } = this;
     if (channel === undefined || channels.includes(channel)) return this.#accept(event, data);
     const message = `${event.type}: a voice in this event requires a new connection.`;
     this.#refuse({ code: 'invalid_value', message }, event.event_id);
   }
 
   /** Returns the channels that have all voices of an event. Refuses the event and returns undefined if there is none. */
-  async #channelsFor(event: ClientEvent, main: readonly NamedVoice[]): Promise<Channel[] | undefined> {
+  async #channelsFor(
+    event: RealtimeClientEvent,
+    main: readonly NamedVoice[],
+  ): Promise<Channel[] | undefined> {
     const { gateway, key, model } = this.connection;
     try {
       const others = voicesIn(
@@ -112,7 +115,7 @@ export class RealtimeSession extends SocketSession {
         { ...event },
         main.map(({ field }) => field),
       );
-      return await channelsForVoices(gateway, key.caller, model, [...main, ...others], this.relay.channel);
+      return await channelsForVoices(gateway, key.caller, model, [...main, ...others], this.channel);
     } catch (error) {
       if (!(error instanceof Failure) || error.status !== 400) throw error;
       const [param] = error.message.split(': ', 1);
@@ -122,7 +125,7 @@ export class RealtimeSession extends SocketSession {
   }
 
   /** Whether the state of the session allows the event. Refuses the event if it does not. */
-  #allows(event: ClientEvent): boolean {
+  #allows(event: RealtimeClientEvent): boolean {
     const move = clientMoves[this.#state][event.type];
     if (!('refused' in move)) return true;
     const { code, message } = refusals[move.refused];
@@ -131,11 +134,11 @@ export class RealtimeSession extends SocketSession {
   }
 
   /** Forwards an event that was allowed, even if a provider event has changed the state since. */
-  #forward(event: ClientEvent, data: Buffer | string): void {
+  #forward(event: RealtimeClientEvent, data: Buffer | string): void {
     const move = clientMoves[this.#state][event.type];
     const isEmptyAppend = event.type === 'input_text_buffer.append' && event.text === '';
     if (!isEmptyAppend && 'next' in move) this.#state = move.next;
-    this.relay.toUpstream(data);
+    this.toUpstream(data);
   }
 
   async #update(event: SessionUpdate, data: Buffer): Promise<void> {
@@ -147,7 +150,7 @@ export class RealtimeSession extends SocketSession {
     // Provider events may have changed the state in the meantime.
     if (channels === undefined || this.isEnding || !this.#allows(event)) return;
     const settings = { ...this.#settings, ...event.session };
-    const { channel } = this.relay;
+    const { channel } = this;
     if (channel === undefined || channels.includes(channel)) {
       this.#settings = settings;
       this.#forward(event, 'model' in event.session ? this.#withUpstreamModel(event, event.session) : data);
@@ -157,7 +160,7 @@ export class RealtimeSession extends SocketSession {
       const message = `${param}: this voice requires a new connection, because the text buffer is not empty.`;
       return this.#refuse({ code: 'invalid_value', message, param }, event.event_id);
     }
-    await this.relay.connect(channels);
+    await this.connect(channels);
     this.#state = 'connected';
     this.#lastEventWasError = false;
     this.#settings = settings;
@@ -166,7 +169,7 @@ export class RealtimeSession extends SocketSession {
 
   /** Returns the event with these settings. A model is replaced by its upstream id. */
   #withUpstreamModel(event: SessionUpdate, settings: JsonObject): string {
-    const upstream = this.relay.channel?.upstreamModel(this.connection.model.id);
+    const upstream = this.channel?.upstreamModel(this.connection.model.id);
     const session = 'model' in settings ? { ...settings, model: upstream } : settings;
     return JSON.stringify({ ...event, session });
   }
@@ -185,7 +188,7 @@ export class RealtimeSession extends SocketSession {
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {
     this.touch();
     this.#lastEventWasError = false;
-    const { client } = this.relay;
+    const { client } = this;
     if (!this.#sessionCreated) return this.#handleFirstFrame(data, binary);
     if (!binary && isAudioDelta(data)) {
       this.#settlement.addAudio(data.length - envelope, this.#settings);
@@ -229,12 +232,12 @@ export class RealtimeSession extends SocketSession {
   #handleFirstFrame(data: Buffer, binary: boolean): void | Promise<void> {
     const event = readServerEvent(data, binary);
     if (event?.type === 'error') {
-      const error = readProviderError(objectField(event, 'error'), this.relay.channel);
+      const error = readProviderError(objectField(event, 'error'), this.channel);
       if ('fatal' in error) return this.#fatal(error.fatal, error.message);
-      return this.#endFailed(() => this.relay.client.send(error.event, false));
+      return this.#endFailed(() => this.client.send(error.event, false));
     }
     if (event?.type !== 'session.created') return this.#fatal('bad_response', invalidProviderEvent);
-    this.relay.client.send(this.#withPublicModel(event, data), false);
+    this.client.send(this.#withPublicModel(event, data), false);
     this.#sessionCreated = true;
     this.#firstFrame.resolve();
   }
@@ -247,10 +250,10 @@ export class RealtimeSession extends SocketSession {
   }
 
   #providerError(reported: JsonObject): void | Promise<void> {
-    const error = readProviderError(reported, this.relay.channel);
+    const error = readProviderError(reported, this.channel);
     if ('fatal' in error) return this.#fatal(error.fatal, error.message);
     this.#lastEventWasError = true;
-    this.relay.client.send(error.event, false);
+    this.client.send(error.event, false);
   }
 
   protected upstreamClosed(code: number): void {
@@ -269,7 +272,7 @@ export class RealtimeSession extends SocketSession {
     const { status, close } = fatalErrors.bad_response;
     return this.end({ status, errorCode: 'bad_response' }, () => {
       notifyClient();
-      this.relay.client.close(close);
+      this.client.close(close);
     });
   }
 
@@ -280,7 +283,7 @@ export class RealtimeSession extends SocketSession {
   protected idleTimedOut(): void {
     if (!this.#sessionCreated || statesAwaitingProvider.has(this.#state))
       void this.#fatal('upstream_timeout', 'The provider did not respond in time.');
-    else void this.end({ status: 200 }, () => this.relay.client.close(1000, 'idle'));
+    else void this.end({ status: 200 }, () => this.client.close(1000, 'idle'));
   }
 
   protected fail(error: unknown): void {
@@ -290,20 +293,20 @@ export class RealtimeSession extends SocketSession {
 
   #refuse({ code, message, param }: SessionProblem, eventId: string | null): void {
     const error = { type: 'invalid_request_error', code, message, param, eventId };
-    this.relay.client.send(errorEvent(error), false);
+    this.client.send(errorEvent(error), false);
   }
 
   #fatal(code: FatalCode, message: string, eventId?: string): Promise<void> {
     const { type, close, status } = fatalErrors[code];
     return this.end({ status, errorCode: code }, () => {
-      this.relay.client.send(errorEvent({ type, code, message, eventId }), false);
-      this.relay.client.close(close);
+      this.client.send(errorEvent({ type, code, message, eventId }), false);
+      this.client.close(close);
     });
   }
 
   protected settle(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
     this.#firstFrame.resolve();
-    return this.#settlement.settle({ channel: this.relay.channelName, ...outcome });
+    return this.#settlement.settle({ channel: this.channelName, ...outcome });
   }
 }

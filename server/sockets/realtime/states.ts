@@ -53,9 +53,9 @@ export const movingServerEvents = [
 export type MovingServerEvent = (typeof movingServerEvents)[number];
 
 /** The event is forwarded and changes the state to `next`, or it is refused with an error. */
-export type Move = { readonly next: SessionState } | { readonly refused: Refusal };
+type Move = { readonly next: SessionState } | { readonly refused: Refusal };
 
-export type Refusal = keyof typeof refusals;
+type Refusal = keyof typeof refusals;
 
 export const refusals = {
   not_ready: { code: 'session_not_ready', message: 'wait for session.updated' },
@@ -64,87 +64,45 @@ export const refusals = {
   finishing: { code: 'invalid_value', message: 'the session is finishing' },
 } as const;
 
-const to = (next: SessionState): Move => ({ next });
-const no = (refused: Refusal): Move => ({ refused });
-const all = (refused: Refusal): Moves => ({
-  'session.update': no(refused),
-  'input_text_buffer.append': no(refused),
-  'input_text_buffer.commit': no(refused),
-  'input_text_buffer.clear': no(refused),
-  'response.cancel': no(refused),
-  'session.finish': no(refused),
-});
-
 type Moves = Readonly<Record<ClientEventType, Move>>;
 
-/** The effect of each client event in each state. An append without text does not change the state. */
+const to = (next: SessionState): Move => ({ next });
+const no = (refused: Refusal): Move => ({ refused });
+
+const moves = (state: SessionState, update: Move, append: Move, commit: Move, clear: Move): Moves => ({
+  'session.update': update,
+  'input_text_buffer.append': append,
+  'input_text_buffer.commit': commit,
+  'input_text_buffer.clear': clear,
+  'response.cancel': to(state),
+  'session.finish': to('finishing'),
+});
+const finishing = Object.fromEntries(clientEventTypes.map((type) => [type, no('finishing')])) as Moves;
+const notReady = no('not_ready');
+const emptyBuffer = no('empty_buffer');
+const begun = no('synthesis_begun');
+
+/**
+ * The effect of each client event in each state: update, append, commit and clear. An append without text does not change
+ * the state.
+ */
 export const clientMoves: Readonly<Record<SessionState, Moves>> = {
-  connected: {
-    'session.update': to('updating'),
-    'input_text_buffer.append': no('not_ready'),
-    'input_text_buffer.commit': no('not_ready'),
-    'input_text_buffer.clear': to('connected'),
-    'response.cancel': to('connected'),
-    'session.finish': to('finishing'),
-  },
-  updating: {
-    'session.update': to('updating'),
-    'input_text_buffer.append': no('not_ready'),
-    'input_text_buffer.commit': no('not_ready'),
-    'input_text_buffer.clear': to('updating'),
-    'response.cancel': to('updating'),
-    'session.finish': to('finishing'),
-  },
-  configured: {
-    'session.update': to('configured'),
-    'input_text_buffer.append': to('buffered'),
-    'input_text_buffer.commit': no('empty_buffer'),
-    'input_text_buffer.clear': to('configured'),
-    'response.cancel': to('configured'),
-    'session.finish': to('finishing'),
-  },
-  buffered: {
-    'session.update': to('buffered'),
-    'input_text_buffer.append': to('buffered'),
-    'input_text_buffer.commit': to('synthesizing'),
-    'input_text_buffer.clear': to('configured'),
-    'response.cancel': to('buffered'),
-    'session.finish': to('finishing'),
-  },
-  synthesizing: {
-    'session.update': no('synthesis_begun'),
-    'input_text_buffer.append': to('synthesizing_more'),
-    'input_text_buffer.commit': no('empty_buffer'),
-    'input_text_buffer.clear': to('synthesizing'),
-    'response.cancel': to('synthesizing'),
-    'session.finish': to('finishing'),
-  },
-  synthesizing_more: {
-    'session.update': no('synthesis_begun'),
-    'input_text_buffer.append': to('synthesizing_more'),
-    'input_text_buffer.commit': to('synthesizing'),
-    'input_text_buffer.clear': to('synthesizing'),
-    'response.cancel': to('synthesizing_more'),
-    'session.finish': to('finishing'),
-  },
-  idle: {
-    'session.update': no('synthesis_begun'),
-    'input_text_buffer.append': to('buffered_again'),
-    'input_text_buffer.commit': no('empty_buffer'),
-    'input_text_buffer.clear': to('idle'),
-    'response.cancel': to('idle'),
-    'session.finish': to('finishing'),
-  },
-  buffered_again: {
-    'session.update': no('synthesis_begun'),
-    'input_text_buffer.append': to('buffered_again'),
-    'input_text_buffer.commit': to('synthesizing'),
-    'input_text_buffer.clear': to('idle'),
-    'response.cancel': to('buffered_again'),
-    'session.finish': to('finishing'),
-  },
-  finishing: all('finishing'),
-  closed: all('finishing'),
+  connected: moves('connected', to('updating'), notReady, notReady, to('connected')),
+  updating: moves('updating', to('updating'), notReady, notReady, to('updating')),
+  configured: moves('configured', to('configured'), to('buffered'), emptyBuffer, to('configured')),
+  buffered: moves('buffered', to('buffered'), to('buffered'), to('synthesizing'), to('configured')),
+  synthesizing: moves('synthesizing', begun, to('synthesizing_more'), emptyBuffer, to('synthesizing')),
+  synthesizing_more: moves(
+    'synthesizing_more',
+    begun,
+    to('synthesizing_more'),
+    to('synthesizing'),
+    to('synthesizing'),
+  ),
+  idle: moves('idle', begun, to('buffered_again'), emptyBuffer, to('idle')),
+  buffered_again: moves('buffered_again', begun, to('buffered_again'), to('synthesizing'), to('idle')),
+  finishing,
+  closed: finishing,
 };
 
 /**
