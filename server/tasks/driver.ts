@@ -9,6 +9,7 @@ import {
   wasRejectedBeforeWork,
 } from '../channels/failure-kinds.ts';
 import { Failure, type TaskError } from '../lib/failure.ts';
+import { type Timers, withinLimit } from '../lib/timers.ts';
 import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -34,6 +35,17 @@ export interface Upstream {
   user?: number;
   /** Aborted at the time limit or when the gateway stops. */
   signal: AbortSignal;
+}
+
+/** Calls a driver for a task within a time limit. */
+export function callDriver<T>(
+  { timers, stopping }: { timers: Timers; stopping: AbortSignal },
+  { userId }: TaskRecord,
+  channel: Channel,
+  limitMs: number,
+  call: (upstream: Upstream) => T | Promise<T>,
+): Promise<T> {
+  return withinLimit(timers, limitMs, stopping, async (signal) => call({ channel, user: userId, signal }));
 }
 
 /** A task that an upstream has accepted. */

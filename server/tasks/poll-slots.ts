@@ -3,19 +3,18 @@ import type { TaskEnvironment } from './environment.ts';
 
 interface ChannelSlots {
   allocator: SlotAllocator;
-  /** More may be due than there were free slots for. */
+  /** Whether more tasks may be due than there were free slots. */
   backlog: boolean;
   pausedUntil: number;
-  /** Until when tasks are to wait, as the provider said since the channel last answered, by task. */
+  /** Throttled tasks since the channel last reported a state, by task id. */
   throttled: Map<string, { reportedAt: number; until: number }>;
 }
 
-/** So many tasks must be throttled before the whole channel waits. */
-const agreeing = 3;
-/** Within such a time, in milliseconds. */
-const agreement = 10_000;
+/** Number of tasks that must be throttled within `throttleWindowMs` before the whole channel pauses. */
+const minThrottledTasks = 3;
+const throttleWindowMs = 10_000;
 
-/** Counts the tasks of each channel that are being worked on, and how many more may be, shared among users. */
+/** Slots for polls of each channel, shared among users. */
 export class PollSlots {
   readonly #env: TaskEnvironment;
   readonly #channels = new Map<string, ChannelSlots>();
@@ -24,7 +23,7 @@ export class PollSlots {
     this.#env = env;
   }
 
-  /** What may be claimed of each channel, and when a paused one may be asked again. */
+  /** Returns the channels with free slots, and the earliest end of a pause. */
   open(): {
     channels: { channel: string; free: number; users: HeldSlots[] }[];
     nextFreeAt: number;
@@ -33,77 +32,70 @@ export class PollSlots {
     let nextFreeAt = Number.POSITIVE_INFINITY;
     for (const channel of this.#env.channels.names) {
       const slots = this.#slots(channel);
-      // A slot that becomes free during the claim is worth another look.
+      // A slot that is released during the claim needs another claim.
       slots.backlog = true;
-      if (this.#paused(slots)) nextFreeAt = Math.min(nextFreeAt, slots.pausedUntil);
-      const free = this.#free(slots);
-      if (free === 0) continue;
-      channels.push({ channel, free, users: slots.allocator.held });
+      const { allocator, pausedUntil } = slots;
+      if (this.#isPaused(slots)) nextFreeAt = Math.min(nextFreeAt, pausedUntil);
+      else if (allocator.free > 0) channels.push({ channel, free: allocator.free, users: allocator.held });
     }
     return { channels, nextFreeAt };
   }
 
-  /** Whether one more of the user's tasks may be worked on now. */
+  /** Whether the user can acquire one more slot now. */
   hasFree(channel: string, userId: number): boolean {
     const slots = this.#slots(channel);
-    return !this.#paused(slots) && slots.allocator.available(userId) > 0;
+    return !this.#isPaused(slots) && slots.allocator.available(userId) > 0;
   }
 
-  /** Notes that a claim found no more that could be taken now. */
+  /** Records that a claim found no more due tasks of the channel. */
   emptied(channel: string): void {
     this.#slots(channel).backlog = false;
   }
 
   /**
-   * The provider throttled the polls of a task for so long. One task does not speak for all: only when several are
-   * throttled is the channel not polled at all, for as long as the shortest of them.
+   * Records that the provider throttled the polls of a task. Other tasks continue, unless several are throttled. Then the
+   * channel pauses for the shortest of their times.
    */
   throttled(channel: string, taskId: string, ms: number): void {
     const slots = this.#slots(channel);
     const now = this.#env.timers.monotonic();
     for (const [id, { reportedAt }] of slots.throttled)
-      if (reportedAt < now - agreement) slots.throttled.delete(id);
+      if (reportedAt < now - throttleWindowMs) slots.throttled.delete(id);
     slots.throttled.set(taskId, { reportedAt: now, until: now + ms });
-    if (slots.throttled.size < agreeing) return;
+    if (slots.throttled.size < minThrottledTasks) return;
     const until = Math.min(...[...slots.throttled.values()].map(({ until }) => until));
     slots.pausedUntil = Math.max(slots.pausedUntil, until);
     slots.throttled.clear();
   }
 
-  /** The channel reported the state of a task: it does not throttle. */
+  /** Records that the channel reported the state of a task, so it does not throttle. */
   answered(channel: string): void {
     this.#slots(channel).throttled.clear();
   }
 
-  /** Takes a slot, and gives the function that frees it, which says whether another task waits for it. */
+  /** Acquires a slot. Returns the function that releases it, and returns whether more tasks may wait for the slot. */
   enter(channel: string, userId: number): () => boolean {
     const slots = this.#slots(channel);
-    let left = false;
+    let isReleased = false;
     slots.allocator.acquire(userId);
     return () => {
-      if (left) return false;
-      left = true;
+      if (isReleased) return false;
+      isReleased = true;
       slots.allocator.release(userId);
       return slots.backlog;
     };
   }
 
-  #free(slots: ChannelSlots): number {
-    return this.#paused(slots) ? 0 : Math.max(0, slots.allocator.free);
-  }
-
-  #paused({ pausedUntil }: ChannelSlots): boolean {
+  #isPaused({ pausedUntil }: ChannelSlots): boolean {
     return pausedUntil > this.#env.timers.monotonic();
   }
 
   #slots(channel: string): ChannelSlots {
-    let slots = this.#channels.get(channel);
-    if (slots === undefined) {
-      const pausedUntil = Number.NEGATIVE_INFINITY;
-      const allocator = new SlotAllocator({ free: this.#env.pollsPerChannel });
-      slots = { allocator, backlog: false, pausedUntil, throttled: new Map() };
-      this.#channels.set(channel, slots);
-    }
-    return slots;
+    return this.#channels.getOrInsertComputed(channel, () => ({
+      allocator: new SlotAllocator({ free: this.#env.pollsPerChannel }),
+      backlog: false,
+      pausedUntil: Number.NEGATIVE_INFINITY,
+      throttled: new Map(),
+    }));
   }
 }

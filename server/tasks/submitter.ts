@@ -2,26 +2,25 @@ import type { Channel } from '../channels/channel.ts';
 import { type Candidate, candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
-import { withinLimit } from '../lib/timers.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
 import { recordReservation } from '../telemetry/quota-metrics.ts';
-import { type DriverError, reportDriverError, type Submission, type TaskDriver } from './driver.ts';
+import { callDriver, DriverError, reportDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
-import { LeasedTaskWriter, leaseDrawOf } from './leased-task-writer.ts';
+import { cancelUpstreamTask } from './poller.ts';
 import { reservedQuotaOf } from './record-final-task.ts';
 import {
   fingerprintOfClientRequest,
+  LeasedTaskWriter,
+  leaseDrawOf,
   newTask,
   type RepeatedCreation,
   type SubmittedTask,
   storedIdempotencyKey,
   type TaskCreation,
 } from './task-creation.ts';
-import { cancelUpstreamTask } from './task-step.ts';
-import { track } from './track.ts';
 import type { TaskTransitions } from './transitions.ts';
 
 interface Running {
@@ -108,8 +107,10 @@ export class Submitter {
     return isRepeatable ? this.#env.store.run('createTask', row) : made;
   }
 
-  #outcomeOf(task: TaskRecord): Promise<TaskRecord | undefined> {
-    return track(this.#repeats, this.#waitFor(task));
+  async #outcomeOf(task: TaskRecord): Promise<TaskRecord | undefined> {
+    const outcome = this.#waitFor(task);
+    this.#repeats.add(outcome);
+    return outcome.finally(() => this.#repeats.delete(outcome));
   }
 
   /**
@@ -159,8 +160,8 @@ export class Submitter {
           task = { ...task, ...mark };
         }
         const answer = await this.#send(task, request, driver, candidate, lateAt);
-        if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);
-        refused = answer.refused;
+        if (!(answer instanceof DriverError)) return this.#accept(task, answer, driver, channel);
+        refused = answer;
       } finally {
         candidate.attempt.finish();
       }
@@ -180,27 +181,20 @@ export class Submitter {
     driver: TaskDriver,
     { channel, attempt }: Candidate,
     lateAt: number,
-  ): Promise<{ submission: Submission } | { refused: DriverError }> {
-    const { timers, stopping, logger } = this.#env;
+  ): Promise<Submission | DriverError> {
+    const { timers, logger } = this.#env;
     const limitMs = Math.max(1, lateAt - timers.monotonic());
     try {
-      const submission = await withinLimit(timers, limitMs, stopping, (signal) =>
-        driver.submit(task, request, { channel, user: task.userId, signal }),
+      const submission = await callDriver(this.#env, task, channel, limitMs, (upstream) =>
+        driver.submit(task, request, upstream),
       );
       fault('submit:answered');
       attempt.succeed();
-      return { submission };
+      return submission;
     } catch (error) {
+      const candidate = { channel, attempt };
       const about = { task: task.id };
-      return {
-        refused: reportDriverError(
-          logger,
-          error,
-          { channel, attempt },
-          'upstream did not accept a task',
-          about,
-        ),
-      };
+      return reportDriverError(logger, error, candidate, 'upstream did not accept a task', about);
     }
   }
 

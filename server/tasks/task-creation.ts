@@ -3,10 +3,13 @@ import type { Channel } from '../channels/channel.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { Unit } from '../models/usage.ts';
 import { jsonChunks } from '../outbound/json-body.ts';
+import type { LeaseDraw } from '../quota/ledger.ts';
 import { costOf } from '../quota/prices.ts';
-import type { NewTask } from '../store/commands/new-tasks.ts';
+import { Batcher } from '../store/batcher.ts';
+import type { LeasedTask, LeasedTaskResult, NewTask } from '../store/commands/new-tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
+import type { Store } from '../store/store.ts';
 import { currentTraceparent } from '../telemetry/telemetry-context.ts';
 import type { TaskEnvironment } from './environment.ts';
 
@@ -99,6 +102,21 @@ export async function newTask(
     leaseUntil: dueNow + timing.submitLimitMs + timing.claimMarginMs,
     now: clock(),
   };
+}
+
+const maxBatch = 200;
+
+/** Creates tasks from leased quota, so that concurrent creations of a key do not lock its row. */
+export class LeasedTaskWriter extends Batcher<LeasedTask, LeasedTaskResult> {
+  constructor(store: Pick<Store, 'run'>) {
+    super((tasks) => store.run('createLeasedTasks', tasks), maxBatch);
+  }
+}
+
+/** Returns whether the creation of a task drew its quota from the lease. */
+export function leaseDrawOf({ outcome }: LeasedTaskResult): LeaseDraw {
+  if (outcome === 'created') return 'drawn';
+  return outcome === 'no_lease' ? 'no_lease' : 'unused';
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ModelAccess } from '../models/access.ts';
 import { findModel, knownModel, modelNotFound, requireProtocol } from '../models/catalogue.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 
-/** Protocols of the catalogue that run tasks. */
+/** Protocols of the catalog that run tasks. */
 export type TaskProtocol = Extract<
   Protocol,
   'native_video' | 'native_3d' | 'official' | 'eta' | 'sigma' | 'imgjob'
@@ -33,7 +33,7 @@ export function channelProtocol(protocol: TaskProtocol): ChannelProtocol {
 }
 
 /**
- * Finds a model in the catalogue or, if it is not there, in the models that channels of the protocols list.
+ * Finds a model in the catalog or, if it is not there, in the models that channels of the protocols list.
  *
  * @throws Failure 404 when there is none or it has no price, 403 when the caller may not use it, 400 when another route serves it
  */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { withinLimit } from '../lib/timers.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { RemoveResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
@@ -13,15 +12,13 @@ import {
   type TaskName,
   type TaskRecord,
 } from '../store/queries/tasks.ts';
-import { type AcceptedTask, asDriverError, taskCanceled } from './driver.ts';
+import { type AcceptedTask, asDriverError, callDriver, taskCanceled } from './driver.ts';
 import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
-import { type ResumeInput, Resumption } from './resumption.ts';
+import { type ResumeInput, resumeTask } from './resumption.ts';
 import { Submitter } from './submitter.ts';
 import type { RepeatedCreation, SubmittedTask, TaskCreation } from './task-creation.ts';
-import { TaskStep } from './task-step.ts';
 import { type ManualEnd, TaskTransitions } from './transitions.ts';
 
 export interface CancelResult {
@@ -47,17 +44,14 @@ export class Tasks {
   readonly #submitter: Submitter;
   readonly #poller: Poller;
   readonly #housekeeping: Housekeeping;
-  readonly #resumption: Resumption;
+  readonly #resuming = new Set<Promise<unknown>>();
 
   constructor(options: TaskOptions) {
     this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
-    const slots = new PollSlots(this.#env);
     this.#changes = new TaskTransitions(this.#env);
     this.#submitter = new Submitter(this.#env, this.#changes);
-    const step = new TaskStep(this.#env, this.#changes, slots);
-    this.#poller = new Poller(this.#env, step, slots, () => this.#submitter.overdue);
-    this.#housekeeping = new Housekeeping(this.#env, step);
-    this.#resumption = new Resumption(this.#env);
+    this.#poller = new Poller(this.#env, this.#changes, () => this.#submitter.overdue);
+    this.#housekeeping = new Housekeeping(this.#env, this.#poller);
   }
 
   /** Resumes unfinished tasks of earlier runs and polls all tasks from now on. */
@@ -72,13 +66,9 @@ export class Tasks {
     const { store, timers, owner } = this.#env;
     await this.#poller.stop();
     const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
-    const running = [
-      ...this.#poller.inFlight,
-      ...this.#submitter.running,
-      ...this.#resumption.running,
-      this.#housekeeping.stop(),
-    ];
-    await Promise.allSettled(running);
+    const { inFlight } = this.#poller;
+    const { running } = this.#submitter;
+    await Promise.allSettled([...inFlight, ...running, ...this.#resuming, this.#housekeeping.stop()]);
     cutOff.cancel();
     await store.run('releaseTasks', { owner, now: timers.monotonic() });
   }
@@ -157,7 +147,7 @@ export class Tasks {
     find: () => Promise<TaskRecord | undefined>,
     change?: NewChange,
   ): Promise<CancelResult | undefined> {
-    const { store, drivers, channels, timers, timing, stopping } = this.#env;
+    const { store, drivers, channels, timing } = this.#env;
     const task = await find();
     if (task === undefined) return undefined;
     if (task.state !== 'queued') return { canceled: false, task };
@@ -170,8 +160,8 @@ export class Tasks {
       if (change !== undefined)
         await store.run('recordChange', { ...change, details: { ...change.details, asked: task.channel } });
       try {
-        await withinLimit(timers, timing.pollLimitMs, stopping, async (signal) =>
-          driver.cancel?.({ ...task, upstreamId }, { channel, user: task.userId, signal }),
+        await callDriver(this.#env, task, channel, timing.pollLimitMs, (upstream) =>
+          driver.cancel?.({ ...task, upstreamId }, upstream),
         );
       } catch (error) {
         const { kind, failure } = asDriverError(error);
@@ -212,7 +202,9 @@ export class Tasks {
    * @throws Failure when the upstream does not accept the input; the task keeps waiting then
    */
   async resume(task: AcceptedTask, input: ResumeInput): Promise<TaskRecord | undefined> {
-    const resumed = await this.#resumption.resume(task, input);
+    const resuming = resumeTask(this.#env, task, input);
+    this.#resuming.add(resuming);
+    const resumed = await resuming.finally(() => this.#resuming.delete(resuming));
     if (typeof resumed?.nextPollAt === 'number') this.#poller.wake(resumed.nextPollAt);
     return resumed;
   }

@@ -1,11 +1,13 @@
 import type { Failure, TaskError } from '../lib/failure.ts';
 import { isPlausible } from '../models/usage.ts';
 import { costOf } from '../quota/prices.ts';
+import { Batcher } from '../store/batcher.ts';
 import type { NewChange } from '../store/commands/changes.ts';
+import type { TaskPoll } from '../store/commands/task-polls.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { persist } from '../store/store.ts';
+import { persist, type Store } from '../store/store.ts';
 import { recordSettlement } from '../telemetry/quota-metrics.ts';
 import {
   type Snapshot,
@@ -15,7 +17,6 @@ import {
   taskCanceled,
 } from './driver.ts';
 import type { ChangedTask, TaskEnvironment } from './environment.ts';
-import { PollRecorder } from './poll-recorder.ts';
 import { recordFinalTask, reservedQuotaOf } from './record-final-task.ts';
 import { jittered, nextPollInterval, retryPause } from './timing.ts';
 
@@ -32,6 +33,15 @@ export type ManualEnd =
       /** Absent: the current result. */
       result?: Readonly<Record<string, unknown>> | undefined;
     };
+
+const maxBatch = 200;
+
+/** Records the results of polls in batches. Returns false for a poll whose claim has been superseded. */
+export class PollRecorder extends Batcher<TaskPoll, boolean> {
+  constructor(store: Store) {
+    super((polls) => persist(store, 'recordPolls', polls), maxBatch);
+  }
+}
 
 /** State changes of tasks. Each is one transaction and has no effect if the claim has been superseded. */
 export class TaskTransitions {
@@ -53,7 +63,7 @@ export class TaskTransitions {
       upstreamId: submission.upstreamId,
       state: submission.state ?? 'queued',
       progress: percent(submission.progress),
-      result: submission.result === undefined ? null : JSON.stringify(submission.result),
+      result: jsonOrNull(submission.result),
       nextPollAt: dueNow + this.#pause(timing.firstPollMs, submission.pollAfterMs),
       now: clock(),
       dueNow,
@@ -81,7 +91,7 @@ export class TaskTransitions {
       attempt: task.attempt,
       state,
       progress,
-      result: snapshot.result === undefined ? null : JSON.stringify(snapshot.result),
+      result: jsonOrNull(snapshot.result),
       clips: snapshot.clips,
       failures: 0,
       pollInterval,
@@ -128,19 +138,15 @@ export class TaskTransitions {
    */
   complete(task: TaskRecord, { result, clips, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
     const used = usage === undefined ? { units: task.expectedUnits } : this.#chargeable(task, usage);
-    const { units, inputTokens = 0, outputTokens = 0 } = used;
-    const charge = { quota: costOf(units, task), units, inputTokens, outputTokens };
-    const end = { attempt: task.attempt, result: JSON.stringify(result), clips, error: null, charge };
-    return this.#finish(task, end, resultMs);
+    const end = { attempt: task.attempt, result: JSON.stringify(result), clips, error: null };
+    return this.#finish(task, { ...end, charge: chargeFor(task, used) }, resultMs);
   }
 
   #chargeable(task: TaskRecord, usage: TaskUsage): TaskUsage {
     const { id, requestId, channel, expectedUnits } = task;
     if (!isChargeable(usage, task.unitPrice * task.groupRatio)) {
-      this.#env.logger.error(
-        { task: id, usage },
-        'a driver reported an invalid usage; charging the reservation',
-      );
+      const message = 'a driver reported an invalid usage; charging the reservation';
+      this.#env.logger.error({ task: id, usage }, message);
       return { units: expectedUnits };
     }
     if (isPlausible(usage.units, expectedUnits)) return usage;
@@ -171,7 +177,7 @@ export class TaskTransitions {
     return this.#finish(task, {
       attempt: overrule ? null : task.attempt,
       onlyUnaccepted: task.upstreamId === null,
-      result: result === undefined ? null : JSON.stringify(result),
+      result: jsonOrNull(result),
       error: { code: storable(code), message: storable(message) },
       isCanceled: code === taskCanceled.code,
       keepKey,
@@ -186,14 +192,8 @@ export class TaskTransitions {
    */
   endManually(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
     if (end.outcome === 'failed') return this.fail(task, end.error, { overrule: true, change });
-    const { units, result } = end;
-    return this.#finish(task, {
-      attempt: null,
-      result: result === undefined ? null : JSON.stringify(result),
-      error: null,
-      charge: { quota: costOf(units, task), units, inputTokens: 0, outputTokens: 0 },
-      change,
-    });
+    const charge = chargeFor(task, end);
+    return this.#finish(task, { attempt: null, result: jsonOrNull(end.result), error: null, charge, change });
   }
 
   /** Removes a task whose creation failed. Returns false if the claim was superseded. */
@@ -250,6 +250,15 @@ export class TaskTransitions {
       this.#env.logger.error({ err: error, task: task.id }, 'a listener failed on a state change of a task');
     }
   }
+}
+
+function jsonOrNull(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+/** Returns the charge for a usage at the price of the task's creation. */
+function chargeFor(task: TaskRecord, { units, inputTokens = 0, outputTokens = 0 }: TaskUsage) {
+  return { quota: costOf(units, task), units, inputTokens, outputTokens };
 }
 
 /** Rounds up a pause that an upstream asks for. An invalid number means no pause. */

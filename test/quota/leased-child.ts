@@ -3,7 +3,7 @@ import { CallQuota } from '../../server/quota/call-quota.ts';
 import { Heartbeat } from '../../server/quota/heartbeat.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
-import { LeasedTaskWriter } from '../../server/tasks/leased-task-writer.ts';
+import { LeasedTaskWriter } from '../../server/tasks/task-creation.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { logEntry } from '../store/books.ts';
 import { chargedLater, endTask, makeTask } from './task-rows.ts';

@@ -3,7 +3,7 @@ import { CallQuota } from '../../server/quota/call-quota.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { NewTask, NewTaskResult } from '../../server/store/commands/new-tasks.ts';
 import type { Store } from '../../server/store/store.ts';
-import { LeasedTaskWriter } from '../../server/tasks/leased-task-writer.ts';
+import { LeasedTaskWriter } from '../../server/tasks/task-creation.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { makeTask } from './task-rows.ts';
 

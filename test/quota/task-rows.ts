@@ -1,7 +1,7 @@
 import type { CallQuota } from '../../server/quota/call-quota.ts';
 import type { NewTask, NewTaskResult } from '../../server/store/commands/new-tasks.ts';
 import type { Store } from '../../server/store/store.ts';
-import { type LeasedTaskWriter, leaseDrawOf } from '../../server/tasks/leased-task-writer.ts';
+import { type LeasedTaskWriter, leaseDrawOf } from '../../server/tasks/task-creation.ts';
 
 const now = 1_795_000_000_000;
 

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskEnvironment } from '../../server/tasks/environment.ts';
-import { PollRecorder } from '../../server/tasks/poll-recorder.ts';
 import { PollSlots } from '../../server/tasks/poll-slots.ts';
 import { defaultTiming, jittered, nextPollInterval, retryPause } from '../../server/tasks/timing.ts';
+import { PollRecorder } from '../../server/tasks/transitions.ts';
 
 describe('the poll slots of a channel', () => {
   let now: number;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Alarm } from '../../lib/timers.ts';
+import { PeriodicTask } from '../../lib/periodic-task.ts';
 import { ClaimLoop } from '../../store/claim-loop.ts';
 import type { DeliveryRecord, DeliveryTry } from '../../store/commands/deliveries.ts';
 import { fault } from '../../store/fault-points.ts';
 import { persist } from '../../store/store.ts';
 import { deliveriesClosed, deliveryDuration } from '../../telemetry/metrics.ts';
+import { pruneInBatches } from '../housekeeping.ts';
 import { CallbackSender } from './callback-sender.ts';
 import {
   type CallbackRules,
@@ -13,15 +14,12 @@ import {
   environment,
 } from './environment.ts';
 
-/** Deliveries deleted in one transaction, so that it stays short. */
-const batchSize = 500;
-
 /**
  * Delivers state changes of tasks to their callback URLs. The store adds a delivery to its outbox with each change. Each is
  * delivered at least once, and those of one task in order.
  *
  * @example
- * const deliveries = new Deliveries({ store, render, allowPrivate: false, secret: undefined, logger });
+ * const deliveries = new CallbackDeliveries({ store, render, allowPrivate: false, secret: undefined, logger });
  * await deliveries.start();
  */
 export class CallbackDeliveries {
@@ -30,13 +28,13 @@ export class CallbackDeliveries {
   readonly #sender: CallbackSender;
   readonly #loop: ClaimLoop;
   readonly #inFlight = new Map<Promise<void>, DeliveryRecord>();
-  #housekeeping: Alarm | undefined;
-  #running: Promise<void> = Promise.resolve();
+  readonly #housekeeping: PeriodicTask;
 
   constructor(options: DeliveryOptions) {
     this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
     this.#sender = new CallbackSender(this.#env);
     const { timers, timing, logger } = this.#env;
+    this.#housekeeping = new PeriodicTask(timers);
     this.#loop = new ClaimLoop({
       timers,
       gapMs: timing.claimGapMs,
@@ -48,24 +46,20 @@ export class CallbackDeliveries {
 
   /** Delivers from now on, including deliveries of earlier runs. */
   async start(): Promise<void> {
-    const { timers, timing, logger } = this.#env;
+    const { timing, logger } = this.#env;
     await this.#repairDue();
     this.#loop.start();
-    this.#housekeeping = timers.alarm(timing.housekeepingMs, () => {
-      this.#running = this.runHousekeeping()
-        .catch((error: unknown) => logger.error({ err: error }, 'old deliveries could not be deleted'))
-        .then(() => this.#housekeeping?.refresh());
-    });
+    const onError = (error: unknown) => logger.error({ err: error }, 'old deliveries could not be deleted');
+    this.#housekeeping.start(timing.housekeepingMs, () => this.runHousekeeping(), onError);
   }
 
   /** Stops claiming, waits up to `graceMs` milliseconds for running attempts and releases the rest to other gateways. */
   async stop(graceMs = 1_000): Promise<void> {
     const { store, timers, owner } = this.#env;
-    this.#housekeeping?.cancel();
-    this.#housekeeping = undefined;
+    const housekeeping = this.#housekeeping.stop();
     await this.#loop.stop();
     const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
-    await Promise.allSettled([...this.#inFlight.keys(), this.#running]);
+    await Promise.allSettled([...this.#inFlight.keys(), housekeeping]);
     cutOff.cancel();
     await this.#sender.close();
     await store.run('releaseDeliveries', { owner, now: timers.monotonic() });
@@ -93,13 +87,7 @@ export class CallbackDeliveries {
     const { store, timers, timing, stopping } = this.#env;
     await this.#repairDue();
     const closedBy = timers.monotonic() - timing.keepMs;
-    let pruned = 0;
-    while (!stopping.aborted) {
-      const deleted = await store.run('pruneDeliveries', { closedBy, limit: batchSize });
-      pruned += deleted;
-      if (deleted < batchSize) break;
-    }
-    return pruned;
+    return pruneInBatches(stopping, (limit) => store.run('pruneDeliveries', { closedBy, limit }));
   }
 
   /** Repairs due times beyond the longest pause. A clock that ran ahead has written them. */
@@ -160,16 +148,10 @@ export class CallbackDeliveries {
       const reason = typeof answer === 'number' ? `status ${answer}` : answer;
       logger.warn({ task: taskId, host, state, tries, reason }, 'a callback delivery was given up');
     }
-    const recorded = await persist(store, 'recordDelivery', {
-      id,
-      taskId,
-      attempt,
-      tries,
-      answer,
-      next,
-      now,
-    });
-    if (recorded && 'outcome' in next) deliveriesClosed.add(1, { 'unigate.delivery.outcome': next.outcome });
+    const result = { id, taskId, attempt, tries, answer, next, now };
+    const isRecorded = await persist(store, 'recordDelivery', result);
+    if (isRecorded && 'outcome' in next)
+      deliveriesClosed.add(1, { 'unigate.delivery.outcome': next.outcome });
     fault('delivery:recorded');
   }
 }
