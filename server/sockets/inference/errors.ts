@@ -7,76 +7,62 @@ import { isAccountError, isClientError, isThrottling } from '../../providers/rej
 import { StoreUnavailable } from '../../store/availability.ts';
 import { type JsonObject, objectField } from '../frames.ts';
 
-/** The failure of a task, with the close code and the status in the log. */
+/** The failure of a task, with the close code and its reason, and the status in the log. */
 export interface TaskFailure<Code extends string = string> {
   code: Code;
   message: string;
-  close: 1000 | 1001 | 1003 | 1007 | 1008 | 1011 | 1013;
+  close: number;
   status: number;
   reason?: string;
 }
 
-type OwnFailure = TaskFailure<CodesByFamily['inference']>;
+type OwnCode = CodesByFamily['inference'];
+type OwnFailure = TaskFailure<OwnCode>;
 
-export const invalidParameter = (message: string): OwnFailure => ({
-  code: 'InvalidParameter',
-  message,
-  close: 1007,
-  status: 400,
-});
-
-export const outOfOrder = (message: string): OwnFailure => ({
-  code: 'CLIENT_ERROR',
-  message,
-  close: 1000,
-  status: 400,
-});
-
-export const noText: OwnFailure = {
-  ...outOfOrder('The client sent no text for 23 seconds.'),
-  status: 408,
-  reason: 'timeout',
+/** Close code and status of each error code of the gateway. */
+const defaults: Readonly<Record<OwnCode, Pick<TaskFailure, 'close' | 'status'>>> = {
+  InvalidParameter: { close: 1007, status: 400 },
+  CLIENT_ERROR: { close: 1000, status: 400 },
+  InvalidApiKey: { close: 1008, status: 401 },
+  AccessDenied: { close: 1008, status: 403 },
+  'Throttling.RateQuota': { close: 1013, status: 429 },
+  InternalError: { close: 1011, status: 502 },
+  ServiceRestarting: { close: 1001, status: 503 },
+  ServiceUnavailable: { close: 1013, status: 503 },
 };
 
-export const clientTooSlow: OwnFailure = {
-  ...outOfOrder('The client did not read its connection for too long.'),
+const failure = (code: OwnCode, message: string, change: Partial<TaskFailure> = {}): OwnFailure => ({
+  ...defaults[code],
+  ...change,
+  code,
+  message,
+});
+
+export const invalidParameter = (message: string) => failure('InvalidParameter', message);
+export const outOfOrder = (message: string) => failure('CLIENT_ERROR', message);
+export const providerFailed = (message: string, status = 502) => failure('InternalError', message, { status });
+export const noText = failure('CLIENT_ERROR', 'The client sent no text for 23 seconds.', {
+  status: 408,
+  reason: 'timeout',
+});
+export const clientTooSlow = failure('CLIENT_ERROR', 'The client did not read its connection for too long.', {
   close: 1008,
   status: 408,
   reason: 'too slow',
-};
-
-export const providerFailed = (message: string, status = 502): OwnFailure => ({
-  code: 'InternalError',
-  message,
-  close: 1011,
-  status,
 });
-
-export const restarting: OwnFailure = {
-  code: 'ServiceRestarting',
-  message: 'The gateway is shutting down. Connect again.',
-  close: 1001,
-  status: 503,
-};
-
-const throttled: OwnFailure = {
-  code: 'Throttling.RateQuota',
-  message: 'The provider takes no more requests now.',
-  close: 1013,
-  status: 429,
-};
+export const restarting = failure('ServiceRestarting', 'The gateway is shutting down. Connect again.');
+const throttled = failure('Throttling.RateQuota', 'The provider takes no more requests now.');
 
 /** Returns the task failure for an error of the gateway. */
 export function taskFailureFrom(error: unknown): OwnFailure {
   if (!(error instanceof Failure)) return providerFailed('The gateway failed.', 500);
   const { status, message } = error;
-  if (error instanceof StoreUnavailable) return { code: 'ServiceUnavailable', message, close: 1013, status };
+  if (error instanceof StoreUnavailable) return failure('ServiceUnavailable', message, { status });
   if (status === 400) return invalidParameter(message);
-  if (status === 401) return { code: 'InvalidApiKey', message, close: 1008, status };
+  if (status === 401) return failure('InvalidApiKey', message);
   // 404: the model has lost its price since the handshake.
-  if (status === 403 || status === 404) return { code: 'AccessDenied', message, close: 1008, status };
-  if (status === 429) return { ...throttled, message };
-  return providerFailed(message, status);
+  if (status === 403 || status === 404) return failure('AccessDenied', message, { status });
+  return status === 429 ? { ...throttled, message } : providerFailed(message, status);
 }
 
 /** Characters of each text of a provider's error. */
