@@ -17,14 +17,24 @@ export interface PriceTerms {
 
 /** Quota per unit by model, times the group's ratio. Its `prices` are the effective ones. */
 export class Prices {
-  #current: PriceList;
+  #revision = '';
+  #rules: readonly { matches: (id: string) => boolean; perUnit: number }[] = [];
+  #groups: Settings['groups'] = {};
+  readonly #perUnit = new Map<string, number>();
 
   constructor(settings: PriceSettings) {
-    this.#current = new PriceList(settings);
+    this.apply(settings);
   }
 
-  apply(settings: PriceSettings): void {
-    this.#current = new PriceList(settings);
+  /** Exact ids win over patterns, longer patterns over shorter ones. */
+  apply({ prices, groups, revision }: PriceSettings): void {
+    const rank = (pattern: string) => (pattern.includes('*') ? pattern.length : Number.POSITIVE_INFINITY);
+    this.#rules = Object.entries(prices)
+      .sort(([left], [right]) => (rank(left) < rank(right) ? 1 : -1))
+      .map(([pattern, perUnit]) => ({ matches: matcher([pattern]), perUnit }));
+    this.#groups = groups;
+    this.#revision = revision;
+    this.#perUnit.clear();
   }
 
   /**
@@ -33,46 +43,15 @@ export class Prices {
    * @throws Failure 404 when the model has no price
    */
   terms(modelId: string, group: string): PriceTerms {
-    const prices = this.#current;
     return {
-      unitPrice: prices.price(modelId),
-      groupRatio: prices.ratio(group),
+      unitPrice: this.#price(modelId),
+      groupRatio: this.#groups[group]?.ratio ?? 1,
       group,
-      configRevision: prices.revision,
+      configRevision: this.#revision,
     };
   }
-}
 
-/** Returns the quota for `units`, a whole number, rounded up. @throws RangeError when it has no price */
-export function costOf(
-  units: number,
-  { unitPrice, groupRatio }: Pick<PriceTerms, 'unitPrice' | 'groupRatio'>,
-): number {
-  return price(units, unitPrice, groupRatio);
-}
-
-class PriceList {
-  readonly revision: string;
-  readonly #rules: readonly { matches: (id: string) => boolean; perUnit: number }[];
-  readonly #groups: Settings['groups'];
-  readonly #perUnit = new Map<string, number>();
-
-  /** Exact ids win over patterns, longer patterns over shorter ones. */
-  constructor({ prices, groups, revision }: PriceSettings) {
-    this.revision = revision;
-    const rank = (pattern: string) => (pattern.includes('*') ? pattern.length : Number.POSITIVE_INFINITY);
-    this.#rules = Object.entries(prices)
-      .sort(([left], [right]) => (rank(left) < rank(right) ? 1 : -1))
-      .map(([pattern, perUnit]) => ({ matches: matcher([pattern]), perUnit }));
-    this.#groups = groups;
-  }
-
-  ratio(group: string): number {
-    return this.#groups[group]?.ratio ?? 1;
-  }
-
-  /** @throws Failure 404 when no rule matches */
-  price(modelId: string): number {
+  #price(modelId: string): number {
     let perUnit = this.#perUnit.get(modelId);
     if (perUnit === undefined) {
       perUnit = this.#rules.find(({ matches }) => matches(modelId))?.perUnit;
@@ -82,4 +61,12 @@ class PriceList {
     }
     return perUnit;
   }
+}
+
+/** Returns the quota for `units`, a whole number, rounded up. @throws RangeError when it has no price */
+export function costOf(
+  units: number,
+  { unitPrice, groupRatio }: Pick<PriceTerms, 'unitPrice' | 'groupRatio'>,
+): number {
+  return price(units, unitPrice, groupRatio);
 }

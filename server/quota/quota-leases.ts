@@ -9,7 +9,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { Spending, spendingWindowMs } from './spending.ts';
 
 /** Membership of this gateway among the gateways of the database. */
-export interface Membership {
+interface Membership {
   /** Whether no other gateway can have removed this one yet. */
   readonly isMember: boolean;
   /** Increments when the others removed this gateway. Its leases of earlier epochs are lost. */

@@ -34,7 +34,7 @@ export interface TaskOptions {
 
 export type ChangedTask = Pick<TaskRecord, 'id' | 'state' | 'progress' | 'callbackUrl'>;
 
-export interface TaskChannels {
+interface TaskChannels {
   readonly names: readonly string[];
   named(name: string): Channel | undefined;
 }

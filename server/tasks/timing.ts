@@ -1,62 +1,44 @@
-/** Intervals and time limits of tasks, in milliseconds. */
-export interface TaskTiming {
-  /** First poll interval of a task. */
-  firstPollMs: number;
-  /** Longest poll interval. */
-  maxPollMs: number;
-  /** Factor from one poll interval to the next. */
-  growth: number;
-  /** Longest pause after failed polls. */
-  maxRetryMs: number;
-  /** Longest pause before a poll for any reason, such as a `retry-after`. */
-  maxPauseMs: number;
-  /** Limit of one poll or cancellation. */
-  pollLimitMs: number;
-  /** Limit of a submission to all channels together. */
-  submitLimitMs: number;
-  /** A claim lasts this much longer than the limit of its work. */
-  claimMarginMs: number;
-  /** Interval at which a repeated request polls the state of the first one. */
-  repeatPollMs: number;
-  /** A read polls the upstream when the last poll is older than this. */
-  readFreshMs: number;
-  /** Longest wait of a read for that poll. */
-  readWaitMs: number;
-  /** Default time in which a task must become final. */
-  lifetimeMs: number;
-  /** Default availability of a result. */
-  resultMs: number;
-  /** Retention of final tasks. */
-  keepMs: number;
-  /** Least time between two claims. Tasks that become due in between share one. */
-  claimGapMs: number;
-  /** Longest time between two claims, for tasks of other processes. */
-  idleMs: number;
-  housekeepingMs: number;
-}
-
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-export const defaultTiming: TaskTiming = {
+/** Intervals and time limits of tasks, in milliseconds. */
+export const defaultTiming = {
+  /** First poll interval of a task. */
   firstPollMs: 1_000,
+  /** Longest poll interval. */
   maxPollMs: 15_000,
+  /** Factor from one poll interval to the next. */
   growth: 1.5,
+  /** Longest pause after failed polls. */
   maxRetryMs: minute,
+  /** Longest pause before a poll for any reason, such as a `retry-after`. */
   maxPauseMs: 5 * minute,
+  /** Limit of one poll or cancellation. */
   pollLimitMs: 15_000,
+  /** Limit of a submission to all channels together. */
   submitLimitMs: 2 * minute,
+  /** A claim lasts this much longer than the limit of its work. */
   claimMarginMs: 15_000,
+  /** Interval at which a repeated request polls the state of the first one. */
   repeatPollMs: 250,
+  /** A read polls the upstream when the last poll is older than this. */
   readFreshMs: 2_000,
+  /** Longest wait of a read for that poll. */
   readWaitMs: 1_000,
+  /** Default time in which a task must become final. */
   lifetimeMs: day,
+  /** Default availability of a result. */
   resultMs: day,
+  /** Retention of final tasks. */
   keepMs: 7 * day,
+  /** Least time between two claims. Tasks that become due in between share one. */
   claimGapMs: 50,
+  /** Longest time between two claims, for tasks of other processes. */
   idleMs: 1_000,
   housekeepingMs: minute,
 };
+
+export type TaskTiming = typeof defaultTiming;
 
 /** Returns the next poll interval, in milliseconds. */
 export function nextPollInterval(interval: number, { growth, maxPollMs }: TaskTiming): number {

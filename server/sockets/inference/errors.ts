@@ -40,7 +40,8 @@ const failure = (code: OwnCode, message: string, change: Partial<TaskFailure> = 
 
 export const invalidParameter = (message: string) => failure('InvalidParameter', message);
 export const outOfOrder = (message: string) => failure('CLIENT_ERROR', message);
-export const providerFailed = (message: string, status = 502) => failure('InternalError', message, { status });
+export const providerFailed = (message: string, status = 502) =>
+  failure('InternalError', message, { status });
 export const noText = failure('CLIENT_ERROR', 'The client sent no text for 23 seconds.', {
   status: 408,
   reason: 'timeout',

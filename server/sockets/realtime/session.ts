@@ -231,11 +231,7 @@ export class RealtimeSession extends SocketSession {
   /** Handles the first frame of the first upstream: `session.created`, or an error, which ends the session. */
   #handleFirstFrame(data: Buffer, binary: boolean): void | Promise<void> {
     const event = readServerEvent(data, binary);
-    if (event?.type === 'error') {
-      const error = readProviderError(objectField(event, 'error'), this.channel);
-      if ('fatal' in error) return this.#fatal(error.fatal, error.message);
-      return this.#endFailed(() => this.client.send(error.event, false));
-    }
+    if (event?.type === 'error') return this.#providerError(objectField(event, 'error'));
     if (event?.type !== 'session.created') return this.#fatal('bad_response', invalidProviderEvent);
     this.client.send(this.#withPublicModel(event, data), false);
     this.#sessionCreated = true;
@@ -252,6 +248,7 @@ export class RealtimeSession extends SocketSession {
   #providerError(reported: JsonObject): void | Promise<void> {
     const error = readProviderError(reported, this.channel);
     if ('fatal' in error) return this.#fatal(error.fatal, error.message);
+    if (!this.#sessionCreated) return this.#endFailed(() => this.client.send(error.event, false));
     this.#lastEventWasError = true;
     this.client.send(error.event, false);
   }

@@ -133,25 +133,22 @@ export class CallbackDeliveries {
     const { store, timers, timing, logger } = this.#env;
     const { id, attempt, taskId, host, state } = delivery;
     const began = performance.now();
-    const sent = await this.#sender.send(delivery);
-    deliveryDuration.record((performance.now() - began) / 1e3, { 'unigate.delivery.result': sent.result });
+    const { result, answer } = await this.#sender.send(delivery);
+    deliveryDuration.record((performance.now() - began) / 1e3, { 'unigate.delivery.result': result });
     fault('delivery:answered');
     const now = timers.monotonic();
-    const refused = sent.result === 'refused';
+    const refused = result === 'refused';
     const tries = delivery.tries + (refused ? 1 : 0);
     const pause = refused ? timing.pausesMs[delivery.tries] : undefined;
-    let next: DeliveryTry['next'];
-    if (pause !== undefined) next = { at: now + pause };
-    else next = { outcome: sent.result === 'delivered' ? 'delivered' : 'given_up' };
-    const { answer } = sent;
+    const outcome = result === 'delivered' ? 'delivered' : 'given_up';
+    const next: DeliveryTry['next'] = pause === undefined ? { outcome } : { at: now + pause };
     if (refused && pause === undefined) {
       const reason = typeof answer === 'number' ? `status ${answer}` : answer;
       logger.warn({ task: taskId, host, state, tries, reason }, 'a callback delivery was given up');
     }
-    const result = { id, taskId, attempt, tries, answer, next, now };
-    const isRecorded = await persist(store, 'recordDelivery', result);
-    if (isRecorded && 'outcome' in next)
-      deliveriesClosed.add(1, { 'unigate.delivery.outcome': next.outcome });
+    const recorded = { id, taskId, attempt, tries, answer, next, now };
+    const isRecorded = await persist(store, 'recordDelivery', recorded);
+    if (isRecorded && pause === undefined) deliveriesClosed.add(1, { 'unigate.delivery.outcome': outcome });
     fault('delivery:recorded');
   }
 }

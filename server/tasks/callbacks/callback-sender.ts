@@ -11,10 +11,11 @@ import type { CallbackRules, DeliveryEnvironment } from './environment.ts';
  * - `refused`: another status, or an error code instead of a status.
  * - `pointless`: the task was deleted.
  */
-export type SendResult =
-  | { result: 'delivered'; answer: number }
-  | { result: 'refused'; answer: number | string }
-  | { result: 'pointless'; answer: null };
+interface SendResult {
+  result: 'delivered' | 'refused' | 'pointless';
+  /** Status or error code. Null without a request. */
+  answer: number | string | null;
+}
 
 /** Sends one attempt of a delivery. */
 export class CallbackSender {
@@ -31,12 +32,13 @@ export class CallbackSender {
 
   /** Sets the rules of attempts that start from now on. */
   apply(rules: CallbackRules): void {
-    const before = { ...this.#rules, agent: this.#agent };
+    const { allowPrivate } = rules;
+    if (allowPrivate !== this.#rules.allowPrivate) {
+      // Closes after its running requests.
+      void this.#agent.close();
+      this.#agent = outboundAgent({ allowPrivate });
+    }
     this.#rules = rules;
-    if (rules.allowPrivate === before.allowPrivate) return;
-    this.#agent = outboundAgent({ allowPrivate: rules.allowPrivate });
-    // Closes after its running requests.
-    void before.agent.close();
   }
 
   /** Rejects only on a failure of the store or when the gateway stops. */
@@ -48,8 +50,8 @@ export class CallbackSender {
     if (body === undefined) return { result: 'refused', answer: 'not rendered' };
     const headers = webhookHeaders(messageId(delivery), clock(), body, this.#rules.secret);
     const answer = await this.#post(new URL(task.callbackUrl), headers, body);
-    if (typeof answer === 'number' && answer >= 200 && answer < 300) return { result: 'delivered', answer };
-    return { result: 'refused', answer };
+    const isDelivered = typeof answer === 'number' && answer >= 200 && answer < 300;
+    return { result: isDelivered ? 'delivered' : 'refused', answer };
   }
 
   async close(): Promise<void> {

@@ -52,33 +52,27 @@ export function environment(
 /** Concurrent deliveries of one gateway. An unresponsive host or user leaves slots for the others. */
 const defaultLimits: DeliveryLimits = { total: 256, perUser: 64, perHost: 16 };
 
-/** Intervals and time limits of deliveries, in milliseconds. */
-export interface DeliveryTiming {
-  /** Time limit of a receiver's response. */
-  answerMs: number;
-  /** Pauses before the second attempt, the third and so on. The last attempt follows the last pause. */
-  pausesMs: readonly number[];
-  /** A claim lasts this much longer than the limit of its attempt. */
-  claimMarginMs: number;
-  /** Retention of closed deliveries. */
-  keepMs: number;
-  /** Least time between two claims. Deliveries that become due in between share one. */
-  claimGapMs: number;
-  /** Longest time between two claims, for deliveries of other processes. */
-  idleMs: number;
-  housekeepingMs: number;
-}
-
 const minute = 60_000;
 const hour = 60 * minute;
 
-const defaultTiming: DeliveryTiming = {
+/** Intervals and time limits of deliveries, in milliseconds. */
+const defaultTiming = {
+  /** Time limit of a receiver's response. */
   answerMs: 5_000,
-  // Attempts for one day. Pauses of at most 1 h, so that deliveries follow soon after a receiver's outage.
+  /**
+   * Pauses before the second attempt, the third and so on. The last attempt follows the last pause, after about a day.
+   * Pauses of at most 1 h, so that deliveries follow soon after a receiver's outage.
+   */
   pausesMs: [10_000, minute, 10 * minute, 30 * minute, ...Array<number>(24).fill(hour)],
+  /** A claim lasts this much longer than the limit of its attempt. */
   claimMarginMs: 15_000,
+  /** Retention of closed deliveries. */
   keepMs: 24 * hour,
+  /** Least time between two claims. Deliveries that become due in between share one. */
   claimGapMs: 50,
+  /** Longest time between two claims, for deliveries of other processes. */
   idleMs: 1_000,
   housekeepingMs: minute,
 };
+
+type DeliveryTiming = typeof defaultTiming;
