@@ -21,7 +21,7 @@ export async function startEmbeddedSandbox(settings: Settings, logger: Logger): 
       logger,
       allowPrivateUrls: callbacks.allowPrivate,
       draft: sandboxDraft,
-      ...(sandboxTaskMs === undefined ? {} : { taskTime: sandboxTaskMs }),
+      ...(sandboxTaskMs === undefined ? {} : { taskDurationMs: sandboxTaskMs }),
       ...(sandboxSongSeconds === undefined ? {} : { songSeconds: sandboxSongSeconds }),
     });
   } catch (cause) {

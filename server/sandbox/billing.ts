@@ -1,10 +1,10 @@
 /**
- * What the upstream charges for.
+ * Usage that the upstream charges for.
  *
- * - Characters: a Han ideograph counts 2, whatever language it stands in; everything else counts 1. SSML tags are
- *   taken out before counting.
- * - Text tokens: one for every 4 bytes of UTF-8, rounded up. An ordinary tokenizer lands near it.
- * - Audio tokens: 50 for a second of audio, at least 50.
+ * - Characters: a Han ideograph counts as 2 in every language, any other character as 1. SSML tags are removed before
+ * counting.
+ * - Text tokens: one for every 4 bytes of UTF-8, rounded up, which approximates an ordinary tokenizer.
+ * - Audio tokens: 50 per second of audio, at least 50.
  */
 
 const ideograph = /\p{Script=Han}/u;
@@ -18,7 +18,7 @@ export function countCharacters(text: string): number {
 const spokenToken =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,16}/gu;
 
-/** Tokens of a text that is spoken: each word between spaces, and each character of a script without them. */
+/** Counts the tokens of spoken text: words between spaces, and single characters in scripts without spaces. */
 export function countSpokenTokens(text: string): number {
   return text.match(spokenToken)?.length ?? 0;
 }
@@ -31,7 +31,7 @@ export function countAudioTokens(seconds: number): number {
   return Math.max(50, Math.ceil(seconds * 50));
 }
 
-/** Adds up what one request uses while it is spoken. */
+/** Sums up the usage of one request while it is synthesized. */
 export class Meter {
   characters = 0;
   /** Seconds of audio. */

@@ -1,4 +1,7 @@
-/** Language codes that the engine speaks here, and its names for them. English depends on the voice's accent. */
+/**
+ * Supported language codes and the names that the speech engine uses for them. The variant of English depends on the
+ * accent of the voice.
+ */
 export const engineLanguages = {
   zh: 'cmn',
   en: 'en',
@@ -17,7 +20,7 @@ export const engineLanguages = {
 
 export type Language = keyof typeof engineLanguages;
 
-/** `language_type` of the multimodal route. */
+/** Values of `language_type` of the multimodal route. */
 export const languageTypes: Readonly<Record<string, Language | undefined>> = {
   Auto: undefined,
   Chinese: 'zh',
@@ -40,17 +43,20 @@ const scripts: readonly [RegExp, Language][] = [
   [/\p{Script=Thai}/u, 'th'],
 ];
 
-/** The language of a sentence by its script; undefined for a script that many languages share. */
+/** Detects the language of a sentence by its script. Returns undefined for a script that many languages share. */
 function detectLanguage(text: string): Language | undefined {
   return scripts.find(([script]) => script.test(text))?.[1];
 }
 
 const hanLanguages: readonly Language[] = ['zh', 'ja', 'ko'];
 
-/** The language to speak a sentence in: the asked one, unless it cannot read the sentence's script. */
-export function spokenLanguage(text: string, asked: Language | undefined): Language {
+/**
+ * Returns the requested language, or the detected one if the requested language does not use the script of the
+ * sentence.
+ */
+export function chooseLanguage(text: string, requested: Language | undefined): Language {
   const detected = detectLanguage(text);
-  if (!asked) return detected ?? 'en';
-  if (!detected || detected === asked) return asked;
-  return detected === 'zh' && hanLanguages.includes(asked) ? asked : detected;
+  if (!requested) return detected ?? 'en';
+  if (!detected || detected === requested) return requested;
+  return detected === 'zh' && hanLanguages.includes(requested) ? requested : detected;
 }

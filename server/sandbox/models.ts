@@ -7,8 +7,11 @@ export function findModel(id: string): CatalogueModel | undefined {
   return byId.get(id);
 }
 
-/** The model that field `field` of a request names. Throws a `NativeError`: 404 for an unknown model, 400 for one of another route. */
-export function requestedModel(id: unknown, protocol: Protocol, field = 'model'): CatalogueModel {
+/**
+ * Returns the model that the request field `field` names. Throws a `NativeError`: 404 for an unknown model, 400 for a
+ * model of another route.
+ */
+export function resolveModel(id: unknown, protocol: Protocol, field = 'model'): CatalogueModel {
   if (typeof id !== 'string' || id === '')
     throw invalidParameter(`${field} is required and must be a string`, field);
   const model = byId.get(id);

@@ -16,62 +16,73 @@ import { messageRoutes } from './text/message-routes.ts';
 import { verificationRoutes } from './verification/session-routes.ts';
 import { VerificationSessions } from './verification/sessions.ts';
 
-/** Bytes on disk. */
-const fileCapacity = 1024 ** 3;
+/** Maximum size of the audio files on disk, in bytes. */
+const maxFileBytes = 1024 ** 3;
 
 export type { SandboxLogger };
 
 export interface SandboxOptions {
   /**
-   * Where tasks, assets, voices and files are kept for the next start, of one sandbox at a time. Default: a temporary
-   * folder, gone when the sandbox closes.
+   * Folder for tasks, assets, voices and files. Only one sandbox at a time can use it. Default: a temporary folder that
+   * is deleted on close.
    */
   folder?: string;
-  /** Default: the one of the last start in the same folder while it is free, since file URLs name it; else any. */
+  /**
+   * Default: the port of the last start in the same folder if it is free, because file URLs contain it. Otherwise any
+   * free port.
+   */
   port?: number;
-  /** The one API key that the upstream accepts. */
+  /** The API key that the upstream accepts. */
   key: string;
   logger?: SandboxLogger;
-  /** Threads that speak; they start with the first request. Default: one less than the cores, at least 1, at most 4. */
-  speechWorkers?: number;
-  /** Clock of the signed URLs and of the voices, milliseconds since the epoch. */
-  now?: () => number;
-  /** How long `[[slow]]` waits, in milliseconds. Default 2000. */
-  slowness?: number;
-  /** When a socket whose client is silent is closed, in milliseconds. Default: text 23,000 and idle 60,000. */
-  timeouts?: Partial<SocketTimeouts>;
-  /** How long a voice of voice-enrollment is DEPLOYING, in milliseconds. Default 1000. */
-  voiceDeployment?: number;
-  /** Fetch media from loopback and private networks, too. Default true: the sandbox itself runs there. */
-  allowPrivateUrls?: boolean;
-  /** How long a task takes, in milliseconds, a fifth of it in the queue; drawing may take longer. Default 3000. */
-  taskTime?: number;
   /**
-   * About how long a song is, in seconds; with many lines to sing up to a quarter longer. Default 30, less where tasks
-   * take less than 3 seconds.
+   * Number of speech threads, which start on demand. Default: one less than the number of cores, at least 1, at most 4.
+   */
+  speechWorkers?: number;
+  /** Clock for signed URLs, voices and tasks, in milliseconds since the epoch. */
+  now?: () => number;
+  /** Delay of the trigger `[[slow]]`, in milliseconds. Default 2000. */
+  slowDelayMs?: number;
+  /** Timeouts after which an inactive socket is closed, in milliseconds. Default: text 23,000 and idle 60,000. */
+  timeoutsMs?: Partial<SocketTimeouts>;
+  /** Time that a voice of voice-enrollment is DEPLOYING, in milliseconds. Default 1000. */
+  voiceDeploymentMs?: number;
+  /** Allow media URLs in loopback and private networks. Default true, because the sandbox itself runs there. */
+  allowPrivateUrls?: boolean;
+  /** Duration of a task in milliseconds, a fifth of it in the queue. Rendering can take longer. Default 3000. */
+  taskDurationMs?: number;
+  /**
+   * Approximate length of a song in seconds. Songs with many lyrics are up to a quarter longer. Default 30, less if
+   * tasks are shorter than 3 seconds.
    */
   songSeconds?: number;
-  /** Draw small and coarse files: for tests that make many of them. Default false. */
+  /** Render small, low-quality files, for tests that render many of them. Default false. */
   draft?: boolean;
-  /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable, and songs are instrumental. */
+  /**
+   * Package of the speech engine. Without it, speech requests fail with 503 ModelUnavailable and songs are
+   * instrumental.
+   */
   engine?: string;
 }
 
 export interface Sandbox {
-  /** Base address of the HTTP routes, without a slash at the end. */
+  /** Base URL of the HTTP routes, without a trailing slash. */
   url: string;
-  /** Base address of the sockets. */
+  /** Base URL of the WebSocket routes. */
   wsUrl: string;
   key: string;
   close(): Promise<void>;
 }
 
-/** Starts the embedded upstream on 127.0.0.1: the vendors' protocols, with media and texts made offline. */
+/**
+ * Starts the embedded upstream on 127.0.0.1. It implements the providers' protocols and generates media and text
+ * offline.
+ */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { key, logger, slowness = 2000, now = steadyClock, allowPrivateUrls = true } = options;
+  const { key, logger, slowDelayMs = 2000, now = monotonicNow, allowPrivateUrls = true } = options;
   const storage = new Storage(options.folder);
   const server = createServer(
-    { shouldUpgradeCallback: (request) => sockets.accepts(request) },
+    { shouldUpgradeCallback: (request) => sockets.canUpgrade(request) },
     (request: IncomingMessage, response: ServerResponse) => void routeRequest(context, request, response),
   );
   const port = await listen(server, storage, options.port).catch((error: unknown) => {
@@ -85,19 +96,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       module: options.engine ?? espeakPackage,
       workers: options.speechWorkers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     }),
-    files: new FileStore({ folder: 'files', storage, capacity: fileCapacity, now }),
-    voices: new CustomVoices({ storage, now, deployment: options.voiceDeployment ?? 1000 }),
-    prompts: new PromptLoader({ allowPrivateUrls, ownAddress: () => url }),
+    files: new FileStore({ folder: 'files', storage, maxBytes: maxFileBytes, now }),
+    voices: new CustomVoices({ storage, now, deploymentMs: options.voiceDeploymentMs ?? 1000 }),
+    prompts: new PromptLoader({ allowPrivateUrls, ownOrigin: () => url }),
     now,
-    slowness,
-    timeouts: { text: 23_000, idle: 60_000, ...options.timeouts },
+    slowDelayMs,
+    timeoutsMs: { text: 23_000, idle: 60_000, ...options.timeoutsMs },
   };
   const tasks = createTaskUpstream({
     storage,
     now,
     allowPrivateUrls,
     draft: options.draft ?? false,
-    ...(options.taskTime === undefined ? {} : { taskTime: options.taskTime }),
+    ...(options.taskDurationMs === undefined ? {} : { taskDurationMs: options.taskDurationMs }),
     ...(options.songSeconds === undefined ? {} : { songSeconds: options.songSeconds }),
     ...(options.engine === undefined ? {} : { speechEngine: options.engine }),
   });
@@ -111,7 +122,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const context = { services, key, logger, routes };
   const sockets = new SocketServer(context);
   server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
-  // Longer than the gateway's pools keep a connection idle, so that it is never closed under a request.
+  // Longer than the idle timeout of the gateway's connection pools, so that the server never closes a connection that
+  // is being reused.
   server.keepAliveTimeout = 60_000;
 
   return {
@@ -123,7 +135,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       sockets.close();
       server.closeAllConnections();
       await closed;
-      // Before the engines: a task that they leave unfinished is begun again at the next start.
+      // Closed before the engines, so that a task interrupted by their shutdown is restarted at the next start.
       storage.close();
       await tasks.close();
       await services.prompts.close();
@@ -132,10 +144,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** Resolves with the port, in the turn in which the first request cannot have come yet. */
-async function listen(server: Server, storage: Storage, wanted: number | undefined): Promise<number> {
-  const known = storage.records<number>('port');
-  const attempt = (port: number) =>
+/** Starts listening and resolves with the port before the first request can arrive. */
+async function listen(server: Server, storage: Storage, requestedPort: number | undefined): Promise<number> {
+  const ports = storage.records<number>('port');
+  const listenOn = (port: number) =>
     new Promise<number>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, '127.0.0.1', () => {
@@ -143,16 +155,16 @@ async function listen(server: Server, storage: Storage, wanted: number | undefin
         resolve((server.address() as AddressInfo).port);
       });
     });
-  const last = wanted ?? known.get('http') ?? 0;
-  const port = await attempt(last).catch((error: NodeJS.ErrnoException) => {
-    if (wanted !== undefined || last === 0 || error.code !== 'EADDRINUSE') throw error;
-    return attempt(0);
+  const preferredPort = requestedPort ?? ports.get('http') ?? 0;
+  const port = await listenOn(preferredPort).catch((error: NodeJS.ErrnoException) => {
+    if (requestedPort !== undefined || preferredPort === 0 || error.code !== 'EADDRINUSE') throw error;
+    return listenOn(0);
   });
-  known.put('http', port);
+  ports.put('http', port);
   return port;
 }
 
-/** Epoch milliseconds from when the process began, counted by a clock that never steps: tasks go by it. */
-function steadyClock(): number {
+/** Returns epoch milliseconds from a monotonic clock, because task timing depends on it. */
+function monotonicNow(): number {
   return Math.floor(performance.timeOrigin + performance.now());
 }

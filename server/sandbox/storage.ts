@@ -5,8 +5,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { deserialize, serialize } from 'node:v8';
 
 /**
- * What outlives the sandbox: an embedded database beside which files may lie. It belongs to one process at a time;
- * what was written survives a kill.
+ * Persistent state of the sandbox: an embedded database, and a folder for files. Only one process at a time can open
+ * it. Committed writes survive a kill.
  */
 export class Storage {
   readonly folder: string;
@@ -14,7 +14,9 @@ export class Storage {
   readonly #database: DatabaseSync;
   readonly #facts: Records<unknown>;
 
-  /** Without a folder it lives in a temporary one until it is closed. Throws when another process has it open. */
+  /**
+   * Without a folder, uses a temporary one that is deleted on close. Throws if another process has the database open.
+   */
   constructor(folder?: string) {
     this.#temporary = folder === undefined;
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'unigate-sandbox-'));
@@ -36,28 +38,28 @@ export class Storage {
     this.#facts = this.records('fact');
   }
 
-  /** The records of one kind. */
+  /** Returns the collection of one record type. */
   records<Value>(kind: string): Records<Value> {
     return new Records(this.#database, kind);
   }
 
-  /** A value that is chosen once. */
-  fact<Value>(name: string, choose: () => Value): Value {
+  /** Returns the stored value, or stores and returns the result of `create`. */
+  getOrCreate<Value>(name: string, create: () => Value): Value {
     const known = this.#facts.get(name) as Value | undefined;
     if (known !== undefined) return known;
-    const value = choose();
+    const value = create();
     this.#facts.put(name, value);
     return value;
   }
 
-  /** Whatever is written from now on is left out, as after a kill. */
+  /** Closes the database. Later writes are ignored, as after a kill. */
   close(): void {
     if (this.#database.isOpen) this.#database.close();
     if (this.#temporary) rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-/** Values by id, on disk when a call returns. A value may be all that can be cloned. */
+/** A collection of values by id. Writes are durable when a call returns. Values must support structured cloning. */
 export class Records<Value> {
   readonly #database: DatabaseSync;
   readonly #kind: string;
@@ -78,7 +80,7 @@ export class Records<Value> {
     };
   }
 
-  /** In the order in which they were first put. */
+  /** Returns all records in insertion order. */
   all(): [id: string, value: Value][] {
     return this.#statements.all.all(this.#kind).map(({ id, value }) => [id as string, read(value)]);
   }

@@ -12,39 +12,41 @@ import { createVideoUpstream } from './video/video-upstream.ts';
 
 export interface TaskUpstreamOptions {
   storage: Storage;
-  /** Milliseconds that a task takes, a fifth of it in the queue. Default 3000. */
-  taskTime?: number;
+  /** Duration of a task in milliseconds, a fifth of it in the queue. Default 3000. */
+  taskDurationMs?: number;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Fetch media from loopback and private networks, too. */
+  /** Allow media URLs in loopback and private networks. */
   allowPrivateUrls?: boolean;
-  /** Threads that make and read media; they start with the first job. Default: one less than the cores, at most 4. */
+  /** Number of media threads, which start on demand. Default: one less than the number of cores, at most 4. */
   workers?: number;
-  /** Draw small and coarse files: for tests that make many of them. Default false. */
+  /** Render small, low-quality files, for tests that render many of them. Default false. */
   draft?: boolean;
-  /** Pixels of the side of one square picture in a grid of four. Default 512, as a draft 64. */
-  pictureSide?: number;
-  /** About how long a song is, in seconds. Default 30, less where tasks take less than 3 seconds. */
+  /** Side of one square image in a grid of four, in pixels. Default 512, in draft mode 64. */
+  imageSide?: number;
+  /** Approximate length of a song in seconds. Default 30, less if tasks are shorter than 3 seconds. */
   songSeconds?: number;
-  /** Package of the speech engine. Without it songs are instrumental. */
+  /** Package of the speech engine. Without it, songs are instrumental. */
   speechEngine?: string;
 }
 
-/** The upstream's protocols of tasks. */
+/** The asynchronous protocols of the upstream. */
 export interface TaskUpstream {
   routes: readonly Route[];
-  /** To be called as soon as the server knows its address, which has no slash at the end. */
+  /** Sets the base URL, without a trailing slash. Called when the server knows its port. */
   setAddress(url: string): void;
   close(): Promise<void>;
 }
 
-/** Bytes on disk. What had to make room is gone before its time, so there is room for much. */
-const fileCapacity = 4 * 1024 ** 3;
+/**
+ * Maximum size of the media files on disk, in bytes. It is large because an evicted file disappears before it expires.
+ */
+const maxFileBytes = 4 * 1024 ** 3;
 
-/** Makes the routes of everything that takes its time, with its own state and its own threads. */
+/** Creates the routes of all asynchronous protocols, with their own state and threads. */
 export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
-  const { storage, taskTime = 3000, now, allowPrivateUrls = false, draft = false } = options;
-  const { songSeconds = Math.min(30, taskTime / 100), speechEngine = espeakPackage } = options;
+  const { storage, taskDurationMs = 3000, now, allowPrivateUrls = false, draft = false } = options;
+  const { songSeconds = Math.min(30, taskDurationMs / 100), speechEngine = espeakPackage } = options;
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
@@ -52,17 +54,17 @@ export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
     folder: 'media',
     storage,
     now,
-    capacity: fileCapacity,
-    make: ({ job, plan }) => engine.run(job, plan),
+    maxBytes: maxFileBytes,
+    render: ({ job, plan }) => engine.run(job, plan),
   });
-  const services: TaskServices = { storage, engine, results, now, taskTime, draft };
+  const services: TaskServices = { storage, engine, results, now, taskDurationMs, draft };
   const video = createVideoUpstream(services, { allowPrivateUrls });
   return {
     routes: [
       ...video.routes,
-      ...imageRoutes(services, options.pictureSide ?? (draft ? 64 : 512)),
+      ...imageRoutes(services, options.imageSide ?? (draft ? 64 : 512)),
       ...musicRoutes(services, { songSeconds, speechEngine }),
-      { methods: ['GET', 'HEAD'], path: /^\/media\/[^/]+$/, handler: results.serve, open: true },
+      { methods: ['GET', 'HEAD'], path: /^\/media\/[^/]+$/, handler: results.serve, isPublic: true },
     ],
     setAddress(url) {
       results.baseUrl = url;

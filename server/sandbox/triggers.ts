@@ -1,39 +1,39 @@
 /**
- * Words that make the upstream fail on purpose, so that callers can reach every error path. Of several refusals the
- * first of its table wins.
+ * Keywords in a request that make the upstream fail on purpose, so that clients and tests can reach every error path. If
+ * a request has several triggers that fail, the first in the table applies.
  *
  * # Speech
  *
- * They are billed like any other text and are not spoken. Over HTTP:
+ * The upstream bills triggers like any other text and does not speak them. Over HTTP:
  *
- * | in the text           | answer                                                                               |
+ * | in the text           | response                                                                             |
  * |-----------------------|--------------------------------------------------------------------------------------|
  * | `[[reject]]`          | 400 DataInspectionFailed                                                             |
- * | `[[unauthorized]]`    | 401 InvalidApiKey, although the key is right                                         |
+ * | `[[unauthorized]]`    | 401 InvalidApiKey, although the key is valid                                         |
  * | `[[denied]]`          | 403 AccessDenied                                                                     |
  * | `[[throttle]]`        | 429 Throttling.RateQuota with `retry-after: 1`                                       |
  * | `[[error]]`           | 500 InternalError                                                                    |
  * | `[[unavailable]]`     | 503 ModelUnavailable                                                                 |
  * | `[[base-resp:<n>]]`   | beta models only: 200 with `base_resp.status_code` n and `data` null                 |
- * | `[[malformed]]`       | 200 with broken JSON: the body, or the data of the first event                       |
- * | `[[drop]]`            | the connection breaks: before the reply, or after the first audio of a stream        |
+ * | `[[malformed]]`       | 200 with malformed JSON: the body, or the data of the first event                    |
+ * | `[[drop]]`            | the connection breaks: before the response, or after the first audio of a stream     |
  * | `[[fail-late]]`       | stream: `event:error` 500 InternalError after the first audio; otherwise 500         |
- * | `[[slow]]`            | the ordinary answer after 2 seconds                                                  |
- * | `[[hang]]`            | no answer until the client leaves                                                    |
+ * | `[[slow]]`            | the normal response after 2 seconds                                                  |
+ * | `[[hang]]`            | no response until the client disconnects                                             |
  * | `[[no-audio]]`        | 200 without audio: empty data, empty URL                                             |
- * | `[[expired-url]]`     | the ordinary answer, but its audio URL has run out already                           |
+ * | `[[expired-url]]`     | the normal response, but its audio URL has expired                                   |
  *
- * The voice services look for them in `url` (there also percent-encoded), `voice_prompt`, `preview_text` and `text`;
- * what concerns audio has no meaning for them. One is theirs alone:
+ * The voice services search `url` (also percent-encoded), `voice_prompt`, `preview_text` and `text`. Triggers that concern
+ * audio have no effect there. The voice services have one additional trigger:
  *
  * | `[[undeployed]]`      | voice-enrollment: the new voice ends as UNDEPLOYED instead of OK                     |
  *
- * On the sockets, when the text's turn comes to be spoken. "Fails" is an `error` event on the realtime socket and
- * `task-failed` on the inference socket, which always closes after it:
+ * On the sockets, a trigger applies when the synthesis of its text starts. "Fails" is an `error` event on the realtime
+ * socket and `task-failed` on the inference socket, which always closes afterwards:
  *
- * | in the text              | what happens                                                                      |
+ * | in the text              | effect                                                                            |
  * |--------------------------|-----------------------------------------------------------------------------------|
- * | `[[refuse-after-upgrade]]` | as soon as it arrives: fails with AccessDenied, close 1008                      |
+ * | `[[refuse-after-upgrade]]` | immediately on arrival: fails with AccessDenied, close 1008                     |
  * | `[[reject]]`             | fails with DataInspectionFailed; realtime stays open, inference closes with 1007  |
  * | `[[unauthorized]]`, `[[denied]]` | fails with InvalidApiKey, AccessDenied; close 1008                        |
  * | `[[throttle]]`           | fails with Throttling.RateQuota; close 1013                                       |
@@ -41,48 +41,48 @@
  * | `[[fail-late]]`          | the first audio, then InternalError; realtime: `response.done` failed, stays open |
  * | `[[drop]]`               | the first audio, then the connection breaks without a close frame                 |
  * | `[[hang]]`               | nothing more is sent, whatever the client does                                    |
- * | `[[garbage]]`            | a text frame that is not JSON before the first audio, then all goes on            |
- * | `[[malformed]]`          | the same with JSON that is no event                                               |
- * | `[[no-audio]]`           | all events but those with audio                                                   |
- * | `[[slow]]`               | all goes on after 2 seconds                                                       |
+ * | `[[garbage]]`            | a text frame that is not JSON before the first audio, then normal processing      |
+ * | `[[malformed]]`          | the same with JSON that is not an event                                           |
+ * | `[[no-audio]]`           | all events except those with audio                                                |
+ * | `[[slow]]`               | normal processing after 2 seconds                                                 |
  *
- * In the voice or the instructions those that refuse and `[[hang]]` act on `session.update` and `run-task`
- * themselves, so before any text.
+ * In the voice or the instructions, `[[hang]]` and the triggers that fail apply to `session.update` and `run-task`
+ * themselves, before any text.
  *
  * # Video, 3D, image jobs and assets
  *
- * They are looked for in the prompt, in media URLs (there also percent-encoded) and in the name of an asset.
+ * The upstream searches the prompt, media URLs (also percent-encoded) and the name of an asset.
  *
- * | in the prompt       | what happens                                                                           |
+ * | in the prompt       | effect                                                                                 |
  * |---------------------|----------------------------------------------------------------------------------------|
  * | `[[reject]]`        | create: 400, the prompt is unsuitable                                                  |
- * | `[[unauthorized]]`  | create: 401, although the key is right                                                 |
+ * | `[[unauthorized]]`  | create: 401, although the key is valid                                                 |
  * | `[[denied]]`        | create: 403                                                                            |
  * | `[[throttle]]`      | create: 429 with `retry-after: 1`                                                      |
  * | `[[error]]`         | create: 500                                                                            |
  * | `[[unavailable]]`   | create: 503                                                                            |
- * | `[[hang]]`          | create: no answer until the client leaves, and no task                                 |
- * | `[[malformed]]`     | create: 200 with broken JSON; the task exists                                          |
- * | `[[drop]]`          | create: the connection breaks instead of the answer; the task exists                   |
+ * | `[[hang]]`          | create: no response until the client disconnects, and no task                          |
+ * | `[[malformed]]`     | create: 200 with malformed JSON; the task exists                                       |
+ * | `[[drop]]`          | create: the connection breaks instead of the response; the task exists                 |
  * | `[[slow]]`          | the task takes ten times as long                                                       |
- * | `[[never]]`         | the task runs until it expires, which natively and with eta it never does              |
+ * | `[[never]]`         | the task runs until it expires, which never happens in the native and eta protocols    |
  * | `[[queued]]`        | the task stays in the queue until it is canceled or expires                            |
  * | `[[fail-late]]`     | the task fails at its end with an internal error                                       |
  * | `[[sensitive]]`     | the task fails at its end because the output is unsuitable; with eta it is `done`      |
  * |                     | with `respect_moderation` false and without a URL                                      |
- * | `[[expire]]`        | the task is `expired` at its end; natively it is UNKNOWN from then on                  |
+ * | `[[expire]]`        | the task is `expired` at its end; in the native protocol its status becomes UNKNOWN    |
  * | `[[unknown]]`       | the task is unknown to every poll                                                      |
- * | `[[expired-url]]`   | the task succeeds, but its URLs have run out already                                   |
- * | `[[no-status]]`     | eta only: the finished task is shown without a status                                  |
+ * | `[[expired-url]]`   | the task succeeds, but its URLs have expired                                           |
+ * | `[[no-status]]`     | eta only: the finished task has no status                                              |
  * | `[[poll-error]]`    | the first poll: 500                                                                    |
  * | `[[poll-throttle]]` | the first poll: 429 with `retry-after: 1`                                              |
- * | `[[poll-malformed]]`| the first poll: 200 with broken JSON                                                   |
+ * | `[[poll-malformed]]`| the first poll: 200 with malformed JSON                                                |
  * | `[[poll-drop]]`     | the first poll: the connection breaks                                                  |
  *
- * For image jobs they are looked for in the prompt and in `state`, which is all the text that an action has. They are
- * the same as above, but what refuses is told in the protocol's own way:
+ * For image jobs, the upstream searches the prompt and `state`, the only text of an action. The triggers have the same
+ * effect as above, but errors use the format of the protocol:
  *
- * | in prompt or state  | what happens                                                                           |
+ * | in prompt or state  | effect                                                                                 |
  * |---------------------|----------------------------------------------------------------------------------------|
  * | `[[reject]]`        | submit: code 24, a banned word                                                         |
  * | `[[unauthorized]]`, `[[denied]]`, `[[throttle]]`, `[[unavailable]]` | submit: HTTP 401, 403, 429, 503        |
@@ -92,40 +92,40 @@
  * | `[[fail-late]]`, `[[sensitive]]` | the task ends as FAILURE                                                  |
  * | `[[unknown]]`       | the task is unknown to every query and action                                          |
  *
- * Where a submission leads to no task of its own, as an action that waits for its prompt, what concerns tasks has no
- * meaning; nor has `[[expire]]`.
+ * Triggers that concern tasks have no effect on a submission without its own task, such as an action that waits for a
+ * prompt. `[[expire]]` has no effect on image jobs.
  *
- * For music and lyrics they are looked for in the prompt, the description, the title and the tags; they are not sung.
- * They are the same as for videos, those of the first poll act when a task is fetched, alone or among others, and:
+ * For music and lyrics, the upstream searches the prompt, the description, the title and the tags. Triggers are not
+ * sung. They have the same effect as for videos; those of the first poll apply to any fetch of the task, and:
  *
- * | in any of them      | what happens                                                                           |
+ * | in any of them      | effect                                                                                 |
  * |---------------------|----------------------------------------------------------------------------------------|
  * | `[[fail-late]]`, `[[sensitive]]` | the task ends as FAILURE, its songs as `error`                            |
  * | `[[one-fails]]`     | the task is SUCCESS, but its second song is `error`                                    |
- * | `[[expire]]`        | the task is UNKNOWN from its end on                                                    |
+ * | `[[expire]]`        | the task is UNKNOWN after its end                                                      |
  * | `[[unknown]]`       | the task and its clips are unknown to every call                                       |
  *
- * For a verification session they are looked for in `callback_url` (there also percent-encoded) and `project_name`.
- * What refuses or troubles a create or the first poll is as above, and:
+ * For a verification session, the upstream searches `callback_url` (also percent-encoded) and `project_name`. The
+ * triggers of the create request and of the first poll have the same effect as above, and:
  *
- * | in either           | what happens                                                                           |
+ * | in either           | effect                                                                                 |
  * |---------------------|----------------------------------------------------------------------------------------|
- * | `[[fail-late]]`     | whoever approves fails all the same                                                    |
+ * | `[[fail-late]]`     | the verification fails although the end user approves it                               |
  * | `[[expire]]`        | the session expires after a second                                                     |
  * | `[[unknown]]`       | the session is unknown to every read; its page works                                   |
  *
- * For an asset `[[fail-late]]` is a face that does not match, `[[sensitive]]` unsuitable media, and `[[never]]` keeps
- * it in processing; what concerns results has no meaning for it.
+ * For an asset, `[[fail-late]]` reports a face that does not match, `[[sensitive]]` reports unsuitable media, and
+ * `[[never]]` leaves the asset in processing. Triggers that concern results have no effect.
  *
  * # Embeddings and messages
  *
- * Looked for in the texts of an embeddings request, and in the last turn of the user. Those of speech over HTTP that
- * refuse, `[[slow]]` and `[[hang]]` do the same here, and `[[malformed]]` too.
+ * The upstream searches the texts of an embeddings request and the last user turn of a message. The triggers of speech
+ * over HTTP that fail have the same effect, as do `[[slow]]`, `[[hang]]` and `[[malformed]]`.
  *
- * | in the text         | what happens                                                                           |
+ * | in the text         | effect                                                                                 |
  * |---------------------|----------------------------------------------------------------------------------------|
- * | `[[drop]]`          | the connection breaks: before a message, or after the first vector or piece of text    |
- * | `[[fail-late]]`     | messages: a stream ends with an `error` event after the first piece; otherwise 500     |
+ * | `[[drop]]`          | the connection breaks: before a message, or after the first vector or text chunk       |
+ * | `[[fail-late]]`     | messages: a stream ends with an `error` event after the first chunk; otherwise 500     |
  */
 
 const names = [
@@ -162,12 +162,12 @@ const names = [
 
 export type TriggerName = (typeof names)[number];
 
-/** The triggers of a request, each with its number if it has one. */
+/** The triggers of a request, each with its optional number. */
 export type Triggers = ReadonlyMap<TriggerName, number | undefined>;
 
 const pattern = new RegExp(`\\[\\[(${names.join('|')})(?::(\\d{1,6}))?\\]\\]`, 'g');
 
-/** The triggers in all of the texts; of data URLs nothing is read. */
+/** Finds the triggers in all texts. Data URLs are not searched. */
 export function findTriggers(...texts: readonly (string | undefined)[]): Triggers {
   const found = new Map<TriggerName, number | undefined>();
   for (const text of texts) {
@@ -179,7 +179,7 @@ export function findTriggers(...texts: readonly (string | undefined)[]): Trigger
   return found;
 }
 
-/** Blanks the triggers out, leaving every other character in its place. */
+/** Replaces triggers with spaces, so that all other characters keep their positions. */
 export function blankTriggers(text: string): string {
   return text.replace(pattern, (trigger) => ' '.repeat(trigger.length));
 }

@@ -1,7 +1,7 @@
 import type { Records, Storage } from './storage.ts';
-import { stampedId } from './tasks/task-board.ts';
+import { createTimestampedId } from './tasks/task-board.ts';
 
-/** The asset groups of verified persons. */
+/** The asset groups of verified people. */
 export class VerifiedGroups {
   readonly #records: Records<{ createdAt: number }>;
 
@@ -9,9 +9,9 @@ export class VerifiedGroups {
     this.#records = storage.records('verified group');
   }
 
-  /** Makes one and gives its id; `createdAt` in milliseconds since the epoch. */
+  /** Creates a group and returns its id. `createdAt` is in milliseconds since the epoch. */
   add(createdAt: number): string {
-    const id = stampedId('group', createdAt);
+    const id = createTimestampedId('group', createdAt);
     this.#records.put(id, { createdAt });
     return id;
   }

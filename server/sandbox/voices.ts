@@ -1,23 +1,23 @@
 import { type FamilyId, families, voiceSets } from '../../generated/catalogue.ts';
-import type { Delivery } from './delivery.ts';
 import { engineLanguages, type Language } from './language.ts';
+import type { Prosody } from './prosody.ts';
 import type { Utterance } from './speech/commands.ts';
 
-/** How one voice is made from the engine's parts. */
+/** Speech engine settings of one voice. */
 export interface VoiceTimbre {
-  /** The engine's variant, the same in every language. */
+  /** Engine variant, the same in every language. */
   variant: string;
-  /** The engine's English. */
+  /** Engine voice for English. */
   accent: string;
-  /** Words a minute. */
+  /** Words per minute. */
   speed: number;
-  /** Factor on the base of the variant's pitch. */
+  /** Factor on the base pitch of the variant. */
   pitch: number;
-  /** Liveliness of the melody as a factor; 1 when left out. */
+  /** Factor on the pitch range. Default 1. */
   range?: number;
-  /** Factor that brings the variant to the common level: about -23 dBFS at volume 50. */
+  /** Factor that normalizes the variant to about -23 dBFS at volume 50. */
   level: number;
-  /** The engine's variant when it whispers. */
+  /** Engine variant for whispering. */
   whisper: 'whisper' | 'whisperf';
 }
 
@@ -28,7 +28,7 @@ const received = 'gmw/en-GB-x-rp';
 const american = 'gmw/en-US';
 const scottish = 'gmw/en-GB-scotland';
 
-/** Every system voice of the catalogue; a voice missing here speaks like `anyVoice`. */
+/** System voices of the catalog. A voice missing here uses `fallbackTimbre`. */
 const timbres: Readonly<Record<string, VoiceTimbre>> = {
   Aria: { ...female, variant: 'f2', accent: british, speed: 172, pitch: 1, level: 0.76 },
   Bruno: { ...male, variant: 'm8', accent: american, speed: 165, pitch: 1, level: 1.3 },
@@ -60,7 +60,7 @@ const timbres: Readonly<Record<string, VoiceTimbre>> = {
   beta_male_mandarin: { ...male, variant: 'm6', accent: american, speed: 176, pitch: 1.06, level: 0.85 },
 };
 
-const anyVoice: VoiceTimbre = {
+const fallbackTimbre: VoiceTimbre = {
   ...female,
   variant: 'f2',
   accent: american,
@@ -69,32 +69,32 @@ const anyVoice: VoiceTimbre = {
   level: 0.76,
 };
 
-/** The timbre of a family's system voice, undefined when the family has no such voice. */
-export function systemVoice(family: FamilyId, id: string): VoiceTimbre | undefined {
+/** Returns the timbre of a system voice, or undefined if the family has no such voice. */
+export function findSystemVoice(family: FamilyId, id: string): VoiceTimbre | undefined {
   const set = families[family].voiceSet;
   const known = set !== undefined && voiceSets[set].some((voice) => voice.id === id);
-  return known ? (timbres[id] ?? anyVoice) : undefined;
+  return known ? (timbres[id] ?? fallbackTimbre) : undefined;
 }
 
-/** Says how a voice speaks one sentence in the engine's terms. `pause` is in milliseconds. */
-export function utteranceFor(
+/** Converts one sentence to engine parameters. `pause` is in milliseconds. */
+export function createUtterance(
   timbre: VoiceTimbre,
   { text, language, pause }: { text: string; language: Language; pause: number },
-  delivery: Delivery,
+  prosody: Prosody,
 ): Utterance {
   const accent = language === 'en' ? timbre.accent : engineLanguages[language];
   return {
     text,
-    voice: `${accent}+${delivery.whisper ? timbre.whisper : timbre.variant}`,
-    wordsPerMinute: within(80, 450, timbre.speed * delivery.rate),
-    // The engine's pitch is a logarithmic dial: 50 up is an octave up.
-    pitch: within(0, 99, 50 + 50 * Math.log2(timbre.pitch * delivery.pitch)),
-    range: within(0, 99, 50 * (timbre.range ?? 1) * delivery.range),
-    gain: timbre.level * delivery.volume,
+    voice: `${accent}+${prosody.whisper ? timbre.whisper : timbre.variant}`,
+    wordsPerMinute: roundWithin(80, 450, timbre.speed * prosody.rate),
+    // The engine's pitch is logarithmic: 50 more is an octave higher.
+    pitch: roundWithin(0, 99, 50 + 50 * Math.log2(timbre.pitch * prosody.pitch)),
+    range: roundWithin(0, 99, 50 * (timbre.range ?? 1) * prosody.range),
+    gain: timbre.level * prosody.volume,
     pause,
   };
 }
 
-function within(low: number, high: number, value: number): number {
+function roundWithin(low: number, high: number, value: number): number {
   return Math.max(low, Math.min(high, Math.round(value)));
 }

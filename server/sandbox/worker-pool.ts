@@ -1,26 +1,26 @@
 import { Worker } from 'node:worker_threads';
 
-interface Waiting<Command, Reply> {
+interface QueuedCommand<Command, Reply> {
   command: Command;
-  settle: (reply: Reply) => void;
-  fail: (error: Error) => void;
+  resolve: (reply: Reply) => void;
+  reject: (error: Error) => void;
 }
 
-/** One worker and the commands that wait for it. It works on one at a time. */
+/** A worker thread with a queue. It processes one command at a time. */
 export class WorkerThread<Command, Reply> {
   readonly #worker: Worker;
-  readonly #queue: Waiting<Command, Reply>[] = [];
-  #current: Waiting<Command, Reply> | undefined;
-  #death: Error | undefined;
-  /** Streams that the thread has open, with or without a command. */
+  readonly #queue: QueuedCommand<Command, Reply>[] = [];
+  #current: QueuedCommand<Command, Reply> | undefined;
+  #failure: Error | undefined;
+  /** Number of open streams of this thread, whether or not a command is running. */
   streams = 0;
 
   constructor(script: URL, workerData: unknown) {
-    // No inherited flags: a test runner's loader would be loaded here as well.
+    // Without inherited flags, because the loader of a test runner would otherwise load in the thread.
     this.#worker = new Worker(script, { workerData, execArgv: [] });
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => {
-      this.#current?.settle(reply);
+      this.#current?.resolve(reply);
       this.#current = undefined;
       this.#next();
     });
@@ -28,18 +28,22 @@ export class WorkerThread<Command, Reply> {
     this.#worker.on('exit', () => this.kill(new Error('The worker stopped')));
   }
 
-  get alive(): boolean {
-    return this.#death === undefined;
+  get isAlive(): boolean {
+    return this.#failure === undefined;
   }
 
   get load(): number {
     return this.streams + this.#queue.length + (this.#current ? 1 : 0);
   }
 
-  /** Runs a command in its turn; rejects when the signal aborts first, so that it is never sent, or the thread dies. */
+  /** Queues a command. Rejects if the thread dies, or if the signal aborts before the command is sent. */
   run(command: Command, signal?: AbortSignal): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting<Command, Reply> = { command, settle: done(resolve), fail: done(reject) };
+      const waiting: QueuedCommand<Command, Reply> = {
+        command,
+        resolve: done(resolve),
+        reject: done(reject),
+      };
       const abort = () => {
         const position = this.#queue.indexOf(waiting);
         if (position >= 0) this.#queue.splice(position, 1);
@@ -51,7 +55,7 @@ export class WorkerThread<Command, Reply> {
           then(value);
         };
       }
-      if (this.#death) return reject(this.#death);
+      if (this.#failure) return reject(this.#failure);
       if (signal?.aborted) return reject(signal.reason);
       signal?.addEventListener('abort', abort, { once: true });
       this.#queue.push(waiting);
@@ -59,17 +63,17 @@ export class WorkerThread<Command, Reply> {
     });
   }
 
-  /** Sends a command that has no answer. */
+  /** Sends a command without waiting for a reply. */
   post(command: Command): void {
     this.#worker.postMessage(command);
   }
 
-  /** Ends the thread; its commands fail. */
+  /** Terminates the thread and rejects its pending commands. */
   kill(error: Error): void {
-    if (this.#death) return;
-    this.#death = error;
-    this.#current?.fail(error);
-    for (const waiting of this.#queue.splice(0)) waiting.fail(error);
+    if (this.#failure) return;
+    this.#failure = error;
+    this.#current?.reject(error);
+    for (const waiting of this.#queue.splice(0)) waiting.reject(error);
     void this.#worker.terminate();
   }
 
@@ -78,18 +82,18 @@ export class WorkerThread<Command, Reply> {
   }
 
   #next(): void {
-    if (this.#current || this.#death) return;
+    if (this.#current || this.#failure) return;
     this.#current = this.#queue.shift();
     if (this.#current) this.#worker.postMessage(this.#current.command);
   }
 }
 
-/** Up to `size` threads of one script, started when they are first needed. */
+/** A pool of up to `size` threads of one script, started on demand. */
 export class WorkerPool<Command, Reply> {
   readonly #start: () => WorkerThread<Command, Reply>;
   readonly #size: number;
   #threads: WorkerThread<Command, Reply>[] = [];
-  #closed = false;
+  #isClosed = false;
 
   constructor(size: number, script: URL, workerData?: unknown) {
     this.#size = size;
@@ -97,8 +101,8 @@ export class WorkerPool<Command, Reply> {
   }
 
   leastBusy(): WorkerThread<Command, Reply> {
-    if (this.#closed) throw new Error('The pool is closed');
-    this.#threads = this.#threads.filter(({ alive }) => alive);
+    if (this.#isClosed) throw new Error('The pool is closed');
+    this.#threads = this.#threads.filter(({ isAlive }) => isAlive);
     const idle = this.#threads.find(({ load }) => load === 0);
     if (idle) return idle;
     if (this.#threads.length < this.#size) {
@@ -110,7 +114,7 @@ export class WorkerPool<Command, Reply> {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await Promise.all(this.#threads.splice(0).map((thread) => thread.terminate()));
   }
 }

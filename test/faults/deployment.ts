@@ -44,7 +44,7 @@ export async function createDeployment(engine: Engine, server = databaseUrl): Pr
   let frozenAt: number | undefined;
   const sandbox = await startSandbox({
     key: generateKey(),
-    taskTime: taskTimeMs,
+    taskDurationMs: taskTimeMs,
     draft: true,
     songSeconds: 2,
     now: () => frozenAt ?? Date.now(),

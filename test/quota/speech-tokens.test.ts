@@ -4,36 +4,36 @@ import { maxSpeechSeconds } from '../../server/models/speech-time.ts';
 import { maxSpeechTokens } from '../../server/models/usage.ts';
 import { SpokenText } from '../../server/quota/spoken-text.ts';
 import { Meter } from '../../server/sandbox/billing.ts';
-import { combine, deliveryOf, plainDelivery } from '../../server/sandbox/delivery.ts';
 import { languageTypes } from '../../server/sandbox/language.ts';
-import { utterancesOf } from '../../server/sandbox/native/speech.ts';
-import { readText } from '../../server/sandbox/reading.ts';
+import { createUtterances } from '../../server/sandbox/native/speech.ts';
+import { combineProsody, neutralProsody, prosodyFromInstructions } from '../../server/sandbox/prosody.ts';
+import { splitText } from '../../server/sandbox/sentences.ts';
 import { SpeechEngine } from '../../server/sandbox/speech/engine.ts';
-import { systemVoice } from '../../server/sandbox/voices.ts';
+import { findSystemVoice } from '../../server/sandbox/voices.ts';
 
 const engine = new SpeechEngine({ module: '@echogarden/espeak-ng-emscripten', workers: 1 });
 const audio = { format: 'pcm', sampleRate: 22_050, channels: 1 } as const;
 /** The slowest voice of the models that are metered in tokens. */
-const timbre = systemVoice('alpha-legacy', 'Mei') ?? expect.fail('no such voice');
+const timbre = findSystemVoice('alpha-legacy', 'Mei') ?? expect.fail('no such voice');
 const never = new AbortController().signal;
 
 afterAll(() => engine.close());
 
 /** Tokens that the sandbox counts for a text: text tokens, and 50 a second of audio, at least 50. */
-async function counted(text: string, delivery = plainDelivery, language?: string): Promise<number> {
+async function counted(text: string, prosody = neutralProsody, language?: string): Promise<number> {
   const meter = new Meter();
-  const sentences = readText(text);
+  const sentences = splitText(text);
   const spoken = languageTypes[language ?? 'Auto'];
   const request = {
     text,
     sentences,
     timbre,
-    delivery,
+    prosody,
     audio,
     ...(spoken === undefined ? {} : { language: spoken }),
   };
   let index = 0;
-  for await (const { seconds } of engine.speak(utterancesOf(request), audio, never)) {
+  for await (const { seconds } of engine.speak(createUtterances(request), audio, never)) {
     meter.addSentence(sentences[index]?.text ?? '', seconds);
     index += 1;
   }
@@ -77,7 +77,7 @@ describe('the reservation for a text in tokens', () => {
   test('is at least what the sandbox counts in any script and language', async () => {
     await fc.assert(
       fc.asyncProperty(texts, fc.constantFrom(...Object.keys(languageTypes)), async (text, language) => {
-        expect(maxSpeechTokens(text)).toBeGreaterThanOrEqual(await counted(text, plainDelivery, language));
+        expect(maxSpeechTokens(text)).toBeGreaterThanOrEqual(await counted(text, neutralProsody, language));
       }),
       { numRuns: 15 },
     );
@@ -85,10 +85,10 @@ describe('the reservation for a text in tokens', () => {
 
   test('is enough for the slowest speech that a request can ask for', async () => {
     const instruction = 'slow, calm, sad';
-    const slowed = combine(deliveryOf(instruction), { rate: 0.5 });
+    const slowed = combineProsody(prosodyFromInstructions(instruction), { rate: 0.5 });
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
-        const half = await counted(text, combine(plainDelivery, { rate: 0.5 }));
+        const half = await counted(text, combineProsody(neutralProsody, { rate: 0.5 }));
         expect(maxSpeechTokens(text, { rate: 0.5 })).toBeGreaterThanOrEqual(half);
         expect(maxSpeechTokens(text, { rate: 0.5, instruction })).toBeGreaterThanOrEqual(
           await counted(text, slowed),

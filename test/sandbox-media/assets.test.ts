@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { mp3, padded, pictures, png, video, wav } from './media-files.ts';
-import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
+import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
 const host = useFileHost();
@@ -47,7 +47,7 @@ async function look(id: string, query = ''): Promise<Answer['data']> {
 
 /** The asset when it has been checked. */
 async function checked(id: string, query = ''): Promise<Answer['data']> {
-  client.advance(taskTime);
+  client.advance(taskDurationMs);
   await client.until<Answer>(`/api/assets/${id}${query}`, ({ data }) => data.Status !== 'Processing');
   return await look(id, query);
 }
@@ -183,7 +183,7 @@ describe('reference', () => {
     await checked(id);
     const { status, body } = await create(id);
     expect(status).toBe(200);
-    client.advance(taskTime);
+    client.advance(taskDurationMs);
     const done = await client.until<{ status: string; ratio: string }>(
       `${path}/${body.id}`,
       (task) => task.status !== 'running',

@@ -1,7 +1,7 @@
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { describe, expect, test } from 'vitest';
 import { dataUrl, png, video } from './media-files.ts';
-import { taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
+import { taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
 const host = useFileHost();
@@ -27,7 +27,7 @@ async function create(change: object = {}, action = 'generations'): Promise<stri
 const poll = (id: string) => client.send<Task | undefined>('GET', `/v1/videos/${id}`);
 
 async function finish(id: string): Promise<Task> {
-  client.advance(taskTime);
+  client.advance(taskDurationMs);
   const ended = (task: Task | undefined) => task !== undefined && task.status !== 'pending';
   return (await client.until<Task | undefined>(`/v1/videos/${id}`, ended)) ?? {};
 }
@@ -52,7 +52,7 @@ describe('task', () => {
     const seen: number[] = [];
     let empty = 0;
     for (let step = 0; step < 9; step++) {
-      client.advance(taskTime / 10);
+      client.advance(taskDurationMs / 10);
       const { status, body } = await poll(id);
       if (status === 202) {
         expect(body).toBeUndefined();

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { decode, type Pixels } from './picture-inspection.ts';
-import { type TaskClient, taskTime, useTaskUpstream } from './task-client.ts';
+import { type TaskClient, taskDurationMs, useTaskUpstream } from './task-client.ts';
 
 export interface Submitted {
   code: number;
@@ -66,7 +66,7 @@ export class ImageClient {
   async ended(submission: Submitted | Promise<Submitted>): Promise<ImageTask> {
     const { code, result, description } = await submission;
     expect(code, description).toBe(1);
-    this.upstream.advance(taskTime);
+    this.upstream.advance(taskDurationMs);
     const isEnded = ({ status }: ImageTask) => status === 'SUCCESS' || status === 'FAILURE';
     return await this.upstream.until<ImageTask>(`/imgjob/task/${result}/fetch`, isEnded);
   }
@@ -79,5 +79,5 @@ export class ImageClient {
 }
 
 export function useImageClient(): ImageClient {
-  return new ImageClient(useTaskUpstream({ pictureSide: side }));
+  return new ImageClient(useTaskUpstream({ imageSide: side }));
 }

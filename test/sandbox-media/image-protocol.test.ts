@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ImageTask, useImageClient } from './image-client.ts';
 import { dataUrl, pictures, png } from './media-files.ts';
-import { taskTime } from './task-client.ts';
+import { taskDurationMs } from './task-client.ts';
 
 const client = useImageClient();
 const { upstream } = client;
@@ -31,14 +31,14 @@ describe('a task', () => {
     });
     const seen: number[] = [];
     for (let step = 0; step < 4; step++) {
-      upstream.advance(taskTime / 5);
+      upstream.advance(taskDurationMs / 5);
       const { status, progress } = await client.look(result);
       expect(status).toBe('IN_PROGRESS');
       seen.push(Number(progress.replace('%', '')));
     }
     expect(seen).toEqual(seen.toSorted((first, second) => first - second));
     expect(new Set(seen).size).toBe(4);
-    upstream.advance(taskTime);
+    upstream.advance(taskDurationMs);
     const done = await upstream.until<ImageTask>(fetchPath(result), ({ status }) => status === 'SUCCESS');
     expect(done).toMatchObject({ progress: '100%', failReason: null, properties: { finalPrompt: 'A boat' } });
     expect(done.finishTime).toBeGreaterThan(done.startTime ?? Infinity);
@@ -118,7 +118,7 @@ describe('a region is painted over', () => {
     const source = await upscaled();
     const waiting = await client.press(source, 'Inpaint', { state: 'first' });
     expect(waiting).toMatchObject({ code: 21, properties: { finalPrompt: 'A boat', remix: true } });
-    upstream.advance(taskTime * 2);
+    upstream.advance(taskDurationMs * 2);
     const seen = await client.look(waiting.result);
     expect(seen).toMatchObject({ status: 'MODAL', action: 'INPAINT', state: 'first', progress: '0%' });
     const modal = { taskId: waiting.result, prompt: 'A cat', maskBase64: white };
@@ -232,7 +232,7 @@ describe('triggers', () => {
       properties: { numberOfQueues: 1, instanceId: expect.any(String) },
     });
     expect(await client.look(reply.result)).toMatchObject({ status: 'NOT_START' });
-    upstream.advance(taskTime);
+    upstream.advance(taskDurationMs);
     await upstream.until<ImageTask>(fetchPath(reply.result), ({ status }) => status === 'SUCCESS');
   });
 
@@ -256,7 +256,7 @@ describe('triggers', () => {
 
   test('[[slow]] takes ten times as long, [[never]] for ever', async () => {
     const [slow, never] = [await client.imagine('[[slow]]'), await client.imagine('[[never]]')];
-    upstream.advance(taskTime * 10 - 1);
+    upstream.advance(taskDurationMs * 10 - 1);
     expect(await client.look(slow.result)).toMatchObject({ status: 'IN_PROGRESS' });
     await client.ended(Promise.resolve(slow));
     upstream.advance(day / 2);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelPlan } from '../../server/sandbox/media/jobs.ts';
 import { renderModel } from '../../server/sandbox/media/model3d/render-model.ts';
 import { dataUrl, pictures, png } from './media-files.ts';
-import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
+import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
 const host = useFileHost();
@@ -32,7 +32,7 @@ async function submit(input: object, parameters?: object): Promise<string> {
 }
 
 async function finish(id: string): Promise<Task['output']> {
-  client.advance(taskTime);
+  client.advance(taskDurationMs);
   const task = await client.until<Task>(
     `/api/v1/tasks/${id}`,
     ({ output }) => output.task_status !== 'RUNNING',

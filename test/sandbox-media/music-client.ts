@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { taskTime, type useTaskUpstream } from './task-client.ts';
+import { taskDurationMs, type useTaskUpstream } from './task-client.ts';
 
 export interface Song {
   id: string;
@@ -64,7 +64,7 @@ export class MusicClient {
 
   /** Lets the time of a task pass, and waits for its work. */
   async finish(id: string, timeout?: number): Promise<SigmaRecord> {
-    this.#client.advance(taskTime);
+    this.#client.advance(taskDurationMs);
     const { data } = await this.#client.until<SigmaReply<SigmaRecord>>(
       `/sigma/fetch/${id}`,
       (body) => body.data.finish_time > 0,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MusicClient, type SigmaRecord, type SigmaReply, type Song } from './music-client.ts';
-import { taskTime, useTaskUpstream } from './task-client.ts';
+import { taskDurationMs, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream({ songSeconds: 1 });
 const music = new MusicClient(client);
@@ -61,7 +61,7 @@ describe('task', () => {
 
   test('[[slow]] takes ten times as long', async () => {
     const id = await lyrics('[[slow]]');
-    client.advance(taskTime * 10 - 1);
+    client.advance(taskDurationMs * 10 - 1);
     expect(await statusOf(id)).toBe('IN_PROGRESS');
     client.advance(1);
     expect(await statusOf(id)).toBe('SUCCESS');

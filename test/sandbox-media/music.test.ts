@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { inspectMp3, inspectWav } from '../sandbox/audio-inspection.ts';
 import { MusicClient, type SigmaRecord, type SigmaReply, type Song, type Timing } from './music-client.ts';
 import { readTags } from './song-tags.ts';
-import { expectSchema, taskTime, useTaskUpstream } from './task-client.ts';
+import { expectSchema, taskDurationMs, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream({ songSeconds: 2 });
 const music = new MusicClient(client);
@@ -33,7 +33,7 @@ describe('a music task', () => {
     const id = await music.submit({ ...custom, make_instrumental: true });
     const queued = await music.fetch(id);
     expect(queued).toMatchObject({ task_id: id, action: 'MUSIC', status: 'QUEUED', progress: '0%' });
-    client.advance(taskTime / 2);
+    client.advance(taskDurationMs / 2);
     const running = await music.fetch(id);
     expect(running).toMatchObject({
       status: 'IN_PROGRESS',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dataUrl, mp3, pictures, png, video, wav } from './media-files.ts';
-import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
+import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
 const host = useFileHost();
@@ -59,7 +59,7 @@ async function poll(id: string): Promise<Task> {
 }
 
 /** The task after its time and the work on its media. */
-async function finish(id: string, after = taskTime): Promise<Task> {
+async function finish(id: string, after = taskDurationMs): Promise<Task> {
   client.advance(after);
   return await client.until<Task>(`/api/v1/tasks/${id}`, ({ output }) => output.task_status !== 'RUNNING');
 }
@@ -79,14 +79,14 @@ describe('task', () => {
     const pending = await poll(id);
     expect(pending.output).toEqual({ task_id: id, task_status: 'PENDING', submit_time: time(0) });
     expect(pending.usage).toBeUndefined();
-    client.advance(taskTime / 5);
+    client.advance(taskDurationMs / 5);
     expect((await poll(id)).output).toEqual({
       task_id: id,
       task_status: 'RUNNING',
       submit_time: time(0),
-      scheduled_time: time(taskTime / 5),
+      scheduled_time: time(taskDurationMs / 5),
     });
-    client.advance((taskTime * 4) / 5 - 1);
+    client.advance((taskDurationMs * 4) / 5 - 1);
     expect((await poll(id)).output.task_status).toBe('RUNNING');
     client.advance(1);
     const done = await finish(id, 0);
@@ -94,8 +94,8 @@ describe('task', () => {
       task_id: id,
       task_status: 'SUCCEEDED',
       submit_time: time(0),
-      scheduled_time: time(taskTime / 5),
-      end_time: time(taskTime),
+      scheduled_time: time(taskDurationMs / 5),
+      end_time: time(taskDurationMs),
       orig_prompt: 'A paper boat',
       video_url: expect.stringMatching(/^http:.*\.mp4\?expires=\d+&signature=[0-9a-f]{64}$/),
     });
@@ -108,7 +108,7 @@ describe('task', () => {
       SR: 480,
       ratio: '16:9',
     });
-    client.advance(taskTime);
+    client.advance(taskDurationMs);
     expect({ ...(await poll(id)), request_id: '' }).toEqual({ ...done, request_id: '' });
   });
 
@@ -127,10 +127,10 @@ describe('task', () => {
     expect(canceled.status).toBe(200);
     expectSchema('NativeCancelReply', canceled.body);
     expect((await poll(id)).output.task_status).toBe('CANCELED');
-    client.advance(taskTime);
+    client.advance(taskDurationMs);
     expect((await poll(id)).output.task_status).toBe('CANCELED');
     const running = await submit({ prompt: 'This' });
-    client.advance(taskTime / 2);
+    client.advance(taskDurationMs / 2);
     for (const late of [id, running, 'no-such-task']) {
       const { status, body: error } = await client.send<Refusal>('POST', `/api/v1/tasks/${late}/cancel`);
       expect([status, error.code]).toEqual([400, 'UnsupportedOperation']);

@@ -2,7 +2,7 @@ import { imageSize } from 'image-size';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { describe, expect, test } from 'vitest';
 import { dataUrl, pictures, png, video, wav } from './media-files.ts';
-import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
+import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream({ draft: true });
 /** Draws what was asked for. */
@@ -57,7 +57,7 @@ async function poll(id: string): Promise<Task> {
   return body;
 }
 
-async function finish(id: string, { after = taskTime, upstream = client } = {}): Promise<Task> {
+async function finish(id: string, { after = taskDurationMs, upstream = client } = {}): Promise<Task> {
   upstream.advance(after);
   const task = await upstream.until<Task>(`${path}/${id}`, ({ status }) => status !== 'running');
   expectSchema('OfficialTask', task);
@@ -104,19 +104,19 @@ describe('task', () => {
       safety_identifier: 'user-1',
     });
     expect(queued).not.toHaveProperty('content');
-    client.advance(taskTime / 2);
+    client.advance(taskDurationMs / 2);
     expect(await poll(id)).toMatchObject({ status: 'running', updated_at: created + 2 });
-    const done = await finish(id, { after: taskTime / 2 });
+    const done = await finish(id, { after: taskDurationMs / 2 });
     expect(done).toMatchObject({
       status: 'succeeded',
       error: null,
-      updated_at: created + taskTime / 1000,
+      updated_at: created + taskDurationMs / 1000,
       ratio: '21:9',
       duration: 5,
       usage: { completion_tokens: 63_000, total_tokens: 63_000 },
     });
     expect(done.content).toEqual({ video_url: expect.stringMatching(/\.mp4\?/) });
-    client.advance(taskTime);
+    client.advance(taskDurationMs);
     expect(await poll(id)).toEqual(done);
   });
 
@@ -199,7 +199,7 @@ describe('task', () => {
     const { content } = await finish(id);
     client.advance(24 * 60 * 60 * 1000);
     expect((await fetch(content?.video_url ?? '')).status).toBe(403);
-    client.advance(6 * 24 * 60 * 60 * 1000 - taskTime - 1);
+    client.advance(6 * 24 * 60 * 60 * 1000 - taskDurationMs - 1);
     expect(await poll(id)).toMatchObject({ status: 'succeeded' });
     client.advance(1);
     expect((await client.send('GET', `${path}/${id}`)).status).toBe(404);
@@ -214,7 +214,7 @@ describe('deleting', () => {
     expect(await poll(id)).toMatchObject({ status: 'cancelled' });
     expect((await client.send('DELETE', `${path}/${id}`)).status).toBe(400);
     const running = await create();
-    client.advance(taskTime / 2);
+    client.advance(taskDurationMs / 2);
     expect((await client.send('DELETE', `${path}/${running}`)).status).toBe(400);
     await finish(running);
     expect((await client.send('DELETE', `${path}/${running}`)).status).toBe(200);

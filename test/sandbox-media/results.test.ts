@@ -4,7 +4,7 @@ import { MediaEngine } from '../../server/sandbox/media/engine.ts';
 import { readFacts } from '../../server/sandbox/media/read-facts.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
 import { plainClip, png } from './media-files.ts';
-import { taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
+import { taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
 const drafts = useTaskUpstream({ draft: true });
@@ -27,7 +27,7 @@ async function finished(upstream: typeof client, input: object): Promise<Task['o
     request,
     { 'X-Native-Async': 'enable' },
   );
-  upstream.advance(taskTime);
+  upstream.advance(taskDurationMs);
   const path = `/api/v1/tasks/${body.output.task_id}`;
   return (await upstream.until<Task>(path, ({ output }) => output.task_status !== 'RUNNING')).output;
 }
@@ -70,8 +70,8 @@ describe('result file', () => {
       made++;
       return Buffer.alloc(size);
     };
-    const results = new FileStore({ folder: 'media', storage, now: () => 0, capacity: 15, make });
-    const add = () => results.urlOf(results.promise('png', 1_000_000, 10), 1_000_000);
+    const results = new FileStore({ folder: 'media', storage, now: () => 0, maxBytes: 15, render: make });
+    const add = () => results.signUrl(results.storeDeferred('png', 1_000_000, 10), 1_000_000);
     const [first, second] = [add(), add()];
     const get = async (url: string) => {
       const answer = {

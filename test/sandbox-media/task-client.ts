@@ -13,7 +13,7 @@ import {
 import { schemaProblems } from '../conformance/contract/schemas.ts';
 
 /** Milliseconds that a task takes by the test's own clock. */
-export const taskTime = 10_000;
+export const taskDurationMs = 10_000;
 
 export interface Reply<Body> {
   status: number;
@@ -85,7 +85,7 @@ export function useTaskUpstream(options: Partial<TaskUpstreamOptions> = {}): Tas
     server = started;
     upstream = createTaskUpstream({
       storage,
-      taskTime,
+      taskDurationMs,
       now: () => client.time,
       allowPrivateUrls: true,
       workers: 1,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { taskTime, useTaskUpstream } from './task-client.ts';
+import { taskDurationMs, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream({ draft: true });
 
@@ -117,7 +117,7 @@ describe.each(protocols)('$name', (protocol) => {
 
   async function ended(prompt: string): Promise<Body> {
     const id = await created(prompt);
-    client.advance(taskTime);
+    client.advance(taskDurationMs);
     return await client.until<Body>(protocol.poll(id), (body) => isEnded(protocol, body));
   }
 
@@ -156,7 +156,7 @@ describe.each(protocols)('$name', (protocol) => {
 
   test('[[slow]] takes ten times as long', async () => {
     const id = await created('[[slow]]');
-    client.advance(taskTime * 10 - 1);
+    client.advance(taskDurationMs * 10 - 1);
     expect(protocol.statusOf((await look(id)).body)).toBe(protocol.running);
     client.advance(1);
     await client.until<Body>(protocol.poll(id), (body) => isEnded(protocol, body));
@@ -218,7 +218,7 @@ test('[[expire]] and [[sensitive]] end each protocol in its own way', async () =
       protocol.request(prompt),
       protocol.headers,
     );
-    client.advance(taskTime);
+    client.advance(taskDurationMs);
     const path = protocol.poll(protocol.idOf(body));
     return await client.until<Body>(path, (body) => isEnded(protocol, body));
   };

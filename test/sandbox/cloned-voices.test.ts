@@ -7,7 +7,7 @@ import { VoiceClient } from './voice-client.ts';
 
 const start = Date.UTC(2026, 1, 1, 9, 30);
 let now = start;
-const client = useSandbox({ now: () => now, voiceDeployment: 5000 });
+const client = useSandbox({ now: () => now, voiceDeploymentMs: 5000 });
 const voices = new VoiceClient(client);
 
 beforeEach(() => {
@@ -303,7 +303,7 @@ describe('voice_clone of the beta models', () => {
     expect((await cloneBeta({ voice_id: 'Taken-Voice', audio_url })).output.demo_audio).toBe('');
     for (const [input, message] of [
       [{ voice_id: 'Taken-Voice', audio_url }, 'voice_id Taken-Voice is in use'],
-      [{ voice_id: 'New-Voice', audio_url: short }, 'at least 10 are needed'],
+      [{ voice_id: 'New-Voice', audio_url: short }, 'at least 10 seconds are required'],
       [{ voice_id: 'New-Voice', audio_url: `${client.sandbox.url}/files/none.wav` }, 'status 404'],
       [{ voice_id: 'New-Voice', audio_url, text: '[[base-resp:1008]]' }, 'insufficient balance'],
     ] as const) {

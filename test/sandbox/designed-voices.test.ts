@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { designedTimbre } from '../../server/sandbox/custom-voices/designed-timbre.ts';
+import { createDesignedTimbre } from '../../server/sandbox/custom-voices/designed-timbre.ts';
 import { fundamental, inspectMp3, inspectOpus, inspectPcm, inspectWav, level } from './audio-inspection.ts';
 import { RealtimeClient } from './realtime-client.ts';
 import { multimodalPath, synthesizerPath, useSandbox } from './sandbox-client.ts';
 import { spokenText, VoiceClient } from './voice-client.ts';
 
-const client = useSandbox({ voiceDeployment: 0 });
+const client = useSandbox({ voiceDeploymentMs: 0 });
 const voices = new VoiceClient(client);
 const vdModel = 'alpha3-tts-vd-2026-01-26';
 const vdRealtime = 'alpha3-tts-vd-realtime-2026-01-15';
@@ -65,15 +65,15 @@ describe('the words of a description are heard', () => {
   });
 
   test('the same words give the same voice, others another', () => {
-    const robot = designedTimbre('A friendly robot');
-    expect(designedTimbre(' a friendly ROBOT ')).toEqual(robot);
-    const others = ['A friendly clerk', 'A robot', '友好的机器人', ''].map(designedTimbre);
+    const robot = createDesignedTimbre('A friendly robot');
+    expect(createDesignedTimbre(' a friendly ROBOT ')).toEqual(robot);
+    const others = ['A friendly clerk', 'A robot', '友好的机器人', ''].map(createDesignedTimbre);
     expect(new Set([robot, ...others].map(({ speed }) => speed)).size).toBe(5);
   });
 
   test('whisper, bright and dark choose the variant', () => {
-    expect(designedTimbre('A woman who whispers').variant).toBe('whisperf');
-    expect(designedTimbre('A bright man').variant).not.toBe(designedTimbre('A dark man').variant);
+    expect(createDesignedTimbre('A woman who whispers').variant).toBe('whisperf');
+    expect(createDesignedTimbre('A bright man').variant).not.toBe(createDesignedTimbre('A dark man').variant);
   });
 });
 

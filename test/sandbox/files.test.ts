@@ -94,8 +94,8 @@ describe('download', () => {
 test('the file used longest ago makes room for another', async () => {
   const storage = new Storage();
   onTestFinished(() => storage.close());
-  const store = new FileStore({ folder: 'files', storage, capacity: 25, now: () => time });
-  const put = () => new URL(store.put(Buffer.alloc(10), 'wav'), 'http://sandbox');
+  const store = new FileStore({ folder: 'files', storage, maxBytes: 25, now: () => time });
+  const put = () => new URL(store.storeAndSign(Buffer.alloc(10), 'wav'), 'http://sandbox');
   const get = async (url: URL): Promise<number> => {
     const response = { writeHead: (status: number) => ({ end: () => status }), end: () => {} };
     const writeHead = vi.spyOn(response, 'writeHead');
@@ -113,13 +113,13 @@ test('the file used longest ago makes room for another', async () => {
 test('a store that opens again has the finished files of the last one, and deletes what a kill left unfinished', async () => {
   const storage = new Storage();
   onTestFinished(() => storage.close());
-  const options = { folder: 'files', storage, capacity: 25, now: () => time };
-  const name = new FileStore(options).keep(Buffer.from('ten bytes.'), 'wav', time + day);
+  const options = { folder: 'files', storage, maxBytes: 25, now: () => time };
+  const name = new FileStore(options).store(Buffer.from('ten bytes.'), 'wav', time + day);
   const directory = join(storage.folder, 'files');
   writeFileSync(join(directory, 'half.wav.part'), 'ten');
   const store = new FileStore(options);
   expect(readdirSync(directory)).toEqual([name]);
-  const others = [10, 10].map((size) => store.keep(Buffer.alloc(size), 'wav', time + 2 * day));
+  const others = [10, 10].map((size) => store.store(Buffer.alloc(size), 'wav', time + 2 * day));
   // What was there before counts, and makes room first.
   expect(readdirSync(directory).toSorted()).toEqual(others.toSorted());
 });

@@ -3,7 +3,7 @@ import { InferenceClient } from './inference-client.ts';
 import { useSandbox } from './sandbox-client.ts';
 import { refusedHandshake } from './socket-client.ts';
 
-const client = useSandbox({ slowness: 20 });
+const client = useSandbox({ slowDelayMs: 20 });
 const pcm = { format: 'pcm', sample_rate: 8000 };
 const id = '5d2f0c3e8b7a4f169a3d2c1b0e9f8a7d';
 const otherId = '0d9f8a7d-5d2f-4c3e-8b7a-4f169a3d2c1b';
@@ -99,7 +99,11 @@ describe('run-task names the field that is wrong', () => {
     ['pitch', run({ pitch: '1' }), 'payload.parameters.pitch must be a number from 0.5 to 2'],
     ['bit_rate', run({ bit_rate: 5 }), 'payload.parameters.bit_rate must be an integer from 6 to 510'],
     ['seed', run({ seed: 65536 }), 'payload.parameters.seed'],
-    ['language_hints', run({ language_hints: ['xx'] }), 'payload.parameters.language_hints must hold one of'],
+    [
+      'language_hints',
+      run({ language_hints: ['xx'] }),
+      'payload.parameters.language_hints must contain one of',
+    ],
     ['enable_ssml', run({ enable_ssml: 1 }), 'payload.parameters.enable_ssml must be true or false'],
     [
       'word_timestamp_enabled',

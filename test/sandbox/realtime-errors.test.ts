@@ -5,7 +5,7 @@ import { RealtimeClient } from './realtime-client.ts';
 import { useSandbox } from './sandbox-client.ts';
 import { refusedHandshake } from './socket-client.ts';
 
-const client = useSandbox({ slowness: 20 });
+const client = useSandbox({ slowDelayMs: 20 });
 const flash = 'alpha3-tts-flash-realtime';
 const legacy = 'alpha-tts-realtime-latest';
 

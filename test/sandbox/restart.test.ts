@@ -11,13 +11,13 @@ import { VoiceClient } from './voice-client.ts';
 const client = new SandboxClient();
 const authorization = { authorization: 'Bearer k', 'content-type': 'application/json' };
 /** Milliseconds that a task takes by the test's own clock. */
-const taskTime = 10_000;
+const taskDurationMs = 10_000;
 const video = { resolution: '480P', duration: 2, audio: false };
 let folder: string;
 let time: number;
 
 const start = async (options: Partial<SandboxOptions> = {}) => {
-  const usual = { key: 'k', folder, now: () => time, taskTime, songSeconds: 1 };
+  const usual = { key: 'k', folder, now: () => time, taskTime: taskDurationMs, songSeconds: 1 };
   client.sandbox = await startSandbox({ ...usual, ...options });
 };
 const restart = async () => {
@@ -108,15 +108,15 @@ describe('a sandbox that starts again on its folder', () => {
       await createVideo('A house.'),
     ];
     await client.post(`/api/v1/tasks/${canceled}/cancel`, {});
-    time += taskTime;
+    time += taskDurationMs;
     const [url, ended] = [await succeeded(done), await poll(done)];
     // Finished tasks have their files; nobody has asked for one yet.
     expect(await readdir(join(folder, 'media'))).toContain(new URL(url).pathname.split('/').at(-1));
-    time -= taskTime;
+    time -= taskDurationMs;
     const late = await createVideo('A late boat.');
     await restart();
     expect(await poll(late)).toMatchObject({ task_status: 'PENDING' });
-    time += taskTime;
+    time += taskDurationMs;
     expect(await poll(done)).toEqual(ended);
     expect((await fetch(url)).status).toBe(200);
     expect(await poll(canceled)).toMatchObject({ task_status: 'CANCELED' });
@@ -133,7 +133,7 @@ describe('a sandbox that starts again on its folder', () => {
       (await (await client.post(`/imgjob/submit/${name}`, body)).json()) as { code: number; result: string };
     const look = (id: string) => get<Job>(`/imgjob/task/${id}/fetch`);
     const finished = async (id: string) => {
-      time += taskTime;
+      time += taskDurationMs;
       return await vi.waitFor(async () => {
         const job = await look(id);
         expect(job).toMatchObject({ status: 'SUCCESS' });
@@ -180,29 +180,29 @@ describe('a sandbox that starts again on its folder', () => {
       }, 10_000);
     const request = { title: 'Boat', tags: 'folk, 200 bpm', make_instrumental: 1 };
     const done = await submit(request);
-    time += taskTime;
+    time += taskDurationMs;
     const ended = await finished(done);
     const running = await submit(request);
     await restart();
     expect(await look(done)).toEqual(ended);
     expect(await look(running)).toMatchObject({ status: 'QUEUED' });
-    time += taskTime;
+    time += taskDurationMs;
     const [song] = (await finished(running)).data;
     const { wav_file_url: wav } = await get<{ wav_file_url: string }>(`/sigma/act/wav/${ended.data[0]?.id}`);
     for (const url of [ended.data[0]?.audio_url, song?.audio_url, wav])
       expect((await fetch(url ?? '')).status).toBe(200);
     const stems = await submit({ task: 'gen_stem', continue_clip_id: ended.data[1]?.id });
-    time += taskTime;
+    time += taskDurationMs;
     expect((await finished(stems)).data).toHaveLength(2);
   });
 
   test('still has its assets, and their group', async () => {
     const task = await createVideo('A boat.');
-    time += taskTime;
+    time += taskDurationMs;
     const upload = { url: await succeeded(task), asset_type: 'Video', name: 'boat' };
     const answer = await client.post('/api/assets/upload', upload);
     const { data } = (await answer.json()) as { data: { Id: string } };
-    time += taskTime;
+    time += taskDurationMs;
     const look = () => get<{ data: { Status: string; URL: string } }>(`/api/assets/${data.Id}`);
     await vi.waitFor(async () => expect(await look()).toMatchObject({ data: { Status: 'Active' } }), 10_000);
     const before = await look();

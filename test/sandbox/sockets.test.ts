@@ -104,7 +104,7 @@ describe('the realtime socket', () => {
 });
 
 test('the timeouts can be set', async () => {
-  const sandbox = await startSandbox({ key: 'k', timeouts: { text: 5, idle: 10_000 } });
+  const sandbox = await startSandbox({ key: 'k', timeoutsMs: { text: 5, idle: 10_000 } });
   const socket = await new InferenceClient(sandbox).opened();
   socket.run(id, {});
   await socket.until('task-failed');
@@ -186,10 +186,10 @@ describe('a client that reads slowly', () => {
     const { socket, connection } = connect();
     connection.send('a'.repeat(1000));
     connection.send('a'.repeat(256 * 1024 - 1000));
-    await connection.writable();
+    await connection.waitUntilWritable();
     connection.send('a'.repeat(1001));
     const resumed = vi.fn();
-    const writable = connection.writable().then(resumed);
+    const writable = connection.waitUntilWritable().then(resumed);
     socket.read();
     await new Promise(setImmediate);
     expect(resumed).not.toHaveBeenCalled();
@@ -200,7 +200,7 @@ describe('a client that reads slowly', () => {
   test('lets the work go when it leaves', async () => {
     const { socket, connection } = connect();
     connection.send('a'.repeat(1024 * 1024));
-    const writable = connection.writable();
+    const writable = connection.waitUntilWritable();
     socket.emit('close');
     await expect(writable).rejects.toThrow('The socket is closed');
   });

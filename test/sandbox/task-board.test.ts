@@ -15,8 +15,8 @@ test('a task whose work outlasts its time goes on, slower and slower, and succee
     storage,
     name: 'test',
     now: () => time,
-    taskTime: 100,
-    retention: Infinity,
+    taskDurationMs: 100,
+    retentionMs: Infinity,
     work: async (job) => {
       await work.promise;
       return (endedAt) => `${job} at ${endedAt}`;

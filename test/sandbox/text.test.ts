@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { countAudioTokens, countCharacters, countTextTokens } from '../../server/sandbox/billing.ts';
-import { deliveryOf } from '../../server/sandbox/delivery.ts';
-import { spokenLanguage } from '../../server/sandbox/language.ts';
-import { readText, splitSentences, stripSsml, totalPause } from '../../server/sandbox/reading.ts';
+import { chooseLanguage } from '../../server/sandbox/language.ts';
+import { prosodyFromInstructions } from '../../server/sandbox/prosody.ts';
+import { splitSentences, splitText, stripSsml, sumPauses } from '../../server/sandbox/sentences.ts';
 import { TextBuffer } from '../../server/sandbox/sockets/text-buffer.ts';
 import { findTriggers } from '../../server/sandbox/triggers.ts';
 
@@ -84,11 +84,11 @@ describe('text that arrives in pieces', () => {
     const buffer = new TextBuffer();
     const taken = pieces.map((piece) => {
       buffer.append(piece);
-      return buffer.takeSentences();
+      return buffer.readSentences();
     });
     expect(taken).toEqual(sentences);
-    expect(taken.join('') + buffer.takeAll()).toBe(pieces.join(''));
-    expect([buffer.length, buffer.blank]).toEqual([0, true]);
+    expect(taken.join('') + buffer.readAll()).toBe(pieces.join(''));
+    expect([buffer.length, buffer.isBlank]).toEqual([0, true]);
   });
 
   test('a sentence without an end is given out in parts', () => {
@@ -96,16 +96,16 @@ describe('text that arrives in pieces', () => {
     let taken = '';
     for (let count = 0; count < 500; count++) {
       buffer.append('word ');
-      taken += buffer.takeSentences();
+      taken += buffer.readSentences();
       expect(buffer.length).toBeLessThan(300);
     }
-    expect(taken + buffer.takeAll()).toBe('word '.repeat(500));
+    expect(taken + buffer.readAll()).toBe('word '.repeat(500));
   });
 });
 
 describe('reading', () => {
   test('blanks what is not spoken and keeps every place', () => {
-    const [first, second, ...more] = readText('Wait [[slow]] here.<#1.25#> (laughs) Go.', {
+    const [first, second, ...more] = splitText('Wait [[slow]] here.<#1.25#> (laughs) Go.', {
       pauses: true,
       interjections: true,
     });
@@ -119,7 +119,7 @@ describe('reading', () => {
   });
 
   test('adds pauses up', () => {
-    expect(totalPause('a<#2#>b<#0.5#>c<#x#>')).toBe(2.5);
+    expect(sumPauses('a<#2#>b<#0.5#>c<#x#>')).toBe(2.5);
   });
 
   test('strips SSML', () => {
@@ -146,7 +146,7 @@ test.each([
   ['你好', 'en', 'zh'],
   ['日本', 'ja', 'ja'],
 ] as const)('%s asked for in %s is spoken in %s', (text, asked, spoken) => {
-  expect(spokenLanguage(text, asked)).toBe(spoken);
+  expect(chooseLanguage(text, asked)).toBe(spoken);
 });
 
 test.each([
@@ -157,5 +157,5 @@ test.each([
   ['whisper it', { whisper: true }],
   ['', { rate: 1, pitch: 1, volume: 1, range: 1, whisper: false }],
 ])('hears the instructions %j', (instructions, delivery) => {
-  expect(deliveryOf(instructions)).toMatchObject(delivery);
+  expect(prosodyFromInstructions(instructions)).toMatchObject(delivery);
 });

@@ -8,7 +8,7 @@ import {
   useSandbox,
 } from './sandbox-client.ts';
 
-const client = useSandbox({ slowness: 30 });
+const client = useSandbox({ slowDelayMs: 30 });
 
 const routes = [
   ['voxa', synthesizerPath, (text: string) => ({ model: 'voxa-v2', input: { text, voice: 'voxanna' } })],

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { clonedTimbre } from '../../server/sandbox/custom-voices/cloned-timbre.ts';
-import { analyseVoice } from '../../server/sandbox/custom-voices/voice-analysis.ts';
+import { createClonedTimbre } from '../../server/sandbox/custom-voices/cloned-timbre.ts';
+import { analyzeVoice } from '../../server/sandbox/custom-voices/voice-analysis.ts';
 import { readWav } from '../../server/sandbox/custom-voices/wav-file.ts';
 import { tone, wavFile } from './wave-forms.ts';
 
 describe('analysis', () => {
   test.each([70, 95, 140, 201.5, 280, 400])('finds a fundamental of %f Hz', (fundamental) => {
-    const heard = analyseVoice(tone(fundamental, 2), 16000);
+    const heard = analyzeVoice(tone(fundamental, 2), 16000);
     expect(Math.abs(heard.fundamental / fundamental - 1)).toBeLessThan(0.02);
     expect(heard.voicedSeconds).toBeGreaterThan(1.8);
   });
@@ -20,7 +20,7 @@ describe('analysis', () => {
         ? 0.3 * Math.sin((2 * Math.PI * 150 * index) / 48000) + noise * 0.01
         : noise * 0.001;
     }
-    const heard = analyseVoice(samples, 48000);
+    const heard = analyzeVoice(samples, 48000);
     expect(heard.fundamental).toBeCloseTo(150, 0);
     expect(heard.level).toBeCloseTo(0.3 / Math.SQRT2, 1);
     expect(heard.voicedSeconds).toBeGreaterThan(1.6);
@@ -28,17 +28,17 @@ describe('analysis', () => {
   });
 
   test('tells bright from dark and hears no voice in silence', () => {
-    const [dark, bright] = [0.2, 0.9].map((slope) => analyseVoice(tone(120, 1, slope), 16000).brightness);
+    const [dark, bright] = [0.2, 0.9].map((slope) => analyzeVoice(tone(120, 1, slope), 16000).brightness);
     expect((bright ?? 0) / (dark ?? 1)).toBeGreaterThan(2);
     const nothing = { fundamental: 0, brightness: 0, level: 0, voicedSeconds: 0 };
-    expect(analyseVoice(new Float32Array(16000), 16000)).toEqual(nothing);
-    expect(analyseVoice(new Float32Array(), 16000)).toEqual(nothing);
+    expect(analyzeVoice(new Float32Array(16000), 16000)).toEqual(nothing);
+    expect(analyzeVoice(new Float32Array(), 16000)).toEqual(nothing);
   });
 });
 
 describe('a cloned timbre', () => {
-  const derive = (samples: Float32Array, used = 10) =>
-    clonedTimbre({ samples, sampleRate: 16000 }, { minSeconds: 3, used, field: 'url' });
+  const derive = (samples: Float32Array, usedSeconds = 10) =>
+    createClonedTimbre({ samples, sampleRate: 16000 }, { minSeconds: 3, usedSeconds, field: 'url' });
 
   test('takes another variant for a bright recording than for a dark one', () => {
     const [dark, bright] = [0.3, 0.95].map((slope) => derive(tone(100, 3, slope)));

@@ -7,7 +7,7 @@ import { SandboxClient, useSandbox } from './sandbox-client.ts';
 import { customizationPath, VoiceClient } from './voice-client.ts';
 import { tone, wavFile } from './wave-forms.ts';
 
-const client = useSandbox({ slowness: 20 });
+const client = useSandbox({ slowDelayMs: 20 });
 const voices = new VoiceClient(client);
 
 const enroll = (input: object) => ({
@@ -118,7 +118,7 @@ describe('400 InvalidParameter names the field', () => {
     ['prefix', () => enroll({ prefix: 'with_under' }), 'input.prefix must be 1 to 10 letters'],
     ['preferred_name', () => cloned({ preferred_name: 'a-b' }), 'input.preferred_name must be 1 to 16'],
     ['neither url nor voice_prompt', () => enroll({ url: undefined }), 'input.url is required'],
-    ['both', () => designed({ url: address('/voice.wav') }), 'exclude each other'],
+    ['both', () => designed({ url: address('/voice.wav') }), 'are mutually exclusive'],
     ['language_hints', () => enroll({ language_hints: [1] }), 'input.language_hints'],
     ['language', () => drawn({ language: 'xx' }), 'input.language must be one of zh, en'],
     [
@@ -158,10 +158,10 @@ describe('a recording that cannot be used', () => {
   test.each([
     ['/none.wav', 'answered with status 404'],
     ['/voice.mp3', 'is MP3; only WAV'],
-    ['/page.html', 'is no audio file'],
+    ['/page.html', 'is not an audio file'],
     ['/empty', 'is empty'],
-    ['/short.wav', 'has 2.9 seconds; at least 3'],
-    ['/silent.wav', 'no voice can be heard'],
+    ['/short.wav', 'is 2.9 seconds long; at least 3 seconds'],
+    ['/silent.wav', 'no voice was detected'],
     ['/large', 'is larger than 10485760 bytes'],
     ['/loop', 'redirects more than 3 times'],
   ])('%s', async (path, message) => {
@@ -172,10 +172,10 @@ describe('a recording that cannot be used', () => {
   });
 
   test.each([
-    ['no address', 'voice.wav', 'is no http, https or data address'],
-    ['another scheme', 'file:///etc/passwd', 'is no http, https or data address'],
-    ['no Base64', 'data:audio/wav,RIFF', 'is no Base64 data URL of audio'],
-    ['no audio', dataUrl(Buffer.from('x'), 'text/plain'), 'is no Base64 data URL of audio'],
+    ['no address', 'voice.wav', 'must have an http, https or data URL'],
+    ['another scheme', 'file:///etc/passwd', 'must have an http, https or data URL'],
+    ['no Base64', 'data:audio/wav,RIFF', 'must be a Base64 data URL of audio'],
+    ['no audio', dataUrl(Buffer.from('x'), 'text/plain'), 'must be a Base64 data URL of audio'],
     ['MP4', dataUrl(Buffer.from('....ftypM4A ....'), 'audio/mp4'), 'is MP4; only WAV'],
     ['nobody there', 'http://127.0.0.1:1/', 'could not be downloaded'],
   ])('%s', async (_case, data, message) => {
@@ -186,8 +186,8 @@ describe('a recording that cannot be used', () => {
   });
 
   test('a download that takes too long', async () => {
-    const loader = new PromptLoader({ allowPrivateUrls: true, timeout: 20 });
-    const limits = { field: 'url', size: 100, signal: new AbortController().signal };
+    const loader = new PromptLoader({ allowPrivateUrls: true, timeoutMs: 20 });
+    const limits = { field: 'url', maxBytes: 100, signal: new AbortController().signal };
     await expect(loader.load(address('/hang'), limits)).rejects.toThrow('did not arrive within 0.02 seconds');
     await loader.close();
   });

@@ -4,19 +4,19 @@ import type { VoiceTimbre } from '../voices.ts';
 
 type VoiceStatus = 'DEPLOYING' | 'OK' | 'UNDEPLOYED';
 
-/** What a service knows of a voice when it makes one. */
+/** Properties of a voice at its creation. */
 export interface NewVoice {
   id: string;
-  /** The model whose service made it. */
+  /** The model whose service created it. */
   service: ModelId;
   kind: 'cloned' | 'designed';
-  /** The one model that speaks with it. */
+  /** The only model that can use it. */
   targetModel: ModelId;
   timbre: VoiceTimbre;
   /** The part of the id that the client chose. */
   name: string;
   language: string;
-  /** Address of the recording. */
+  /** URL of the recording. */
   recording?: string;
   description?: string;
   previewText?: string;
@@ -29,11 +29,11 @@ export interface CustomVoice extends Readonly<NewVoice> {
   readonly status: VoiceStatus;
 }
 
-/** How a voice becomes usable after it was made or made anew. */
+/** Deployment of a created or updated voice. */
 interface Deployment {
-  /** Takes the deployment time; otherwise the voice is usable at once. */
-  gradual?: boolean;
-  /** Ends as `UNDEPLOYED`. */
+  /** Deploying takes time. Otherwise the voice is usable immediately. */
+  isGradual?: boolean;
+  /** The deployment ends as `UNDEPLOYED`. */
   refused?: boolean;
 }
 
@@ -44,49 +44,49 @@ interface StoredVoice extends NewVoice {
   refused: boolean;
 }
 
-const capacity = 10_000;
+const maxVoices = 10_000;
 
-/** The account's custom voices. A change is on disk when its call returns. */
+/** The custom voices of the account. A change is durable when a call returns. */
 export class CustomVoices {
   readonly #now: () => number;
-  readonly #deployment: number;
+  readonly #deploymentMs: number;
   readonly #records: Records<StoredVoice>;
   readonly #voices: Map<string, StoredVoice>;
 
-  /** `deployment` is the time in milliseconds until a gradual voice is ready. */
-  constructor({ storage, now, deployment }: { storage: Storage; now: () => number; deployment: number }) {
+  /** `deploymentMs` is the duration of a gradual deployment in milliseconds. */
+  constructor({ storage, now, deploymentMs }: { storage: Storage; now: () => number; deploymentMs: number }) {
     this.#now = now;
-    this.#deployment = deployment;
+    this.#deploymentMs = deploymentMs;
     this.#records = storage.records('voice');
     this.#voices = new Map(this.#records.all());
   }
 
-  get full(): boolean {
-    return this.#voices.size >= capacity;
+  get isFull(): boolean {
+    return this.#voices.size >= maxVoices;
   }
 
-  add(voice: NewVoice, { gradual = false, refused = false }: Deployment = {}): void {
+  add(voice: NewVoice, { isGradual = false, refused = false }: Deployment = {}): void {
     const now = this.#now();
-    const readyAt = now + (gradual ? this.#deployment : 0);
-    this.#keep({ ...voice, refused, createdAt: now, madeAt: now, readyAt });
+    const readyAt = now + (isGradual ? this.#deploymentMs : 0);
+    this.#store({ ...voice, refused, createdAt: now, madeAt: now, readyAt });
   }
 
-  /** Gives a voice another timbre; it is deployed anew. */
+  /** Replaces the timbre of a voice and deploys it again. */
   replace(id: string, change: Pick<NewVoice, 'timbre' | 'recording'>, { refused = false }: Deployment): void {
     const voice = this.#voices.get(id);
     const now = this.#now();
-    if (voice) this.#keep({ ...voice, ...change, refused, madeAt: now, readyAt: now + this.#deployment });
+    if (voice) this.#store({ ...voice, ...change, refused, madeAt: now, readyAt: now + this.#deploymentMs });
   }
 
   find(id: string): CustomVoice | undefined {
     const voice = this.#voices.get(id);
-    return voice && this.#show(voice);
+    return voice && this.#withStatus(voice);
   }
 
-  /** The voices of one service, the newest first. */
+  /** Lists the voices of one service, the newest first. */
   list(service: ModelId): CustomVoice[] {
     const own = Array.from(this.#voices.values()).filter((voice) => voice.service === service);
-    return own.reverse().map((voice) => this.#show(voice));
+    return own.reverse().map((voice) => this.#withStatus(voice));
   }
 
   delete(id: string): void {
@@ -94,12 +94,12 @@ export class CustomVoices {
     this.#voices.delete(id);
   }
 
-  #keep(voice: StoredVoice): void {
+  #store(voice: StoredVoice): void {
     this.#records.put(voice.id, voice);
     this.#voices.set(voice.id, voice);
   }
 
-  #show({ refused, madeAt, readyAt, ...voice }: StoredVoice): CustomVoice {
+  #withStatus({ refused, madeAt, readyAt, ...voice }: StoredVoice): CustomVoice {
     if (readyAt > this.#now()) return { ...voice, changedAt: madeAt, status: 'DEPLOYING' };
     return { ...voice, changedAt: readyAt, status: refused ? 'UNDEPLOYED' : 'OK' };
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { deliveryOf } from '../delivery.ts';
+import { prosodyFromInstructions } from '../prosody.ts';
 import type { VoiceTimbre } from '../voices.ts';
 import { fitTimbre } from './timbre-fitting.ts';
 
@@ -7,13 +7,13 @@ const female = /\b(female|woman|women|girl|lady|mother|grandmother|queen|actress
 const male = /\b(male|man|men|boy|gentleman|father|grandfather|king|actor|he|his)\b|男/i;
 
 interface Trait {
-  /** Factors; 1 when left out. */
+  /** Factors with a default of 1. */
   fundamental?: number;
   brightness?: number;
   speed?: number;
 }
 
-/** Words of a description beside those that say how to speak, in English and Chinese. Each counts once. */
+/** Keywords of a description, in addition to those of the prosody, in English and Chinese. Each one counts once. */
 const traits: readonly [RegExp, Trait][] = [
   [/\b(child|kid|boy|girl|toddler)|童|孩/i, { fundamental: 1.35, brightness: 1.15, speed: 1.05 }],
   [/\b(young|youth|teen)|年轻|少/i, { fundamental: 1.1, brightness: 1.05, speed: 1.05 }],
@@ -23,22 +23,22 @@ const traits: readonly [RegExp, Trait][] = [
 ];
 
 /**
- * A timbre from a description in words, the same for the same words. What they leave open is taken from their hash,
- * so that two descriptions rarely give one voice.
+ * Derives a timbre from a description. The result is deterministic: a hash of the description determines everything
+ * that it leaves open, so two descriptions rarely result in the same voice.
  */
-export function designedTimbre(description: string): VoiceTimbre {
+export function createDesignedTimbre(description: string): VoiceTimbre {
   const hash = createHash('sha256').update(description.trim().toLowerCase()).digest();
-  /** A factor within ±`spread` that the hash decides. */
+  /** Returns a factor within ±`spread` that the hash determines. */
   const vary = (index: number, spread: number) => 1 + (((hash[index] ?? 0) / 255) * 2 - 1) * spread;
 
   const isFemale =
     male.test(description) === female.test(description) ? (hash[0] ?? 0) % 2 === 0 : female.test(description);
-  const manner = deliveryOf(description);
-  let fundamental = (isFemale ? 205 : 108) * manner.pitch * vary(1, 0.05);
+  const prosody = prosodyFromInstructions(description);
+  let fundamental = (isFemale ? 205 : 108) * prosody.pitch * vary(1, 0.05);
   let brightness = 720 * vary(2, 0.25);
-  let speed = manner.rate * vary(3, 0.05);
-  for (const [cue, trait] of traits) {
-    if (!cue.test(description)) continue;
+  let speed = prosody.rate * vary(3, 0.05);
+  for (const [keyword, trait] of traits) {
+    if (!keyword.test(description)) continue;
     fundamental *= trait.fundamental ?? 1;
     brightness *= trait.brightness ?? 1;
     speed *= trait.speed ?? 1;
@@ -48,8 +48,8 @@ export function designedTimbre(description: string): VoiceTimbre {
     brightness,
     speed,
     female: isFemale,
-    level: manner.volume,
-    range: manner.range,
-    whisper: manner.whisper,
+    level: prosody.volume,
+    range: prosody.range,
+    whisper: prosody.whisper,
   });
 }

@@ -4,38 +4,38 @@ import { outboundAgent } from '../../outbound/open-url.ts';
 import { invalidParameter, type NativeError } from '../http/native-error.ts';
 
 interface PromptLimits {
-  /** Name of the field, for refusals. */
+  /** Name of the field, for error messages. */
   field: string;
-  /** Most bytes. */
-  size: number;
+  /** Maximum size in bytes. */
+  maxBytes: number;
   signal: AbortSignal;
 }
 
 interface PromptLoaderOptions {
-  /** Fetch from loopback and private networks, too. */
+  /** Allow URLs in loopback and private networks. */
   allowPrivateUrls: boolean;
-  /** Origin of this upstream's own files, which are there for it in any case. */
-  ownAddress?: () => string;
-  /** Milliseconds that one download may take. */
-  timeout?: number;
+  /** Origin of the sandbox's own files, which are always allowed. */
+  ownOrigin?: () => string;
+  /** Timeout of one download in milliseconds. */
+  timeoutMs?: number;
 }
 
 const dataUrl = /^data:([^;,]*)(;base64)?,/i;
 
-/** Gets the recordings that voices are cloned from: an http(s) address, or a Base64 data URL. */
+/** Loads recordings for voice cloning from an http(s) URL or a Base64 data URL. */
 export class PromptLoader {
-  readonly #timeout: number;
+  readonly #timeoutMs: number;
   readonly #agent: Agent;
 
-  constructor({ allowPrivateUrls, ownAddress, timeout = 10_000 }: PromptLoaderOptions) {
-    this.#timeout = timeout;
+  constructor({ allowPrivateUrls, ownOrigin, timeoutMs = 10_000 }: PromptLoaderOptions) {
+    this.#timeoutMs = timeoutMs;
     this.#agent = outboundAgent({
       allowPrivate: allowPrivateUrls,
-      ...(ownAddress && { exempt: ownAddress }),
+      ...(ownOrigin && { exempt: ownOrigin }),
     });
   }
 
-  /** The bytes of the recording. Throws `InvalidParameter`, and the signal's reason when it aborts. */
+  /** Returns the bytes of the recording. Throws `InvalidParameter`, and the reason of the signal when it aborts. */
   async load(source: string, limits: PromptLimits): Promise<Buffer> {
     return source.startsWith('data:') ? decodeDataUrl(source, limits) : await this.#download(source, limits);
   }
@@ -45,12 +45,12 @@ export class PromptLoader {
   }
 
   async #download(source: string, limits: PromptLimits): Promise<Buffer> {
-    if (!/^https?:/i.test(source)) throw refusal(limits, 'is no http, https or data address');
-    const { size, signal } = limits;
+    if (!/^https?:/i.test(source)) throw createError(limits, 'must have an http, https or data URL');
+    const { maxBytes, signal } = limits;
     try {
-      return await download(this.#agent, source, { size, timeout: this.#timeout, signal });
+      return await download(this.#agent, source, { size: maxBytes, timeout: this.#timeoutMs, signal });
     } catch (error) {
-      throw error instanceof DownloadError ? refusal(limits, error.message) : error;
+      throw error instanceof DownloadError ? createError(limits, error.message) : error;
     }
   }
 }
@@ -58,13 +58,13 @@ export class PromptLoader {
 function decodeDataUrl(source: string, limits: PromptLimits): Buffer {
   const match = dataUrl.exec(source);
   if (!match?.[2] || !/^audio\//i.test(match[1] ?? '')) {
-    throw refusal(limits, 'is no Base64 data URL of audio');
+    throw createError(limits, 'must be a Base64 data URL of audio');
   }
   const bytes = Buffer.from(source.slice(match[0].length), 'base64');
-  if (bytes.length > limits.size) throw refusal(limits, `is larger than ${limits.size} bytes`);
+  if (bytes.length > limits.maxBytes) throw createError(limits, `is larger than ${limits.maxBytes} bytes`);
   return bytes;
 }
 
-function refusal({ field }: PromptLimits, problem: string): NativeError {
+function createError({ field }: PromptLimits, problem: string): NativeError {
   return invalidParameter(`${field}: the recording ${problem}`, field);
 }

@@ -1,18 +1,18 @@
 import type { VoiceTimbre } from '../voices.ts';
 
-/** A variant of the engine that custom voices are made from, as measured at 175 words a minute. */
-interface Base {
+/** An engine variant for custom voices, with values measured at 175 words per minute. */
+interface BaseVariant {
   variant: string;
   female: boolean;
-  /** Median in Hz with the engine's pitch at its lowest, in the middle and at its highest. */
+  /** Median in Hz at the lowest, middle and highest pitch of the engine. */
   fundamentals: readonly [number, number, number];
-  /** In Hz, as `analyseVoice` measures it. */
+  /** In Hz, as `analyzeVoice` measures it. */
   brightness: number;
   /** Root mean square at gain 1. */
   level: number;
 }
 
-const bases: readonly Base[] = [
+const bases: readonly BaseVariant[] = [
   { variant: 'm8', female: false, fundamentals: [65, 87, 141], brightness: 344, level: 0.062 },
   { variant: 'edward', female: false, fundamentals: [69, 104, 171], brightness: 525, level: 0.12 },
   { variant: 'm7', female: false, fundamentals: [76, 108, 172], brightness: 590, level: 0.114 },
@@ -27,58 +27,58 @@ const bases: readonly Base[] = [
   { variant: 'shelby', female: true, fundamentals: [142, 185, 270], brightness: 1090, level: 0.103 },
 ];
 
-/** The level of every system voice, about -23 dBFS. */
+/** Level of all system voices, about -23 dBFS. */
 const commonLevel = 0.07;
 const wordsPerMinute = 172;
-/** Below it a voice counts as male unless the wish says otherwise, in Hz. */
-const femaleFrom = 150;
+/** Fundamental in Hz from which a voice is female unless specified otherwise. */
+const minFemaleHz = 150;
 
-/** How a custom voice is to sound. */
-interface WishedVoice {
+/** Target properties of a custom voice. */
+interface VoiceTarget {
   /** Median in Hz. */
   fundamental: number;
-  /** In Hz, as `analyseVoice` measures it. */
+  /** In Hz, as `analyzeVoice` measures it. */
   brightness: number;
-  /** Undefined: by the fundamental. */
+  /** Undefined: determined by the fundamental. */
   female?: boolean;
-  /** Factors on what is usual; 1 when left out. */
+  /** Factors with a default of 1. */
   level?: number;
   speed?: number;
   range?: number;
   whisper?: boolean;
 }
 
-/** The engine's variant and settings that come nearest. */
-export function fitTimbre(wish: WishedVoice): VoiceTimbre {
-  const female = wish.female ?? wish.fundamental >= femaleFrom;
+/** Returns the engine variant and settings closest to the target. */
+export function fitTimbre(target: VoiceTarget): VoiceTimbre {
+  const female = target.female ?? target.fundamental >= minFemaleHz;
   const [base] = bases
     .filter((candidate) => candidate.female === female)
-    .toSorted((first, second) => distance(first, wish) - distance(second, wish));
-  if (!base) throw new Error('There is no base to make a voice from');
+    .toSorted((first, second) => distance(first, target) - distance(second, target));
+  if (!base) throw new Error('There is no base variant for the voice');
   const whisper = female ? 'whisperf' : 'whisper';
   return {
-    variant: wish.whisper ? whisper : base.variant,
+    variant: target.whisper ? whisper : base.variant,
     accent: 'gmw/en-US',
-    speed: wordsPerMinute * (wish.speed ?? 1),
-    pitch: pitchFactor(base, wish.fundamental),
-    range: wish.range ?? 1,
-    level: (commonLevel / base.level) * (wish.level ?? 1),
+    speed: wordsPerMinute * (target.speed ?? 1),
+    pitch: pitchFactor(base, target.fundamental),
+    range: target.range ?? 1,
+    level: (commonLevel / base.level) * (target.level ?? 1),
     whisper,
   };
 }
 
-function distance({ fundamentals, brightness }: Base, wish: WishedVoice): number {
+function distance({ fundamentals, brightness }: BaseVariant, target: VoiceTarget): number {
   const [lowest, own, highest] = fundamentals;
-  const reached = Math.max(lowest, Math.min(highest, wish.fundamental));
-  const unreachable = Math.abs(Math.log2(wish.fundamental / reached));
-  // Far from its own pitch a variant sounds less like itself, so pitch weighs a little even where it is reached.
-  const strain = Math.abs(Math.log2(wish.fundamental / own));
-  return 10 * unreachable + Math.abs(Math.log2(wish.brightness / brightness)) + 0.3 * strain;
+  const reached = Math.max(lowest, Math.min(highest, target.fundamental));
+  const unreachable = Math.abs(Math.log2(target.fundamental / reached));
+  // A variant sounds less natural far from its default pitch, so the pitch has a small weight even within its range.
+  const strain = Math.abs(Math.log2(target.fundamental / own));
+  return 10 * unreachable + Math.abs(Math.log2(target.brightness / brightness)) + 0.3 * strain;
 }
 
-/** The factor of a timbre that gives the fundamental: 2^±1 are the ends of the engine's dial. */
-function pitchFactor({ fundamentals: [lowest, own, highest] }: Base, fundamental: number): number {
+/** Returns the pitch factor of a timbre for a fundamental. 2^±1 are the limits of the engine's pitch parameter. */
+function pitchFactor({ fundamentals: [lowest, own, highest] }: BaseVariant, fundamental: number): number {
   const end = fundamental < own ? lowest : highest;
-  const way = Math.log(fundamental / own) / Math.abs(Math.log(end / own));
-  return 2 ** Math.max(-1, Math.min(1, way));
+  const share = Math.log(fundamental / own) / Math.abs(Math.log(end / own));
+  return 2 ** Math.max(-1, Math.min(1, share));
 }

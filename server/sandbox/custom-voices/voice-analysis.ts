@@ -1,10 +1,10 @@
-/** What is measured of a voice in a recording. */
+/** Measurements of the voice in a recording. */
 interface VoiceAnalysis {
-  /** Median of the voiced parts in Hz; 0 without any. */
+  /** Median of the voiced parts in Hz. 0 without voiced parts. */
   fundamental: number;
-  /** Where the voiced parts' energy lies, in Hz: root mean square of frequency. */
+  /** Spectral brightness of the voiced parts in Hz: root mean square of the frequency. */
   brightness: number;
-  /** Root mean square of the voiced parts, of samples in -1…1. */
+  /** Root mean square of the voiced parts, for samples in -1…1. */
   level: number;
   /** Length of the voiced parts. */
   voicedSeconds: number;
@@ -12,18 +12,18 @@ interface VoiceAnalysis {
 
 const analysisRate = 8000;
 const frameSeconds = 0.04;
-/** From one frame to the next; what lies between is left out, which a median does not miss. */
+/** Distance between frames. Skipping the audio between them does not affect the median. */
 const hopSeconds = 0.08;
 const [lowest, highest] = [60, 450];
-/** Frames more than 30 dB below the loudest are pauses. */
+/** Frames more than 30 dB below the loudest one are pauses. */
 const pauseLevel = 10 ** (-30 / 20);
-/** Least autocorrelation of a voiced frame. */
-const voicedLikeness = 0.6;
-/** A longer period must fit this much better than a shorter one: every multiple of the period fits, too. */
+/** Minimum autocorrelation of a voiced frame. */
+const minVoicedCorrelation = 0.6;
+/** Minimum improvement to prefer a longer period, because every multiple of the period also correlates. */
 const longerPeriodMargin = 0.03;
 
-/** Measures pitch, brightness and level of mono samples, frame by frame. */
-export function analyseVoice(samples: Float32Array, sampleRate: number): VoiceAnalysis {
+/** Measures pitch, brightness and level of mono samples by frame. */
+export function analyzeVoice(samples: Float32Array, sampleRate: number): VoiceAnalysis {
   const { signal, rate } = decimate(samples, sampleRate);
   const frame = Math.round(rate * frameSeconds);
   const hop = Math.round(rate * hopSeconds);
@@ -56,7 +56,10 @@ export function analyseVoice(samples: Float32Array, sampleRate: number): VoiceAn
   };
 }
 
-/** Brings the samples near the rate of the analysis; averaging is filter enough for a pitch. */
+/**
+ * Reduces the sample rate to about the rate of the analysis. Averaging is a sufficient low-pass filter for pitch
+ * detection.
+ */
 function decimate(samples: Float32Array, sampleRate: number): { signal: Float32Array; rate: number } {
   const step = Math.max(1, Math.round(sampleRate / analysisRate));
   const signal = new Float32Array(Math.floor(samples.length / step));
@@ -68,29 +71,29 @@ function decimate(samples: Float32Array, sampleRate: number): { signal: Float32A
   return { signal, rate: sampleRate / step };
 }
 
-/** The period of a voiced frame in samples, by normalized autocorrelation. */
+/** Returns the period of a voiced frame in samples, by normalized autocorrelation. */
 function findPeriod(signal: Float32Array, start: number, frame: number, rate: number): number | undefined {
-  let [best, period] = [voicedLikeness, 0];
+  let [best, period] = [minVoicedCorrelation, 0];
   for (let lag = Math.floor(rate / highest); lag <= rate / lowest; lag++) {
-    const likeness = likenessAt(signal, start, frame, lag);
-    if (likeness > best + (period === 0 || lag < period * 1.5 ? 0 : longerPeriodMargin))
-      [best, period] = [likeness, lag];
+    const correlation = correlationAt(signal, start, frame, lag);
+    if (correlation > best + (period === 0 || lag < period * 1.5 ? 0 : longerPeriodMargin))
+      [best, period] = [correlation, lag];
   }
   return period === 0 ? undefined : refine(signal, start, frame, period);
 }
 
-/** Moves the peak between the samples with a parabola through its neighbours. */
+/** Interpolates the position of the peak with a parabola through its neighbors. */
 function refine(signal: Float32Array, start: number, frame: number, lag: number): number {
   const [before, at, after] = [
-    likenessAt(signal, start, frame, lag - 1),
-    likenessAt(signal, start, frame, lag),
-    likenessAt(signal, start, frame, lag + 1),
+    correlationAt(signal, start, frame, lag - 1),
+    correlationAt(signal, start, frame, lag),
+    correlationAt(signal, start, frame, lag + 1),
   ];
   const curve = before - 2 * at + after;
   return curve >= 0 ? lag : lag + Math.max(-0.5, Math.min(0.5, (before - after) / (2 * curve)));
 }
 
-function likenessAt(signal: Float32Array, start: number, frame: number, lag: number): number {
+function correlationAt(signal: Float32Array, start: number, frame: number, lag: number): number {
   let [product, power, shiftedPower] = [0, 1e-9, 1e-9];
   for (let index = start; index < start + frame; index++) {
     const [sample = 0, shifted = 0] = [signal[index], signal[index + lag]];

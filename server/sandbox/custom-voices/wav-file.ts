@@ -3,7 +3,7 @@ import { invalidParameter } from '../http/native-error.ts';
 /** Mono samples in -1…1. */
 export interface Recording {
   samples: Float32Array;
-  /** Samples a second. */
+  /** Samples per second. */
   sampleRate: number;
 }
 
@@ -29,19 +29,27 @@ const readers: Readonly<Record<string, SampleReader>> = {
   [`${floats}/64`]: (bytes, offset) => bytes.readDoubleLE(offset),
 };
 
-/** Reads a WAV file, mixing its channels. Throws `InvalidParameter` that names `field` for anything else. */
+/**
+ * Reads a WAV file and mixes its channels. Throws `InvalidParameter` for the field `field` if the file is not
+ * supported.
+ */
 export function readWav(file: Buffer, field: string): Recording {
-  const refuse = (problem: string) => invalidParameter(`${field}: the recording ${problem}`, field);
+  const createError = (problem: string) => invalidParameter(`${field}: the recording ${problem}`, field);
   if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE') {
-    throw refuse(`is ${kindOf(file)}; only WAV can be read here`);
+    throw createError(`is ${describeFormat(file)}; only WAV is supported`);
   }
   const { format, data } = readChunks(file);
-  if (!format || !data) throw refuse('is a WAV file without a format or without samples');
+  if (!format || !data) throw createError('is a WAV file without a format or without samples');
   const { channels, sampleRate, bits, code } = format;
   const read = readers[`${code}/${bits}`];
-  if (!read) throw refuse(`has ${bits}-bit samples of kind ${code}; 8 to 32-bit PCM and floats can be read`);
+  if (!read)
+    throw createError(
+      `has ${bits}-bit samples of kind ${code}; only 8 to 32-bit PCM and floats are supported`,
+    );
   if (channels < 1 || channels > 8 || sampleRate < 8000 || sampleRate > 192_000) {
-    throw refuse(`has ${channels} channels at ${sampleRate} Hz; 1 to 8 at 8000 to 192000 Hz can be read`);
+    throw createError(
+      `has ${channels} channels at ${sampleRate} Hz; only 1 to 8 at 8000 to 192000 Hz are supported`,
+    );
   }
   const width = bits / 8;
   const samples = new Float32Array(Math.floor(data.length / (width * channels)));
@@ -60,7 +68,7 @@ function readChunks(file: Buffer): { format?: Format; data?: Buffer } {
   for (let position = 12; position + 8 <= file.length; ) {
     const name = file.toString('latin1', position, position + 4);
     const length = file.readUInt32LE(position + 4);
-    // A stream written without knowing its end gives a length beyond it.
+    // A stream of unknown length has a chunk length beyond the end of the file.
     const body = file.subarray(position + 8, Math.min(file.length, position + 8 + length));
     if (name === 'fmt ' && body.length >= 16) {
       const code = body.readUInt16LE(0);
@@ -77,12 +85,12 @@ function readChunks(file: Buffer): { format?: Format; data?: Buffer } {
   return found;
 }
 
-function kindOf(file: Buffer): string {
+function describeFormat(file: Buffer): string {
   const start = file.toString('latin1', 0, 12);
   if (file.length === 0) return 'empty';
   if (start.startsWith('ID3') || (file[0] === 0xff && ((file[1] ?? 0) & 0xe0) === 0xe0)) return 'MP3';
   if (start.slice(4, 8) === 'ftyp') return 'MP4';
   if (start.startsWith('OggS')) return 'Ogg';
   if (start.startsWith('fLaC')) return 'FLAC';
-  return 'no audio file';
+  return 'not an audio file';
 }

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import type { Exchange } from './exchange.ts';
 import type { NativeError } from './native-error.ts';
 
-/** Did the client ask for server-sent events? */
-export function wantsEvents({ request }: Exchange): boolean {
+/** Returns true if the client requests server-sent events. */
+export function requestsEvents({ request }: Exchange): boolean {
   return String(request.headers['x-native-sse'] ?? '').toLowerCase() === 'enable';
 }
 
 /**
- * Server-sent events in the vendors' line layout, without a blank after a colon:
- * `id`, `event`, the HTTP status as a comment, one line of `data`, an empty line.
+ * Server-sent events in the providers' layout, without a space after a colon: `id`, `event`, the HTTP status as a
+ * comment, one line of `data`, an empty line.
  */
 export class EventStream {
   readonly #exchange: Exchange;
@@ -19,26 +19,26 @@ export class EventStream {
     this.#exchange = exchange;
   }
 
-  get started(): boolean {
+  get hasStarted(): boolean {
     return this.#count > 0;
   }
 
-  /** Sends a result and waits while the client reads slower than we write. */
+  /** Sends a result and waits while the socket buffer is full. */
   async send(data: object): Promise<void> {
     await this.write('result', 200, JSON.stringify(data));
   }
 
-  /** Ends the stream with a failure. */
+  /** Ends the stream with an error event. */
   async fail(error: NativeError): Promise<void> {
     await this.write('error', error.status, JSON.stringify(error.body(this.#exchange.requestId)));
     this.end();
   }
 
-  /** Sends one event whose data is already text. */
+  /** Sends one event whose data is already serialized. */
   async write(event: 'result' | 'error', status: number, data: string): Promise<void> {
     const { response, signal } = this.#exchange;
     signal.throwIfAborted();
-    if (!this.started)
+    if (!this.hasStarted)
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
     this.#count++;
     const flushed = response.write(

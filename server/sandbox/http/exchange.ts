@@ -4,7 +4,7 @@ import type { PromptLoader } from '../custom-voices/prompt-audio.ts';
 import type { SpeechEngine } from '../speech/engine.ts';
 import type { FileStore } from './file-store.ts';
 
-/** What the routes share. */
+/** Services shared by the request handlers. */
 export interface Services {
   engine: SpeechEngine;
   files: FileStore;
@@ -12,42 +12,42 @@ export interface Services {
   prompts: PromptLoader;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Milliseconds that `[[slow]]` waits. */
-  slowness: number;
-  timeouts: SocketTimeouts;
+  /** Delay of the trigger `[[slow]]`. */
+  slowDelayMs: number;
+  timeoutsMs: SocketTimeouts;
 }
 
-/** When a socket whose client is silent is closed; in milliseconds. */
+/** Timeouts after which an inactive socket is closed, in milliseconds. */
 export interface SocketTimeouts {
-  /** Inference: between two texts of a task. */
+  /** Inference: maximum time between two texts of a task. */
   text: number;
-  /** Inference: without a task; realtime: without a frame either way. */
+  /** Inference: maximum time without a task. Realtime: maximum time without a frame in either direction. */
   idle: number;
 }
 
-/** One request on its way to an answer. */
+/** One request and its response. */
 export interface Exchange {
   services: Services;
   request: IncomingMessage;
   response: ServerResponse;
   url: URL;
   requestId: string;
-  /** Aborts when the client leaves or the server closes. */
+  /** Aborts when the client disconnects or the server closes. */
   signal: AbortSignal;
 }
 
 export type Handler = (exchange: Exchange) => Promise<void>;
 
-/** One or more methods of a path. */
+/** A path with its methods and request handler. */
 export interface Route {
   methods: readonly string[];
   path: RegExp;
   handler: Handler;
-  /** Served without a key. */
-  open?: boolean;
+  /** True if the route requires no API key. */
+  isPublic?: boolean;
 }
 
-/** Answers with one JSON body. */
+/** Sends a JSON response. */
 export function sendJson(
   exchange: Exchange,
   status: number,
@@ -57,7 +57,7 @@ export function sendJson(
   sendText(exchange, status, JSON.stringify(body), headers);
 }
 
-/** Answers with text that says it is JSON. */
+/** Sends serialized JSON as the response. It can be malformed. */
 export function sendText(
   { response }: Exchange,
   status: number,

@@ -26,10 +26,10 @@ const contentTypes: Readonly<Record<string, string>> = {
   glb: 'model/gltf-binary',
 };
 
-const defaultLifetime = 24 * 60 * 60 * 1000;
-const cleaningInterval = 60_000;
-/** Ending of a file that is being written. */
-const unfinished = '.part';
+const defaultLifetimeMs = 24 * 60 * 60 * 1000;
+const cleanupIntervalMs = 60_000;
+/** Suffix of a file while it is being written. */
+const partSuffix = '.part';
 
 interface StoredFile {
   extension: string;
@@ -44,62 +44,66 @@ interface FileRequest {
 }
 
 export interface FileStoreOptions<Recipe> {
-  /** Folder of the URLs, without slashes, and of the files in the storage. */
+  /** Path segment of the URLs, and subfolder of the storage folder. Has no slashes. */
   folder: string;
   storage: Storage;
-  /** Most bytes that are kept; the file used longest ago makes room. */
-  capacity: number;
+  /** Maximum total size in bytes. The least recently used files are evicted. */
+  maxBytes: number;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Makes a file that was only promised: from the same recipe always the same one. */
-  make?: (recipe: Recipe) => Promise<Uint8Array>;
+  /** Renders a deferred file. The same recipe always produces the same file. */
+  render?: (recipe: Recipe) => Promise<Uint8Array>;
 }
 
-/** Files on disk behind signed URLs that run out. The time at which a file was changed is the one when it runs out. */
+/** Files on disk, served by signed URLs that expire. The modification time of a file stores its expiry. */
 export class FileStore<Recipe = never> {
   readonly #options: FileStoreOptions<Recipe>;
   readonly #directory: string;
   readonly #secret: Uint8Array;
   readonly #recipes: Records<StoredFile & { recipe: Recipe }>;
   readonly #files = new Map<string, StoredFile>();
-  readonly #making = new Map<string, Promise<void>>();
-  /** Sizes of those on disk in order of use, the longest unused first. */
-  readonly #kept = new Map<string, number>();
+  readonly #rendering = new Map<string, Promise<void>>();
+  /** Sizes of the files on disk, the least recently used first. */
+  readonly #storedSizes = new Map<string, number>();
   #size = 0;
-  #cleanedAt = 0;
-  /** Address of the server, without a slash at the end; set as soon as it knows its port. */
+  #cleanedUpAt = 0;
+  /** Base URL of the server, without a trailing slash. Set when the server knows its port. */
   baseUrl = '';
 
   constructor(options: FileStoreOptions<Recipe>) {
     const { storage, folder } = options;
     this.#options = options;
-    this.#secret = storage.fact('secret', () => randomBytes(32));
+    this.#secret = storage.getOrCreate('secret', () => randomBytes(32));
     this.#recipes = storage.records(`recipe in ${folder}`);
     this.#directory = join(storage.folder, folder);
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     for (const [id, { extension, expiresAt }] of this.#recipes.all())
       this.#files.set(id, { extension, expiresAt });
-    for (const { name, size, expiresAt } of filesIn(this.#directory)) {
+    for (const { name, size, expiresAt } of listFiles(this.#directory)) {
       const [id = '', extension = ''] = name.split('.');
       this.#files.set(id, { extension, expiresAt });
-      this.#kept.set(id, size);
+      this.#storedSizes.set(id, size);
       this.#size += size;
     }
     this.#dropExpired();
   }
 
-  /** When a file that is stored now runs out, in Unix seconds. */
-  expiry(): number {
-    return Math.floor((this.#options.now() + defaultLifetime) / 1000);
+  /** Returns the expiry of a file that is stored now, in Unix seconds. */
+  defaultExpirySeconds(): number {
+    return Math.floor((this.#options.now() + defaultLifetimeMs) / 1000);
   }
 
-  /** Keeps the bytes for as long as there is room, and returns their URL. `expiresAt` is in milliseconds. */
-  put(bytes: Uint8Array, extension: string, expiresAt = this.#options.now() + defaultLifetime): string {
-    return this.urlOf(this.keep(bytes, extension, expiresAt), expiresAt);
+  /** Stores a file, which can be evicted before it expires, and returns its URL. `expiresAt` is in milliseconds. */
+  storeAndSign(
+    bytes: Uint8Array,
+    extension: string,
+    expiresAt = this.#options.now() + defaultLifetimeMs,
+  ): string {
+    return this.signUrl(this.store(bytes, extension, expiresAt), expiresAt);
   }
 
-  /** Keeps the bytes and returns the name of the file. */
-  keep(bytes: Uint8Array, extension: string, expiresAt: number): string {
+  /** Stores a file and returns its name. */
+  store(bytes: Uint8Array, extension: string, expiresAt: number): string {
     const id = randomUUID();
     const file = { extension, expiresAt };
     this.#add(id, file);
@@ -107,22 +111,25 @@ export class FileStore<Recipe = never> {
     return `${id}.${extension}`;
   }
 
-  /** Where a file can be downloaded until `expiresAt`, in milliseconds, or until it runs out itself. */
-  urlOf(name: string, expiresAt: number): string {
+  /** Returns a URL of the file that is valid until `expiresAt`, in milliseconds, or until the file itself expires. */
+  signUrl(name: string, expiresAt: number): string {
     const expires = String(Math.floor(expiresAt / 1000));
     const { folder } = this.#options;
     return `${this.baseUrl}/${folder}/${name}?expires=${expires}&signature=${this.#sign(name, expires)}`;
   }
 
-  /** Returns the name of a file that is made when it is first downloaded, so that one nobody looks at costs nothing. */
-  promise(extension: string, expiresAt: number, recipe: Recipe): string {
+  /** Returns the name of a file that is rendered on the first download, so an unused file costs nothing. */
+  storeDeferred(extension: string, expiresAt: number, recipe: Recipe): string {
     const id = randomUUID();
     this.#recipes.put(id, { extension, expiresAt, recipe });
     this.#add(id, { extension, expiresAt });
     return `${id}.${extension}`;
   }
 
-  /** GET and HEAD of a file, whole or one byte range. Needs no key: the signature is the permission. */
+  /**
+   * Handles GET and HEAD of a file, with an optional byte range. The signature authorizes the request, so no API key is
+   * needed.
+   */
   readonly serve = async ({ request, response, url }: FileRequest): Promise<void> => {
     const name = url.pathname.split('/').at(-1) ?? '';
     const [id = '', extension = ''] = name.split('.');
@@ -132,7 +139,7 @@ export class FileStore<Recipe = never> {
     if (/^\d+$/.test(expires) && Number(expires) * 1000 <= this.#options.now()) throw forbidden();
     const file = this.#files.get(id);
     if (file?.extension !== extension) throw notFound();
-    if (!isSame(signature, this.#sign(name, expires))) throw forbidden();
+    if (!isEqual(signature, this.#sign(name, expires))) throw forbidden();
 
     const opened = await this.#open(id, file);
     try {
@@ -163,49 +170,51 @@ export class FileStore<Recipe = never> {
   }
 
   async #open(id: string, file: StoredFile): Promise<FileHandle> {
-    const size = this.#kept.get(id);
+    const size = this.#storedSizes.get(id);
     if (size === undefined) {
-      const making = this.#making.get(id) ?? this.#make(id, file).finally(() => this.#making.delete(id));
-      this.#making.set(id, making);
-      await making;
+      const pending =
+        this.#rendering.get(id) ?? this.#render(id, file).finally(() => this.#rendering.delete(id));
+      this.#rendering.set(id, pending);
+      await pending;
     } else {
-      this.#kept.delete(id);
-      this.#kept.set(id, size);
+      this.#storedSizes.delete(id);
+      this.#storedSizes.set(id, size);
     }
     return await open(this.#path(id, file.extension));
   }
 
-  async #make(id: string, file: StoredFile): Promise<void> {
-    const made = this.#recipes.get(id);
-    if (made === undefined || this.#options.make === undefined) throw notFound();
-    this.#write(id, await this.#options.make(made.recipe), file);
+  async #render(id: string, file: StoredFile): Promise<void> {
+    const stored = this.#recipes.get(id);
+    if (stored === undefined || this.#options.render === undefined) throw notFound();
+    this.#write(id, await this.#options.render(stored.recipe), file);
   }
 
   #write(id: string, bytes: Uint8Array, { extension, expiresAt }: StoredFile): void {
     const path = this.#path(id, extension);
-    writeFileSync(path + unfinished, bytes, { mode: 0o600 });
-    utimesSync(path + unfinished, expiresAt / 1000, expiresAt / 1000);
-    renameSync(path + unfinished, path);
-    this.#kept.set(id, bytes.length);
+    writeFileSync(path + partSuffix, bytes, { mode: 0o600 });
+    utimesSync(path + partSuffix, expiresAt / 1000, expiresAt / 1000);
+    renameSync(path + partSuffix, path);
+    this.#storedSizes.set(id, bytes.length);
     this.#size += bytes.length;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#size <= this.#options.capacity || oldest === id) break;
-      this.#forget(oldest);
+    for (const oldest of this.#storedSizes.keys()) {
+      if (this.#size <= this.#options.maxBytes || oldest === id) break;
+      this.#evict(oldest);
     }
   }
 
-  #forget(id: string): void {
-    this.#size -= this.#kept.get(id) ?? 0;
-    if (this.#kept.delete(id)) rmSync(this.#path(id, this.#files.get(id)?.extension ?? ''), { force: true });
+  #evict(id: string): void {
+    this.#size -= this.#storedSizes.get(id) ?? 0;
+    if (this.#storedSizes.delete(id))
+      rmSync(this.#path(id, this.#files.get(id)?.extension ?? ''), { force: true });
   }
 
   #dropExpired(): void {
     const now = this.#options.now();
-    if (now - this.#cleanedAt < cleaningInterval) return;
-    this.#cleanedAt = now;
+    if (now - this.#cleanedUpAt < cleanupIntervalMs) return;
+    this.#cleanedUpAt = now;
     const expired = Array.from(this.#files).flatMap(([id, { expiresAt }]) => (expiresAt > now ? [] : [id]));
     for (const id of expired) {
-      this.#forget(id);
+      this.#evict(id);
       this.#files.delete(id);
     }
     this.#recipes.delete(expired);
@@ -220,11 +229,11 @@ export class FileStore<Recipe = never> {
   }
 }
 
-/** The finished files of a folder, the one that runs out first before the others; unfinished ones are deleted. */
-function filesIn(directory: string): { name: string; size: number; expiresAt: number }[] {
+/** Lists the complete files of a folder by expiry, the earliest first. Deletes incomplete files. */
+function listFiles(directory: string): { name: string; size: number; expiresAt: number }[] {
   const files = readdirSync(directory).flatMap((name) => {
     const path = join(directory, name);
-    if (name.endsWith(unfinished)) {
+    if (name.endsWith(partSuffix)) {
       rmSync(path, { force: true });
       return [];
     }
@@ -234,20 +243,20 @@ function filesIn(directory: string): { name: string; size: number; expiresAt: nu
   return files.sort((first, second) => first.expiresAt - second.expiresAt);
 }
 
-function isSame(given: string, right: string): boolean {
-  const [first, second] = [Buffer.from(given), Buffer.from(right)];
+function isEqual(actual: string, expected: string): boolean {
+  const [first, second] = [Buffer.from(actual), Buffer.from(expected)];
   return first.length === second.length && timingSafeEqual(first, second);
 }
 
 function notFound(): NativeError {
-  return new NativeError(404, 'NoSuchKey', 'There is no such file');
+  return new NativeError(404, 'NoSuchKey', 'The file does not exist');
 }
 
 function forbidden(): NativeError {
-  return new NativeError(403, 'AccessDenied', 'The URL has expired or its signature is wrong');
+  return new NativeError(403, 'AccessDenied', 'The URL has expired or its signature is invalid');
 }
 
-/** One range as start and exclusive end; undefined for a header that may be ignored. */
+/** Parses a single byte range into start and exclusive end. Returns undefined for a header that can be ignored. */
 function parseRange(
   header: string | undefined,
   size: number,

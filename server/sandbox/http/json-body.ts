@@ -16,11 +16,11 @@ export async function readJson(request: IncomingMessage, limit = maxBodyBytes): 
   let length = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     length += part.length;
-    if (length > limit) throw tooLarge(limit);
+    if (length > limit) throw createTooLargeError(limit);
     parts.push(part);
   }
   const bytes = Buffer.concat(parts);
-  // The gateway may live in the same process: others have a turn between the steps of long work.
+  // The gateway can run in the same process. Long work therefore yields to the event loop between its steps.
   const isLarge = length > maxBodyBytes;
   if (isLarge) await setImmediate();
   let body: unknown;
@@ -35,8 +35,8 @@ export async function readJson(request: IncomingMessage, limit = maxBodyBytes): 
   return body;
 }
 
-function tooLarge(limit: number): NativeError {
+function createTooLargeError(limit: number): NativeError {
   const message = `The body is larger than ${limit} bytes`;
-  // What is left of the body is not read, so the connection cannot serve another request.
+  // The rest of the body is not read, so the connection cannot serve another request.
   return new NativeError(413, 'InvalidParameter.RequestTooLarge', message, { connection: 'close' });
 }

@@ -1,9 +1,9 @@
-/** A refusal in the vendors' flat form: `{code, message, request_id}` with its HTTP status. */
+/** An error response in the providers' flat format: an HTTP status with `{code, message, request_id}`. */
 export class NativeError extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Full name of the field at fault, where one is. */
+  /** Full name of the invalid field, if there is one. */
   readonly field: string | undefined;
 
   constructor(

@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { customizeVoices } from '../native/customization.ts';
 import { generateMultimodal } from '../native/multimodal.ts';
 import { synthesizeSpeech } from '../native/synthesizer.ts';
-import { answerWithoutUpgrade, socketPaths } from '../sockets/protocols.ts';
+import { requireUpgrade, socketPaths } from '../sockets/protocols.ts';
 import { type Exchange, type Route, type Services, sendJson } from './exchange.ts';
 import { internalError, NativeError } from './native-error.ts';
 
-/** The logging methods that are used; a pino logger fits. */
+/** The subset of logging methods used here. A pino logger is compatible. */
 export interface SandboxLogger {
   error(details: object, message: string): void;
 }
@@ -16,7 +16,7 @@ export interface RoutingContext {
   services: Services;
   key: string;
   logger: SandboxLogger | undefined;
-  /** Those of other rooms beside the speech routes. */
+  /** Routes in addition to the speech routes. */
   routes: readonly Route[];
 }
 
@@ -36,16 +36,16 @@ const speechRoutes: readonly Route[] = [
     path: /^\/api\/v1\/services\/audio\/tts\/customization$/,
     handler: customizeVoices,
   },
-  ...socketPaths.map((path) => ({ methods: ['GET'], path, handler: answerWithoutUpgrade })),
+  ...socketPaths.map((path) => ({ methods: ['GET'], path, handler: requireUpgrade })),
   {
     methods: ['GET', 'HEAD'],
     path: /^\/files\/[^/]+$/,
     handler: (exchange) => exchange.services.files.serve(exchange),
-    open: true,
+    isPublic: true,
   },
 ];
 
-/** Answers one request; never throws. */
+/** Handles one request. Never throws. */
 export async function routeRequest(
   { services, key, logger, routes }: RoutingContext,
   request: IncomingMessage,
@@ -53,23 +53,23 @@ export async function routeRequest(
 ): Promise<void> {
   const requestId = randomUUID();
   response.setHeader('x-request-id', requestId);
-  const left = new AbortController();
-  response.once('close', () => left.abort());
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
   try {
     const url = requestUrl(request);
-    const exchange: Exchange = { services, request, response, url, requestId, signal: left.signal };
+    const exchange: Exchange = { services, request, response, url, requestId, signal: closed.signal };
     try {
       const route = findRoute([...speechRoutes, ...routes], request.method ?? '', url.pathname);
-      if (!route.open) checkKey(request, key);
+      if (!route.isPublic) checkKey(request, key);
       await route.handler(exchange);
     } catch (error) {
-      if (left.signal.aborted || response.headersSent) throw error;
-      const refusal = error instanceof NativeError ? error : internalError();
-      sendJson(exchange, refusal.status, refusal.body(requestId), refusal.headers);
-      if (refusal !== error) throw error;
+      if (closed.signal.aborted || response.headersSent) throw error;
+      const failure = error instanceof NativeError ? error : internalError();
+      sendJson(exchange, failure.status, failure.body(requestId), failure.headers);
+      if (failure !== error) throw error;
     }
   } catch (error) {
-    if (left.signal.aborted) return;
+    if (closed.signal.aborted) return;
     logger?.error({ err: error, request_id: requestId, path: request.url }, 'sandbox request failed');
     if (!response.writableEnded) response.destroy();
   }
@@ -89,17 +89,17 @@ function findRoute(routes: readonly Route[], method: string, path: string): Rout
   const route = matching.find(({ methods }) => methods.includes(method));
   if (!route) {
     const allow = matching.flatMap(({ methods }) => methods).join(', ');
-    throw new NativeError(405, 'MethodNotAllowed', `This path takes ${allow}`, { allow });
+    throw new NativeError(405, 'MethodNotAllowed', `This path accepts ${allow}`, { allow });
   }
   return route;
 }
 
 /** Throws a `NativeError` 401 unless the request carries the key as a bearer token. */
 export function checkKey({ headers }: IncomingMessage, key: string): void {
-  const [, given = ''] = /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '') ?? [];
-  // Hashing first makes both sides equally long, which the comparison needs.
-  const [first, second] = [given, key].map((text) => createHash('sha256').update(text).digest());
+  const [, provided = ''] = /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '') ?? [];
+  // Hashing makes both values equally long, which the comparison requires.
+  const [first, second] = [provided, key].map((text) => createHash('sha256').update(text).digest());
   if (!first || !second || !timingSafeEqual(first, second)) {
-    throw new NativeError(401, 'InvalidApiKey', 'The API key is missing or wrong');
+    throw new NativeError(401, 'InvalidApiKey', 'The API key is missing or invalid');
   }
 }

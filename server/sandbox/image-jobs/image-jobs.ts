@@ -2,8 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { MediaEngine } from '../media/engine.ts';
 import { withoutSwitches } from '../media/scenes/prompt-words.ts';
 import type { Picture } from '../media/scenes/scene.ts';
-import { hour } from '../tasks/protocol.ts';
-import { type Fate, type Task, TaskBoard } from '../tasks/task-board.ts';
+import { hourMs } from '../tasks/protocol.ts';
+import { type ForcedOutcome, type Task, TaskBoard } from '../tasks/task-board.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
 import type { Triggers } from '../triggers.ts';
 import { type Act, buttonsOf } from './buttons.ts';
@@ -23,7 +23,7 @@ import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 
 export type ImageTask = Task<ImageJob, { url: string }>;
 
-const retention = 24 * hour;
+const retentionMs = 24 * hourMs;
 /** Each scene over another one is drawn anew in every picture that comes from it. */
 const maxLayers = 32;
 
@@ -45,10 +45,10 @@ export class ImageJobs {
     this.#tasks = new TaskBoard({
       ...options,
       name: 'image',
-      retention,
+      retentionMs,
       work: (drawing, triggers) => this.#draw(drawing, triggers),
     });
-    this.#waiting = new WaitingJobs({ ...options, retention });
+    this.#waiting = new WaitingJobs({ ...options, retentionMs });
   }
 
   find(id: string): ImageTask | WaitingJob | undefined {
@@ -148,8 +148,8 @@ export class ImageJobs {
     const { pictures } = drawing;
     const png = await this.#engine.run('renderPictures', { pictures, size: sizeOf(drawing, side) });
     return (endedAt: number) => {
-      const expiresAt = triggers.has('expired-url') ? 1 : endedAt + retention;
-      return { url: results.put(png, 'png', expiresAt) };
+      const expiresAt = triggers.has('expired-url') ? 1 : endedAt + retentionMs;
+      return { url: results.storeAndSign(png, 'png', expiresAt) };
     };
   }
 }
@@ -190,7 +190,7 @@ function nameOf({ kind }: Act): [Action, string] {
   return names[kind];
 }
 
-function fateOf(triggers: Triggers): Fate {
+function fateOf(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('sensitive')) return { code: 'sensitive', message: 'The picture may be unsuitable' };
   if (triggers.has('fail-late')) return { code: 'failure', message: 'The task failed inside the service' };

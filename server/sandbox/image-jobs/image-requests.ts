@@ -34,9 +34,9 @@ export function readImagine(body: JsonObject): ImagineRequest {
   const request = new Parameters(body, '');
   const references = request.list('base64Array');
   if (references.length > maxReferences || !references.every((item) => typeof item === 'string'))
-    throw request.wrong('base64Array', `must be a list of at most ${maxReferences} strings`);
+    throw request.invalid('base64Array', `must be a list of at most ${maxReferences} strings`);
   const prompt = request.limitedString('prompt', maxPromptCharacters);
-  if (prompt.trim() === '') throw request.wrong('prompt', 'must not be blank');
+  if (prompt.trim() === '') throw request.invalid('prompt', 'must not be blank');
   return { prompt, state: readState(request), references };
 }
 

@@ -1,9 +1,9 @@
 import { type Exchange, type Route, sendJson } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
 import type { NativeError } from '../http/native-error.ts';
-import { refuseOrHang } from '../refusals.ts';
-import { answerCreate, inEnvelope, maxBodyBytes, troublePoll } from '../tasks/protocol.ts';
+import { applyPollTriggers, maxBodyBytes, sendCreated, withErrorFormat } from '../tasks/protocol.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
+import { failOrHang } from '../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
 import { ImageJobs } from './image-jobs.ts';
 import { readAction, readIds, readImagine, readModal } from './image-requests.ts';
@@ -49,7 +49,7 @@ export function imageRoutes(services: TaskServices, side: number): Route[] {
     const found = jobs.find(id);
     // The protocol has no other word for an unknown task.
     if (!found) return void exchange.response.writeHead(200, { 'content-length': 0 }).end();
-    if (!('job' in found) && (await troublePoll(exchange, found))) return;
+    if (!('job' in found) && (await applyPollTriggers(exchange, found))) return;
     sendJson(exchange, 200, showTask(id, found));
   }
 
@@ -71,8 +71,12 @@ export function imageRoutes(services: TaskServices, side: number): Route[] {
     submit('imagine', imagine),
     submit('action', act),
     submit('modal', modal),
-    { methods: ['GET'], path: /^\/imgjob\/task\/[^/]+\/fetch$/, handler: inEnvelope(queryError, poll) },
-    { methods: ['POST'], path: /^\/imgjob\/task\/list-by-condition$/, handler: inEnvelope(queryError, list) },
+    { methods: ['GET'], path: /^\/imgjob\/task\/[^/]+\/fetch$/, handler: withErrorFormat(queryError, poll) },
+    {
+      methods: ['POST'],
+      path: /^\/imgjob\/task\/list-by-condition$/,
+      handler: withErrorFormat(queryError, list),
+    },
   ];
 }
 
@@ -84,7 +88,7 @@ async function obey(exchange: Exchange, prompt = '', state = ''): Promise<Trigge
       promptEn: prompt,
       bannedWord: '[[reject]]',
     });
-  await refuseOrHang(exchange, triggers);
+  await failOrHang(exchange, triggers);
   if (triggers.has('queue-full')) throw new SubmitRefusal(codes.full, 'The queue is full');
   return triggers;
 }
@@ -100,7 +104,7 @@ async function accept(exchange: Exchange, triggers: Triggers, result: string): P
 }
 
 function answer(exchange: Exchange, triggers: Triggers, reply: SubmitReply): Promise<void> {
-  return answerCreate(exchange, triggers, showReply(reply));
+  return sendCreated(exchange, triggers, showReply(reply));
 }
 
 function queryError({ status, message }: NativeError): object {

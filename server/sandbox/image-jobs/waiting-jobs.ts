@@ -14,15 +14,15 @@ export interface WaitingJob {
 /** The jobs that wait for their prompt, kept until they have it or are too old. */
 export class WaitingJobs {
   readonly #now: () => number;
-  readonly #retention: number;
+  readonly #retentionMs: number;
   readonly #records: Records<WaitingJob>;
   /** The oldest first. */
   readonly #jobs: Map<string, WaitingJob>;
 
   /** Times are in milliseconds, `now` since the epoch. */
-  constructor({ storage, now, retention }: { storage: Storage; now: () => number; retention: number }) {
+  constructor({ storage, now, retentionMs }: { storage: Storage; now: () => number; retentionMs: number }) {
     this.#now = now;
-    this.#retention = retention;
+    this.#retentionMs = retentionMs;
     this.#records = storage.records('waiting image job');
     this.#jobs = new Map(this.#records.all());
   }
@@ -45,7 +45,7 @@ export class WaitingJobs {
   }
 
   #dropOld(): void {
-    const oldest = this.#now() - this.#retention;
+    const oldest = this.#now() - this.#retentionMs;
     for (const [id, { job }] of this.#jobs) {
       if (job.submittedAt > oldest) break;
       this.remove(id);

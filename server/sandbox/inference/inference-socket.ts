@@ -1,29 +1,29 @@
 import { isObject } from '../http/json-body.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
-import { requestedModel } from '../models.ts';
+import { resolveModel } from '../models.ts';
 import { Parameters } from '../native/parameters.ts';
 import { readSynthesisOptions } from '../native/synthesis.ts';
-import { refusalBeforeText } from '../refusals.ts';
-import { Countdown, type SocketContext } from '../sockets/connection.ts';
+import { RestartableTimeout, type SocketContext } from '../sockets/connection.ts';
+import { errorBeforeText } from '../triggered-errors.ts';
 import { findTriggers } from '../triggers.ts';
 import { SpeechTask } from './speech-task.ts';
 import { TaskChannel } from './task-speaker.ts';
 
-/** `GET /api-ws/v1/inference`: the voxa and alpha-audio models, one task after another. */
+/** `GET /api-ws/v1/inference`: the voxa and alpha-audio models, one task at a time. */
 export function openInferenceSocket(context: SocketContext): void {
   new InferenceSocket(context).start();
 }
 
 class InferenceSocket {
   readonly #context: SocketContext;
-  readonly #idle: Countdown;
+  readonly #idle: RestartableTimeout;
   readonly #usedTaskIds = new Set<string>();
-  #task: { id: string; speech: SpeechTask } | undefined;
+  #task: { id: string; task: SpeechTask } | undefined;
 
   constructor(context: SocketContext) {
     const { connection, services } = context;
     this.#context = context;
-    this.#idle = new Countdown(services.timeouts.idle, () => connection.close(1000, 'idle'));
+    this.#idle = new RestartableTimeout(services.timeoutsMs.idle, () => connection.close(1000, 'idle'));
   }
 
   start(): void {
@@ -45,9 +45,9 @@ class InferenceSocket {
       const { action, payload } = readFrame(frame);
       if (action === 'run-task') return this.#run(payload, channel);
       if (this.#task?.id !== frame.taskId)
-        return channel.failClient(`${action}: no task with this id is running`);
-      if (action === 'finish-task') return this.#task.speech.finish();
-      this.#task.speech.continue(payload.requiredObject('input'));
+        return channel.failWithClientError(`${action}: no task with this id is running`);
+      if (action === 'finish-task') return this.#task.task.finish();
+      this.#task.task.continue(payload.requiredObject('input'));
     } catch (error) {
       channel.fail(error instanceof NativeError ? error : internalError());
       if (!(error instanceof NativeError)) report(error);
@@ -57,31 +57,31 @@ class InferenceSocket {
   #run(payload: Parameters, channel: TaskChannel): void {
     const { connection, services, report } = this.#context;
     const { taskId } = channel;
-    if (this.#task) return channel.failClient('run-task: another task is running');
+    if (this.#task) return channel.failWithClientError('run-task: another task is running');
     if (this.#usedTaskIds.has(taskId)) {
       throw new NativeError(400, 'InvalidParameter', 'header.task_id was used before on this socket');
     }
     this.#usedTaskIds.add(taskId);
-    const model = requestedModel(payload.string('model'), 'inference', 'payload.model');
-    checkTaskKind(payload);
+    const model = resolveModel(payload.string('model'), 'inference', 'payload.model');
+    validateTaskFields(payload);
     const parameters = payload.requiredObject('parameters');
-    const written = `${parameters.string('voice')} ${parameters.string('instruction')}`;
-    const refusal = refusalBeforeText(written);
-    if (refusal) throw refusal;
-    if (findTriggers(written).has('hang')) return connection.silence();
+    const fields = `${parameters.string('voice')} ${parameters.string('instruction')}`;
+    const error = errorBeforeText(fields);
+    if (error) throw error;
+    if (findTriggers(fields).has('hang')) return connection.silence();
 
     const speech = new SpeechTask({
       channel,
       services,
       options: readSynthesisOptions(parameters, model, services.voices),
-      tokens: model.unit === 'tokens',
+      usesTokens: model.unit === 'tokens',
       report,
-      whenFinished: () => {
+      onFinished: () => {
         this.#task = undefined;
         this.#idle.restart();
       },
     });
-    this.#task = { id: taskId, speech };
+    this.#task = { id: taskId, task: speech };
     this.#idle.stop();
     speech.start();
   }
@@ -90,13 +90,13 @@ class InferenceSocket {
 const actions = ['run-task', 'continue-task', 'finish-task'] as const;
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
-/** A frame whose task is known. */
+/** A frame with a valid task id. */
 interface ClientFrame {
   taskId: string;
   body: Parameters;
 }
 
-/** Undefined for a frame in which no task can be found. */
+/** Parses a frame. Returns undefined if it has no valid task id. */
 function parseFrame(text: string): ClientFrame | undefined {
   let body: unknown;
   try {
@@ -110,28 +110,28 @@ function parseFrame(text: string): ClientFrame | undefined {
   return { taskId, body: new Parameters(body, '') };
 }
 
-/** The action of a frame and its payload. Throws `InvalidParameter`. */
+/** Returns the action and the payload of a frame. Throws `InvalidParameter`. */
 function readFrame({ body }: ClientFrame): { action: (typeof actions)[number]; payload: Parameters } {
   const header = body.requiredObject('header');
   const action = header.optionalChoice('action', actions);
-  if (!action) throw header.wrong('action', 'is required');
-  if (header.string('streaming') !== 'duplex') throw header.wrong('streaming', 'must be duplex');
+  if (!action) throw header.invalid('action', 'is required');
+  if (header.string('streaming') !== 'duplex') throw header.invalid('streaming', 'must be duplex');
   const payload = body.requiredObject('payload');
   const input = payload.requiredObject('input');
-  if (action !== 'continue-task' && !input.empty) throw payload.wrong('input', 'must be empty');
+  if (action !== 'continue-task' && !input.isEmpty) throw payload.invalid('input', 'must be empty');
   return { action, payload };
 }
 
-/** What `run-task` must always say. */
-function checkTaskKind(payload: Parameters): void {
+/** Checks the constant fields of `run-task`. */
+function validateTaskFields(payload: Parameters): void {
   for (const [name, value] of [
     ['task_group', 'audio'],
     ['task', 'tts'],
     ['function', 'SpeechSynthesizer'],
   ] as const) {
-    if (payload.string(name) !== value) throw payload.wrong(name, `must be ${value}`);
+    if (payload.string(name) !== value) throw payload.invalid(name, `must be ${value}`);
   }
   const parameters = payload.requiredObject('parameters');
   if (parameters.string('text_type') !== 'PlainText')
-    throw parameters.wrong('text_type', 'must be PlainText');
+    throw parameters.invalid('text_type', 'must be PlainText');
 }

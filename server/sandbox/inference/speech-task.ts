@@ -2,92 +2,98 @@ import { setTimeout } from 'node:timers/promises';
 import { countCharacters } from '../billing.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
 import type { Parameters } from '../native/parameters.ts';
-import { readText, stripSsml } from '../reading.ts';
-import { refusalOf, refusalOnArrival, translateEngineError, untilAborted } from '../refusals.ts';
-import { Countdown } from '../sockets/connection.ts';
+import { splitText, stripSsml } from '../sentences.ts';
+import { RestartableTimeout } from '../sockets/connection.ts';
 import { TextBuffer } from '../sockets/text-buffer.ts';
+import { convertEngineError, errorOnArrival, rejectOnAbort, triggeredError } from '../triggered-errors.ts';
 import { findTriggers } from '../triggers.ts';
 import { TaskSpeaker, type TaskSpeakerContext } from './task-speaker.ts';
 
 interface SpeechTaskContext extends TaskSpeakerContext {
   report: (error: unknown) => void;
-  /** Called once `task-finished` has been sent. */
-  whenFinished: () => void;
+  /** Called after `task-finished` has been sent. */
+  onFinished: () => void;
 }
 
-/** In billed characters. */
+/** Limits in billed characters. */
 const [maxTextCharacters, maxTaskCharacters] = [20_000, 200_000];
 
-/** One task: takes its text and has it spoken as soon as sentences end. */
+/** One task: buffers its text and synthesizes each complete sentence. */
 export class SpeechTask {
   readonly #context: SpeechTaskContext;
   readonly #speaker: TaskSpeaker;
   readonly #buffer = new TextBuffer();
-  readonly #silence: Countdown;
-  /** Texts that wait to be spoken. */
+  readonly #textTimeout: RestartableTimeout;
+  /** Texts waiting for synthesis. */
   readonly #texts: string[] = [];
   #frames = 0;
   #characters = 0;
-  #finishing = false;
-  #speaking = false;
+  #isFinishing = false;
+  #isSpeaking = false;
 
   constructor(context: SpeechTaskContext) {
     const { channel, services } = context;
     this.#context = context;
     this.#speaker = new TaskSpeaker(context);
-    const { text: timeout } = services.timeouts;
-    const message = `No text came for ${timeout / 1000} seconds; the timeout between two texts is over`;
-    this.#silence = new Countdown(timeout, () => channel.failClient(message, 'timeout'));
-    channel.connection.signal.addEventListener('abort', () => this.#silence.stop(), { once: true });
+    const { text: timeout } = services.timeoutsMs;
+    const message = `No text was received for ${timeout / 1000} seconds, the timeout between two texts`;
+    this.#textTimeout = new RestartableTimeout(timeout, () =>
+      channel.failWithClientError(message, 'timeout'),
+    );
+    channel.connection.signal.addEventListener('abort', () => this.#textTimeout.stop(), { once: true });
   }
 
   start(): void {
     this.#context.channel.send('task-started');
-    this.#silence.restart();
+    this.#textTimeout.restart();
   }
 
-  /** `payload.input` of continue-task. Throws a `NativeError` that ends the task. */
+  /** Handles `payload.input` of continue-task. Throws a `NativeError` that ends the task. */
   continue(input: Parameters): void {
     const { channel } = this.#context;
-    if (this.#finishing) return channel.failClient('continue-task came after finish-task');
+    if (this.#isFinishing)
+      return channel.failWithClientError('continue-task is not allowed after finish-task');
     const text = input.string('text');
     const flush = input.flag('flush');
-    if (text === undefined && !flush) throw input.wrong('text', 'is required');
-    this.#silence.restart();
+    if (text === undefined && !flush) throw input.invalid('text', 'is required');
+    this.#textTimeout.restart();
     if (text !== undefined) this.#append(input, text);
-    this.#speak(flush ? this.#buffer.takeAll() : this.#buffer.takeSentences());
+    this.#speak(flush ? this.#buffer.readAll() : this.#buffer.readSentences());
   }
 
   finish(): void {
-    if (this.#finishing) return this.#context.channel.failClient('finish-task came twice');
-    this.#finishing = true;
-    this.#silence.stop();
-    this.#speak(this.#buffer.takeAll());
+    if (this.#isFinishing) return this.#context.channel.failWithClientError('finish-task was sent twice');
+    this.#isFinishing = true;
+    this.#textTimeout.stop();
+    this.#speak(this.#buffer.readAll());
   }
 
-  #append(input: Parameters, written: string): void {
-    const { ssml } = this.#context.options;
-    if (ssml && this.#frames > 0) {
-      throw input.wrong('text', 'is beyond the text request limit: with enable_ssml one text is allowed');
+  #append(input: Parameters, rawText: string): void {
+    const { isSsml } = this.#context.options;
+    if (isSsml && this.#frames > 0) {
+      throw input.invalid(
+        'text',
+        'exceeds the text request limit: only one text is allowed with enable_ssml',
+      );
     }
     this.#frames++;
-    const text = ssml ? stripSsml(written) : written;
+    const text = isSsml ? stripSsml(rawText) : rawText;
     const characters = countCharacters(text);
     this.#characters += characters;
     if (characters > maxTextCharacters) {
-      throw input.wrong(
+      throw input.invalid(
         'text',
-        `must not be longer than ${maxTextCharacters} characters, an ideograph counting 2`,
+        `must not be longer than ${maxTextCharacters} characters (an ideograph counts as 2)`,
       );
     }
     if (this.#characters > maxTaskCharacters) {
-      throw input.wrong(
+      throw input.invalid(
         'text',
-        `is too much: a task takes ${maxTaskCharacters} characters, an ideograph counting 2`,
+        `exceeds the limit of ${maxTaskCharacters} characters per task (an ideograph counts as 2)`,
       );
     }
-    const refusal = refusalOnArrival(text);
-    if (refusal) throw refusal;
+    const error = errorOnArrival(text);
+    if (error) throw error;
     this.#buffer.append(text);
   }
 
@@ -97,26 +103,26 @@ export class SpeechTask {
   }
 
   async #run(): Promise<void> {
-    if (this.#speaking) return;
-    this.#speaking = true;
-    const { channel, report, whenFinished } = this.#context;
+    if (this.#isSpeaking) return;
+    this.#isSpeaking = true;
+    const { channel, report, onFinished } = this.#context;
     try {
       for (let text = this.#texts.shift(); text !== undefined; text = this.#texts.shift()) {
         await this.#speakText(text);
       }
-      if (this.#finishing) {
+      if (this.#isFinishing) {
         await this.#speaker.finish();
         this.#speaker.close();
-        whenFinished();
+        onFinished();
       }
     } catch (cause) {
       this.#speaker.close();
       if (channel.connection.signal.aborted) return;
-      const error = translateEngineError(cause);
+      const error = convertEngineError(cause);
       channel.fail(error instanceof NativeError ? error : internalError());
       if (!(error instanceof NativeError)) report(error);
     } finally {
-      this.#speaking = false;
+      this.#isSpeaking = false;
     }
   }
 
@@ -124,18 +130,18 @@ export class SpeechTask {
     const { channel, services, options } = this.#context;
     const { connection } = channel;
     const triggers = findTriggers(text);
-    const refusal = refusalOf(triggers);
-    if (refusal) throw refusal;
+    const error = triggeredError(triggers);
+    if (error) throw error;
     if (triggers.has('hang')) {
       connection.silence();
-      await untilAborted(connection.signal);
+      await rejectOnAbort(connection.signal);
     }
     if (triggers.has('slow')) {
-      await setTimeout(services.slowness, undefined, { signal: connection.signal });
+      await setTimeout(services.slowDelayMs, undefined, { signal: connection.signal });
     }
-    const sentences = readText(text, { markdown: options.markdown });
+    const sentences = splitText(text, { markdown: options.markdown });
     for (const [index, sentence] of sentences.entries()) {
-      const isLast = () => this.#finishing && this.#texts.length === 0 && index === sentences.length - 1;
+      const isLast = () => this.#isFinishing && this.#texts.length === 0 && index === sentences.length - 1;
       await this.#speaker.speak(sentence, triggers, isLast);
     }
   }

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { Meter } from '../billing.ts';
 import type { Services } from '../http/exchange.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
-import { utteranceOf } from '../native/speech.ts';
-import { type SynthesisOptions, synthesisUsage, writeWord } from '../native/synthesis.ts';
-import type { Sentence } from '../reading.ts';
-import { closeCodeOf, untilAborted } from '../refusals.ts';
+import { utteranceFromSentence } from '../native/speech.ts';
+import { formatWord, type SynthesisOptions, synthesisUsage } from '../native/synthesis.ts';
+import type { Sentence } from '../sentences.ts';
 import type { Connection } from '../sockets/connection.ts';
 import type { SpeechStream, SpokenChunk } from '../speech/engine.ts';
+import { closeCodeFor, rejectOnAbort } from '../triggered-errors.ts';
 import type { Triggers } from '../triggers.ts';
 
-/** Writes the server frames of one task. */
+/** Sends the server frames of one task. */
 export class TaskChannel {
   readonly connection: Connection;
   readonly taskId: string;
@@ -25,16 +25,16 @@ export class TaskChannel {
     this.connection.send(JSON.stringify({ header, payload }));
   }
 
-  /** Ends the task, and the connection with it: after a failure it may not be used again. */
-  fail(error: NativeError, closeCode = closeCodeOf(error), reason = ''): void {
+  /** Fails the task and closes the connection, which cannot be reused after a failure. */
+  fail(error: NativeError, closeCode = closeCodeFor(error), reason = ''): void {
     const { code, message } = error;
     const header = { task_id: this.taskId, event: 'task-failed', error_code: code, error_message: message };
     this.connection.send(JSON.stringify({ header: { ...header, attributes: {} }, payload: {} }));
     this.connection.close(closeCode, reason);
   }
 
-  /** The same for a client that does not keep to the order or the time of the frames. */
-  failClient(message: string, reason = ''): void {
+  /** Fails the task because the client violated the order or the timing of the frames. */
+  failWithClientError(message: string, reason = ''): void {
     this.fail(new NativeError(400, 'CLIENT_ERROR', message), 1000, reason);
   }
 }
@@ -43,44 +43,48 @@ export interface TaskSpeakerContext {
   channel: TaskChannel;
   services: Services;
   options: SynthesisOptions;
-  /** Usage in tokens instead of characters. */
-  tokens: boolean;
+  /** Report usage in tokens instead of characters. */
+  usesTokens: boolean;
 }
 
 const brokenJson = '{"header":{"event":"result-generated","task_id":"';
-const noEvent = '{"header":{"event":"result-generated"}}';
+const invalidEvent = '{"header":{"event":"result-generated"}}';
 
-/** Speaks the sentences of one task into one audio file and sends them as they are made. */
+/** Synthesizes the sentences of one task as one audio stream and sends each when it is complete. */
 export class TaskSpeaker {
   readonly #context: TaskSpeakerContext;
   readonly #meter = new Meter();
   #stream: SpeechStream | undefined;
   #sentences = 0;
-  #complete = false;
+  #isComplete = false;
 
   constructor(context: TaskSpeakerContext) {
     this.#context = context;
   }
 
-  /** Speaks one sentence; `isLast` says whether it is known by now that none follows. */
+  /** Synthesizes one sentence. `isLast` returns true if it is known at that moment that no sentence follows. */
   async speak(sentence: Sentence, triggers: Triggers, isLast: () => boolean): Promise<void> {
     const { services, options, channel } = this.#context;
     this.#stream ??= services.engine.open(options.audio, channel.connection.signal);
-    // Spoken as if others followed, so that the audio does not depend on when the client ends the task.
-    const { chunks, seconds } = await this.#stream.speak(utteranceOf(options, sentence, false), false);
+    // Always synthesized as if more sentences followed, so that the audio does not depend on when the client finishes
+    // the task.
+    const { chunks, seconds } = await this.#stream.speak(
+      utteranceFromSentence(options, sentence, false),
+      false,
+    );
     this.#meter.addSentence(sentence.text, seconds);
     if (isLast()) {
-      this.#complete = true;
+      this.#isComplete = true;
       chunks.push(...(await this.#stream.finish()).chunks);
     }
     await this.#sendSentence(sentence.text, chunks, triggers);
   }
 
-  /** Sends what the codec still holds and `task-finished`. */
+  /** Flushes the encoder and sends `task-finished`. */
   async finish(): Promise<void> {
-    if (this.#stream && !this.#complete) {
+    if (this.#stream && !this.#isComplete) {
       const { chunks } = await this.#stream.finish();
-      // Every piece of audio belongs to a sentence; the last one has ended, so the rest gets one without text.
+      // All audio belongs to a sentence. The last one has ended, so the rest is sent as a sentence without text.
       if (chunks.length > 0) await this.#sendSentence('', chunks, new Map());
     }
     const payload = { output: {}, usage: this.#usage() };
@@ -102,16 +106,22 @@ export class TaskSpeaker {
     const { channel, options } = this.#context;
     const { connection } = channel;
     if (triggers.has('garbage')) connection.send(brokenJson);
-    if (triggers.has('malformed')) connection.send(noEvent);
+    if (triggers.has('malformed')) connection.send(invalidEvent);
     for (const { data, words } of chunks) {
-      this.#sendResult('sentence-synthesis', index, {}, {}, options.timed ? words.map(writeWord) : []);
+      this.#sendResult(
+        'sentence-synthesis',
+        index,
+        {},
+        {},
+        options.reportsWordTimes ? words.map(formatWord) : [],
+      );
       connection.send(data);
       if (triggers.has('drop')) {
         await connection.drop();
-        await untilAborted(connection.signal);
+        await rejectOnAbort(connection.signal);
       }
       if (triggers.has('fail-late')) throw internalError();
-      await connection.writable();
+      await connection.waitUntilWritable();
     }
   }
 
@@ -121,6 +131,6 @@ export class TaskSpeaker {
   }
 
   #usage(): object {
-    return synthesisUsage(this.#meter, this.#context.tokens);
+    return synthesisUsage(this.#meter, this.#context.usesTokens);
   }
 }

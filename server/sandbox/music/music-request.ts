@@ -44,7 +44,7 @@ const maxSeconds = 3600;
 /** Reads the body of a music request. Throws a `NativeError` 400 that names field and limit. */
 export function readMusicRequest(body: JsonObject): MusicRequest {
   const request = new Parameters(body, '');
-  const custom = request.binary('custom_mode');
+  const custom = request.flagOrBinary('custom_mode');
   const task = request.optionalChoice('task', ['gen_stem', 'extend'] as const);
   const continueClipId = request.string('continue_clip_id');
   const read: MusicRequest = {
@@ -55,7 +55,7 @@ export function readMusicRequest(body: JsonObject): MusicRequest {
     negativeTags: text(request, 'negative_tags', limits.negativeTags),
     description: custom ? '' : describe(request),
     lyrics: custom ? text(request, 'prompt', limits.lyrics) : '',
-    instrumental: request.binary('make_instrumental'),
+    instrumental: request.flagOrBinary('make_instrumental'),
     continueClipId: continueClipId || undefined,
     continueAt: request.has('continue_at')
       ? request.number('continue_at', { min: 0, max: maxSeconds }, 0)
@@ -64,9 +64,9 @@ export function readMusicRequest(body: JsonObject): MusicRequest {
     sliders: readSliders(request),
   };
   if (read.task !== undefined && read.continueClipId === undefined)
-    throw request.wrong('continue_clip_id', `is required for ${read.task}`);
+    throw request.invalid('continue_clip_id', `is required for ${read.task}`);
   const isEmpty = [read.description, read.lyrics, read.tags, read.title].every((said) => said.trim() === '');
-  if (read.task === undefined && isEmpty) throw request.wrong('prompt', 'is required, or tags or a title');
+  if (read.task === undefined && isEmpty) throw request.invalid('prompt', 'is required, or tags or a title');
   return read;
 }
 

@@ -1,9 +1,9 @@
 import { type Exchange, type Route, sendJson } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
 import { Parameters } from '../native/parameters.ts';
-import { refuseOrHang } from '../refusals.ts';
-import { answerCreate, idOf, inEnvelope, troublePoll } from '../tasks/protocol.ts';
+import { applyPollTriggers, idFromPath, sendCreated, withErrorFormat } from '../tasks/protocol.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
+import { failOrHang } from '../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
 import { readLyricsRequest, readMusicRequest } from './music-request.ts';
 import type { SigmaTask } from './music-task.ts';
@@ -24,21 +24,21 @@ export function musicRoutes(services: TaskServices, options: SongOptions): Route
     const request = readMusicRequest(await readJson(exchange.request));
     const { lyrics, description, title, tags } = request;
     const triggers = findTriggers(lyrics, description, title, tags);
-    await refuseOrHang(exchange, triggers);
+    await failOrHang(exchange, triggers);
     await accept(exchange, triggers, tasks.addMusic(request, triggers));
   }
 
   async function submitLyrics(exchange: Exchange): Promise<void> {
     const prompt = readLyricsRequest(await readJson(exchange.request));
     const triggers = findTriggers(prompt);
-    await refuseOrHang(exchange, triggers);
+    await failOrHang(exchange, triggers);
     await accept(exchange, triggers, tasks.addLyrics(prompt, triggers));
   }
 
   async function fetchOne(exchange: Exchange): Promise<void> {
-    const task = tasks.find(idOf(exchange));
+    const task = tasks.find(idFromPath(exchange));
     if (!task) throw unknownTask();
-    if (await troublePoll(exchange, task)) return;
+    if (await applyPollTriggers(exchange, task)) return;
     sendJson(exchange, 200, { code: 'success', message: '', data: showTask(task, results) });
   }
 
@@ -49,7 +49,7 @@ export function musicRoutes(services: TaskServices, options: SongOptions): Route
       .map((id) => tasks.find(id))
       .filter((task): task is SigmaTask => task !== undefined)
       .filter((task) => action === undefined || task.request.action === action);
-    for (const task of found) if (await troublePoll(exchange, task)) return;
+    for (const task of found) if (await applyPollTriggers(exchange, task)) return;
     sendJson(exchange, 200, {
       code: 'success',
       message: '',
@@ -59,7 +59,7 @@ export function musicRoutes(services: TaskServices, options: SongOptions): Route
 
   /** A bare list, without the clips that nobody knows. */
   async function feed(exchange: Exchange): Promise<void> {
-    const ids = idOf(exchange).split(',').slice(0, maxIds);
+    const ids = idFromPath(exchange).split(',').slice(0, maxIds);
     const songs = ids.flatMap((id) => {
       const clip = tasks.findClip(id);
       const song = clip && showSongs(clip.task, results)[clip.index];
@@ -70,15 +70,15 @@ export function musicRoutes(services: TaskServices, options: SongOptions): Route
 
   /** The address is empty until the clip is complete; the file is made when it is first downloaded. */
   async function wav(exchange: Exchange): Promise<void> {
-    const clip = tasks.findClip(idOf(exchange));
+    const clip = tasks.findClip(idFromPath(exchange));
     if (!clip) throw unknownClip();
     const { finished, expiresAt } = clip;
-    sendJson(exchange, 200, { wav_file_url: finished ? results.urlOf(finished.wav, expiresAt) : '' });
+    sendJson(exchange, 200, { wav_file_url: finished ? results.signUrl(finished.wav, expiresAt) : '' });
   }
 
   /** Empty until the clip is complete, and then exactly what was sung. */
   async function timing(exchange: Exchange): Promise<void> {
-    const clip = tasks.findClip(idOf(exchange));
+    const clip = tasks.findClip(idFromPath(exchange));
     if (!clip) throw unknownClip();
     const facts = clip.finished?.facts;
     const words = facts?.words.map(({ written, start, end }) => ({
@@ -99,7 +99,7 @@ export function musicRoutes(services: TaskServices, options: SongOptions): Route
   const route = (methods: readonly string[], path: RegExp, handler: Route['handler']): Route => ({
     methods,
     path,
-    handler: inEnvelope(sigmaError, handler),
+    handler: withErrorFormat(sigmaError, handler),
   });
   return [
     route(['POST'], /^\/sigma\/submit\/music$/, submitMusic),
@@ -113,14 +113,15 @@ export function musicRoutes(services: TaskServices, options: SongOptions): Route
 }
 
 async function accept(exchange: Exchange, triggers: Triggers, id: string): Promise<void> {
-  await answerCreate(exchange, triggers, { code: 'success', message: '', data: id });
+  await sendCreated(exchange, triggers, { code: 'success', message: '', data: id });
 }
 
 function readIds(request: Parameters): string[] {
   const ids = request.list('ids');
-  if (ids.length === 0 || ids.length > maxIds) throw request.wrong('ids', `must have 1 to ${maxIds} members`);
+  if (ids.length === 0 || ids.length > maxIds)
+    throw request.invalid('ids', `must have 1 to ${maxIds} members`);
   return ids.map((id) => {
-    if (typeof id !== 'string') throw request.wrong('ids', 'must have strings only');
+    if (typeof id !== 'string') throw request.invalid('ids', 'must have strings only');
     return id;
   });
 }

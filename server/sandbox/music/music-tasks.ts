@@ -1,11 +1,11 @@
 import { NativeError } from '../http/native-error.ts';
-import { type Fate, TaskBoard } from '../tasks/task-board.ts';
+import { type ForcedOutcome, TaskBoard } from '../tasks/task-board.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
 import { blankTriggers, type Triggers } from '../triggers.ts';
 import { clipIdOf, newTaskId, placeOfClip } from './clip-id.ts';
 import type { MusicRequest } from './music-request.ts';
 import type { FinishedClip, SigmaJob, SigmaOutput, SigmaTask } from './music-task.ts';
-import { retention, workOnSigma } from './music-work.ts';
+import { retentionMs, workOnSigma } from './music-work.ts';
 import { continueSong, planSongs, planStems, type SongOptions, type SourceClip } from './plan-clips.ts';
 import { unknownClip } from './sigma-error.ts';
 
@@ -30,7 +30,7 @@ export class MusicTasks {
     this.#tasks = new TaskBoard({
       ...services,
       name: 'sigma',
-      retention,
+      retentionMs,
       work: (job, triggers) => workOnSigma(services, job, triggers),
     });
   }
@@ -79,7 +79,7 @@ export class MusicTasks {
   }
 }
 
-function fateOf(triggers: Triggers): Fate {
+function fateOf(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('expire')) return 'expired';
   if (triggers.has('sensitive'))

@@ -1,14 +1,14 @@
 import type { StemName } from '../media/music/instruments/names.ts';
 import type { SongFacts } from '../media/music/song-plan.ts';
-import { hour } from '../tasks/protocol.ts';
-import type { Finish } from '../tasks/task-board.ts';
+import { hourMs } from '../tasks/protocol.ts';
+import type { CreateOutput } from '../tasks/task-board.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
 import type { Triggers } from '../triggers.ts';
 import { writeLyrics } from './lyrics-writer.ts';
 import type { ClipPlan, FinishedClip, MusicJob, SigmaJob, SigmaOutput } from './music-task.ts';
 
 /** For how long tasks and files are kept, in milliseconds. */
-export const retention = 24 * hour;
+export const retentionMs = 24 * hourMs;
 
 /** The files of one clip. */
 interface ClipFiles {
@@ -23,14 +23,14 @@ export async function workOnSigma(
   services: TaskServices,
   job: SigmaJob,
   triggers: Triggers,
-): Promise<Finish<SigmaOutput>> {
+): Promise<CreateOutput<SigmaOutput>> {
   if (job.action === 'LYRICS') {
     const lyrics = writeLyrics(job.prompt, 0);
     return () => ({ action: 'LYRICS', ...lyrics });
   }
   const made = job.source?.stems ? await makeStems(services, job) : await makeSongs(services, job);
   return (endedAt) => {
-    const expiresAt = triggers.has('expired-url') ? 1 : endedAt + retention;
+    const expiresAt = triggers.has('expired-url') ? 1 : endedAt + retentionMs;
     const clips = made.map((files, index) =>
       triggers.has('one-fails') && index === 1 ? undefined : keepClip(services, files, expiresAt),
     );
@@ -75,12 +75,12 @@ function keepClip(
   { plan, facts, mp3, covers }: ClipFiles,
   expiresAt: number,
 ): FinishedClip {
-  const [cover, largeCover] = covers.map((picture) => results.keep(picture, 'png', expiresAt));
+  const [cover, largeCover] = covers.map((picture) => results.store(picture, 'png', expiresAt));
   return {
-    mp3: results.keep(mp3, 'mp3', expiresAt),
+    mp3: results.store(mp3, 'mp3', expiresAt),
     cover: cover ?? '',
     largeCover: largeCover ?? '',
-    wav: results.promise('wav', expiresAt, {
+    wav: results.storeDeferred('wav', expiresAt, {
       job: 'renderSongWav',
       plan: { plan: plan.song, ...(plan.stem && { stem: plan.stem }) },
     }),

@@ -3,7 +3,7 @@ import { clipIdOf } from './clip-id.ts';
 import type { MusicJob, SigmaOutput, SigmaTask } from './music-task.ts';
 import { sigmaCode } from './sigma-error.ts';
 
-type Files = Pick<FileStore, 'urlOf'>;
+type Files = Pick<FileStore, 'signUrl'>;
 type Stage = ReturnType<SigmaTask['stage']>;
 type MusicOutput = Extract<SigmaOutput, { action: 'MUSIC' }>;
 /** A song on the wire. */
@@ -52,7 +52,7 @@ function showSong(
 ): Song {
   const id = clipIdOf(task.id, index);
   const finished = output?.clips[index];
-  const address = (name: string | undefined) => (name && output ? files.urlOf(name, output.expiresAt) : '');
+  const address = (name: string | undefined) => (name && output ? files.signUrl(name, output.expiresAt) : '');
   const failure =
     stage.name === 'failed'
       ? stage.failure

@@ -1,33 +1,36 @@
 import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
 import { countSpokenTokens, type Meter } from '../billing.ts';
-import { wantsEvents } from '../http/event-stream.ts';
+import { requestsEvents } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { invalidParameter } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
-import { readText } from '../reading.ts';
-import { answerSpeech } from './answer-speech.ts';
+import { splitText } from '../sentences.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechWriter } from './speech.ts';
-import { chooseVoice, readInstructions } from './voice-fields.ts';
+import { respondWithSpeech } from './speech-response.ts';
+import { readInstructions, readVoice } from './voice-fields.ts';
 
 const sampleRate = 24000;
 
-/** The alpha3 and legacy models: WAV at 24 kHz behind a URL, or PCM events and the WAV's URL in the last one. */
+/**
+ * Handles the alpha3 and legacy models. The response is a URL of a WAV file at 24 kHz, or PCM events with that URL in
+ * the last one.
+ */
 export async function generateAlphaSpeech(
   exchange: Exchange,
   model: CatalogueModel,
   input: Parameters,
 ): Promise<void> {
   const text = input.requiredString('text');
-  if (text.trim() === '') throw invalidParameter('input.text has nothing to speak');
+  if (text.trim() === '') throw invalidParameter('input.text contains no text to speak');
   checkLength(text, model);
-  const timbre = chooseVoice(exchange.services.voices, model, input, 'voice');
+  const timbre = readVoice(exchange.services.voices, model, input, 'voice');
   const language = languageTypes[input.choice('language_type', Object.keys(languageTypes), 'Auto')];
-  const delivery = readInstructions(input, model);
-  const streaming = wantsEvents(exchange);
+  const prosody = readInstructions(input, model);
+  const streaming = requestsEvents(exchange);
   const audio = { format: streaming ? 'pcm' : 'wav', sampleRate, channels: 1 } as const;
-  const speech = { text, sentences: readText(text), timbre, language, delivery, audio };
-  await answerSpeech(exchange, speech, alphaWriter(exchange, model.unit === 'tokens'), streaming);
+  const speech = { text, sentences: splitText(text), timbre, language, prosody, audio };
+  await respondWithSpeech(exchange, speech, alphaWriter(exchange, model.unit === 'tokens'), streaming);
 }
 
 function checkLength(text: string, { id, family }: CatalogueModel): void {
@@ -41,7 +44,7 @@ function checkLength(text: string, { id, family }: CatalogueModel): void {
 }
 
 function alphaWriter({ requestId, services }: Exchange, tokens: boolean): SpeechWriter {
-  const audioFields = { id: `audio_${requestId}`, expires_at: services.files.expiry() };
+  const audioFields = { id: `audio_${requestId}`, expires_at: services.files.defaultExpirySeconds() };
   const usage = tokens ? tokenUsage : characterUsage;
   const finished = (meter: Meter, url: string) => ({
     output: { finish_reason: 'stop', audio: { data: '', url, ...audioFields } },
@@ -49,7 +52,7 @@ function alphaWriter({ requestId, services }: Exchange, tokens: boolean): Speech
     request_id: requestId,
   });
   return {
-    whole: ({ meter, url }) => finished(meter, url()),
+    body: ({ meter, url }) => finished(meter, url()),
     audio: (_index, { data }) => ({
       output: {
         finish_reason: 'null',

@@ -1,38 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import type { Meter } from '../billing.ts';
-import { EventStream, wantsEvents } from '../http/event-stream.ts';
+import { EventStream, requestsEvents } from '../http/event-stream.ts';
 import { type Exchange, sendJson } from '../http/exchange.ts';
-import { type BetaOptions, invisibleRatio, type Refusal, statusMessages } from './beta-refusals.ts';
+import { type BetaOptions, type EngineError, invisibleRatio, statusMessages } from './beta-errors.ts';
 import type { FinishedSpeech, SpeechRequest, SpeechWriter } from './speech.ts';
 
-const running = 1;
-const ended = 2;
+const statusRunning = 1;
+const statusFinished = 2;
 
-/** The answer to a request that the engine refuses. */
-export function refusedReply({ requestId }: Exchange, { code, message }: Refusal): object {
+/** Creates the response for an engine error. */
+export function createErrorReply({ requestId }: Exchange, { code, message }: EngineError): object {
   return {
     request_id: requestId,
     output: {
       base_resp: { status_code: code, status_msg: message ?? statusMessages[code] ?? 'unknown error' },
       data: null,
       extra_info: null,
-      trace_id: traceId(),
+      trace_id: createTraceId(),
     },
     usage: { characters: 0 },
   };
 }
 
-/** Sends a reply that is not speech: as the one event, if events are wanted. */
+/** Sends a response without speech, as a single event if the client requests events. */
 export async function sendReply(exchange: Exchange, reply: object): Promise<void> {
-  if (!wantsEvents(exchange)) return sendJson(exchange, 200, reply);
+  if (!requestsEvents(exchange)) return sendJson(exchange, 200, reply);
   const events = new EventStream(exchange);
   await events.send(reply);
   events.end();
 }
 
-/** Writes the beta models' replies: one shape for all, `data.status` 1 while running and 2 at the end. */
+/** Creates the writer of the beta models. `data.status` is 1 while running and 2 at the end. */
 export function betaWriter(exchange: Exchange, request: SpeechRequest, options: BetaOptions): SpeechWriter {
-  const trace = traceId();
+  const trace = createTraceId();
   const textInfo = {
     word_count: countWords(request.text),
     invisible_character_ratio: invisibleRatio(request.text),
@@ -48,14 +48,14 @@ export function betaWriter(exchange: Exchange, request: SpeechRequest, options: 
     usage: { characters: meter.characters },
   });
   return {
-    whole: (speech) => {
+    body: (speech) => {
       const audio = options.url ? speech.url() : speech.audio().toString('hex');
       const subtitles = options.subtitles ? { subtitle_file: storeSubtitles(exchange, speech) } : {};
-      return reply({ audio, status: ended, ...subtitles }, speech.meter);
+      return reply({ audio, status: statusFinished, ...subtitles }, speech.meter);
     },
-    audio: (_index, { data }, meter) => reply({ audio: data.toString('hex'), status: running }, meter),
+    audio: (_index, { data }, meter) => reply({ audio: data.toString('hex'), status: statusRunning }, meter),
     last: ({ audio, meter }) =>
-      reply({ audio: options.aggregate ? audio().toString('hex') : '', status: ended }, meter),
+      reply({ audio: options.aggregate ? audio().toString('hex') : '', status: statusFinished }, meter),
   };
 }
 
@@ -76,7 +76,7 @@ function countWords(text: string): number {
   return Array.from(segments).filter((segment) => segment.isWordLike).length;
 }
 
-/** A JSON file with the times of each sentence in milliseconds and its place in the text. */
+/** Stores a JSON file with the times of each sentence in milliseconds and its position in the text. */
 function storeSubtitles({ services }: Exchange, { timings }: FinishedSpeech): string {
   let position = 0;
   const subtitles = timings.map(({ text, begin, end }) => {
@@ -84,9 +84,9 @@ function storeSubtitles({ services }: Exchange, { timings }: FinishedSpeech): st
     position += text.length;
     return { text, time_begin: begin, time_end: end, text_begin, text_end: position };
   });
-  return services.files.put(Buffer.from(JSON.stringify(subtitles)), 'json');
+  return services.files.storeAndSign(Buffer.from(JSON.stringify(subtitles)), 'json');
 }
 
-export function traceId(): string {
+export function createTraceId(): string {
   return randomBytes(16).toString('hex');
 }

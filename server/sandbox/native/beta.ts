@@ -1,28 +1,28 @@
 import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
 import type { CustomVoices } from '../custom-voices/custom-voices.ts';
-import { combine, emotions, plainDelivery } from '../delivery.ts';
-import { wantsEvents } from '../http/event-stream.ts';
+import { requestsEvents } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { invalidParameter } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
-import { readText } from '../reading.ts';
+import { combineProsody, emotionProsody, neutralProsody } from '../prosody.ts';
+import { splitText } from '../sentences.ts';
 import type { AudioFormat, AudioSettings } from '../speech/commands.ts';
 import { findTriggers } from '../triggers.ts';
 import type { VoiceTimbre } from '../voices.ts';
-import { answerSpeech } from './answer-speech.ts';
 import { cloneBetaVoice } from './beta-clone.ts';
-import { type BetaOptions, engineRefusal } from './beta-refusals.ts';
-import { betaWriter, refusedReply, sendReply } from './beta-reply.ts';
+import { type BetaOptions, validateBetaOptions } from './beta-errors.ts';
+import { betaWriter, createErrorReply, sendReply } from './beta-reply.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechRequest } from './speech.ts';
-import { chooseVoice } from './voice-fields.ts';
+import { respondWithSpeech } from './speech-response.ts';
+import { readVoice } from './voice-fields.ts';
 
 const formats: readonly AudioFormat[] = ['mp3', 'pcm', 'flac', 'wav'];
 const sampleRates = [8000, 16000, 22050, 24000, 32000, 44100];
 const bitRates = [32_000, 64_000, 128_000, 256_000];
 const soundEffects = ['spacious_echo', 'auditorium_echo', 'lofi_telephone', 'robotic'];
 
-/** The beta models: hex audio in `output.data.audio`, and refusals of the engine itself as HTTP 200 with `base_resp`. */
+/** Handles the beta models: hex audio in `output.data.audio`, and engine errors as HTTP 200 with `base_resp`. */
 export async function generateBetaSpeech(
   exchange: Exchange,
   model: CatalogueModel,
@@ -33,18 +33,18 @@ export async function generateBetaSpeech(
   const limit = families[model.family].maxCharacters ?? Infinity;
   if (Array.from(text).length > limit)
     throw invalidParameter(`input.text must not be longer than ${limit} characters`);
-  if (text.trim() === '') throw invalidParameter('input.text has nothing to speak');
+  if (text.trim() === '') throw invalidParameter('input.text contains no text to speak');
 
   const audio = readAudio(input);
-  const { timbre, speech } = readVoice(input, model, exchange.services.voices);
+  const { timbre, speech: prosody } = readVoiceSetting(input, model, exchange.services.voices);
   const modify = input.object('voice_modify');
   const boost = input.string('language_boost');
   const request: SpeechRequest = {
     text,
-    sentences: readText(text, { pauses: true, interjections: model.id.includes('2.8') }),
+    sentences: splitText(text, { pauses: true, interjections: model.id.includes('2.8') }),
     timbre,
     language: boost === undefined ? undefined : languageTypes[boost],
-    delivery: combine(speech, {
+    prosody: combineProsody(prosody, {
       pitch: 2 ** ((modify?.integer('pitch', { min: -100, max: 100 }, 0) ?? 0) / 100),
       volume: 2 ** ((modify?.integer('intensity', { min: -100, max: 100 }, 0) ?? 0) / 100),
       range: 2 ** ((modify?.integer('timbre', { min: -100, max: 100 }, 0) ?? 0) / 100),
@@ -56,7 +56,7 @@ export async function generateBetaSpeech(
   const options: BetaOptions = {
     text,
     format: audio.format,
-    streaming: wantsEvents(exchange),
+    streaming: requestsEvents(exchange),
     url: input.choice('output_format', ['hex', 'url'], 'hex') === 'url',
     subtitles: input.flag('subtitle_enable'),
     watermark: input.flag('aigc_watermark'),
@@ -64,10 +64,10 @@ export async function generateBetaSpeech(
     modified: modify !== undefined,
   };
 
-  const asked = findTriggers(text).get('base-resp');
-  const refusal = asked === undefined ? engineRefusal(options) : { code: asked };
-  if (refusal) return await sendReply(exchange, refusedReply(exchange, refusal));
-  await answerSpeech(exchange, request, betaWriter(exchange, request, options), options.streaming);
+  const requestedCode = findTriggers(text).get('base-resp');
+  const error = requestedCode === undefined ? validateBetaOptions(options) : { code: requestedCode };
+  if (error) return await sendReply(exchange, createErrorReply(exchange, error));
+  await respondWithSpeech(exchange, request, betaWriter(exchange, request, options), options.streaming);
 }
 
 function readAudio(input: Parameters): AudioSettings {
@@ -81,26 +81,26 @@ function readAudio(input: Parameters): AudioSettings {
   };
 }
 
-function readVoice(input: Parameters, model: CatalogueModel, voices: CustomVoices) {
+function readVoiceSetting(input: Parameters, model: CatalogueModel, voices: CustomVoices) {
   const setting = input.requiredObject('voice_setting');
   const volume = setting.number('vol', { min: 0, max: 10 }, 1);
   if (volume === 0) throw invalidParameter('input.voice_setting.vol must be above 0');
-  const emotion = setting.optionalChoice('emotion', Object.keys(emotions));
+  const emotion = setting.optionalChoice('emotion', Object.keys(emotionProsody));
   if (emotion === 'whisper' && model.id.includes('2.8')) {
     throw invalidParameter(`input.voice_setting.emotion must not be whisper for model ${model.id}`);
   }
   setting.flag('text_normalization');
   setting.flag('latex_read');
-  const base = combine(plainDelivery, {
+  const base = combineProsody(neutralProsody, {
     rate: setting.number('speed', { min: 0.5, max: 2 }, 1),
     volume,
     pitch: 2 ** (setting.integer('pitch', { min: -12, max: 12 }, 0) / 12),
   });
-  const speech = combine(base, emotion === undefined ? {} : (emotions[emotion] ?? {}));
+  const speech = combineProsody(base, emotion === undefined ? {} : (emotionProsody[emotion] ?? {}));
   return { timbre: chooseTimbre(input, setting, model, voices), speech };
 }
 
-/** The voice, or the heaviest of the weighted voices: the engine cannot blend. */
+/** Returns the voice, or the weighted voice with the highest weight, because the engine cannot blend voices. */
 function chooseTimbre(
   input: Parameters,
   setting: Parameters,
@@ -113,5 +113,5 @@ function chooseTimbre(
   }));
   const heaviest = weighted.toSorted((first, second) => second.weight - first.weight)[0];
   const id = heaviest && !setting.string('voice_id') ? heaviest.id : setting.requiredString('voice_id');
-  return chooseVoice(voices, model, setting, 'voice_id', id);
+  return readVoice(voices, model, setting, 'voice_id', id);
 }

@@ -1,40 +1,40 @@
 import { countCharacters, type Meter } from '../billing.ts';
-import { wantsEvents } from '../http/event-stream.ts';
+import { requestsEvents } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
-import { requestedModel } from '../models.ts';
-import { readText, stripSsml } from '../reading.ts';
-import { answerSpeech } from './answer-speech.ts';
+import { resolveModel } from '../models.ts';
+import { splitText, stripSsml } from '../sentences.ts';
 import { Parameters } from './parameters.ts';
 import type { SpeechWriter } from './speech.ts';
-import { readSynthesisOptions, synthesisUsage, writeWord } from './synthesis.ts';
+import { respondWithSpeech } from './speech-response.ts';
+import { formatWord, readSynthesisOptions, synthesisUsage } from './synthesis.ts';
 
-/** In billed characters. */
+/** Limit in billed characters. */
 const maxTextCharacters = 20_000;
 
-/** `POST /api/v1/services/audio/tts/SpeechSynthesizer`: the voxa and alpha-audio models. All options sit in `input`. */
+/** `POST /api/v1/services/audio/tts/SpeechSynthesizer`: the voxa and alpha-audio models. All options are in `input`. */
 export async function synthesizeSpeech(exchange: Exchange): Promise<void> {
   const body = await readJson(exchange.request);
-  const model = requestedModel(body.model, 'synthesizer');
+  const model = resolveModel(body.model, 'synthesizer');
   const input = new Parameters(body, '').requiredObject('input');
   const options = readSynthesisOptions(input, model, exchange.services.voices);
 
-  const written = input.requiredString('text');
-  const text = options.ssml ? stripSsml(written) : written;
-  if (text.trim() === '') throw input.wrong('text', 'has nothing to speak');
+  const rawText = input.requiredString('text');
+  const text = options.isSsml ? stripSsml(rawText) : rawText;
+  if (text.trim() === '') throw input.invalid('text', 'contains no text to speak');
   if (countCharacters(text) > maxTextCharacters) {
-    throw input.wrong(
+    throw input.invalid(
       'text',
-      `must not be longer than ${maxTextCharacters} characters, an ideograph counting 2`,
+      `must not be longer than ${maxTextCharacters} characters (an ideograph counts as 2)`,
     );
   }
-  const speech = { ...options, text, sentences: readText(text, { markdown: options.markdown }) };
-  const writer = synthesizerWriter(exchange, model.unit === 'tokens', options.timed);
-  await answerSpeech(exchange, speech, writer, wantsEvents(exchange));
+  const speech = { ...options, text, sentences: splitText(text, { markdown: options.markdown }) };
+  const writer = synthesizerWriter(exchange, model.unit === 'tokens', options.reportsWordTimes);
+  await respondWithSpeech(exchange, speech, writer, requestsEvents(exchange));
 }
 
 function synthesizerWriter({ requestId, services }: Exchange, tokens: boolean, timed: boolean): SpeechWriter {
-  const audioFields = { id: `audio_${requestId}`, expires_at: services.files.expiry() };
+  const audioFields = { id: `audio_${requestId}`, expires_at: services.files.defaultExpirySeconds() };
   const usage = (meter: Meter) => synthesisUsage(meter, tokens);
   const running = (
     type: string,
@@ -55,13 +55,13 @@ function synthesizerWriter({ requestId, services }: Exchange, tokens: boolean, t
     usage: usage(meter),
   });
   return {
-    whole: ({ meter, url }) => finished(meter, url()),
+    body: ({ meter, url }) => finished(meter, url()),
     begin: (index, { text }) => running('sentence-begin', { index, original_text: text }),
     audio: (index, { data, words }) =>
       running('sentence-synthesis', {
         index,
         data: data.toString('base64'),
-        words: timed ? words.map(writeWord) : [],
+        words: timed ? words.map(formatWord) : [],
       }),
     end: (index, { text }, meter) => ({
       ...running('sentence-end', { index, original_text: text }),

@@ -1,12 +1,12 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { countTextTokens } from '../billing.ts';
 import type { CustomVoices } from '../custom-voices/custom-voices.ts';
-import { type Delivery, deliveryOf, plainDelivery } from '../delivery.ts';
-import { systemVoice, type VoiceTimbre } from '../voices.ts';
+import { neutralProsody, type Prosody, prosodyFromInstructions } from '../prosody.ts';
+import { findSystemVoice, type VoiceTimbre } from '../voices.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The timbre of the voice that field `name` asks for: a system voice, or a custom voice made for this very model. */
-export function chooseVoice(
+/** Returns the timbre of the voice in the field `name`: a system voice, or a custom voice created for this model. */
+export function readVoice(
   voices: CustomVoices,
   model: CatalogueModel,
   input: Parameters,
@@ -17,40 +17,40 @@ export function chooseVoice(
   const custom = voices.find(id);
   if (custom) {
     if (custom.targetModel !== model.id) {
-      throw input.wrong(name, `${shown} was made for model ${custom.targetModel}, not for ${model.id}`);
+      throw input.invalid(name, `${shown} was made for model ${custom.targetModel}, not for ${model.id}`);
     }
-    if (custom.status !== 'OK') throw input.wrong(name, `${shown} has status ${custom.status}`);
+    if (custom.status !== 'OK') throw input.invalid(name, `${shown} has status ${custom.status}`);
     return custom.timbre;
   }
-  const system = systemVoice(model.family, id);
+  const system = findSystemVoice(model.family, id);
   if (model.voices === 'system') {
-    if (!system) throw input.wrong(name, `${shown} does not exist for model ${model.id}`);
+    if (!system) throw input.invalid(name, `${shown} does not exist for model ${model.id}`);
     return system;
   }
-  throw input.wrong(
+  throw input.invalid(
     name,
     system
-      ? `must be a ${model.voices} voice: model ${model.id} takes no system voice such as ${shown}`
+      ? `must be a ${model.voices} voice: model ${model.id} does not support system voices such as ${shown}`
       : `${shown} does not exist: model ${model.id} has no ${model.voices} voice with that id`,
   );
 }
 
 const maxInstructionTokens = 1600;
 
-/** How the instruct models are asked to speak; the other alpha models take no instructions. */
-export function readInstructions(input: Parameters, model: CatalogueModel): Delivery {
+/** Reads the instructions of the instruct models. The other alpha models do not support them. */
+export function readInstructions(input: Parameters, model: CatalogueModel): Prosody {
   const instructions = input.string('instructions');
   const optimize = input.flag('optimize_instructions');
   if (!model.instruct && (instructions !== undefined || optimize)) {
     const name = instructions === undefined ? 'optimize_instructions' : 'instructions';
-    throw input.wrong(name, `needs an instruct model, not ${model.id}`);
+    throw input.invalid(name, `needs an instruct model, not ${model.id}`);
   }
   if (instructions === undefined || instructions === '') {
-    if (optimize) throw input.wrong('optimize_instructions', 'requires instructions');
-    return plainDelivery;
+    if (optimize) throw input.invalid('optimize_instructions', 'requires instructions');
+    return neutralProsody;
   }
   if (countTextTokens(instructions) > maxInstructionTokens) {
-    throw input.wrong('instructions', `must not be longer than ${maxInstructionTokens} tokens`);
+    throw input.invalid('instructions', `must not be longer than ${maxInstructionTokens} tokens`);
   }
-  return deliveryOf(instructions, optimize ? 1.25 : 1);
+  return prosodyFromInstructions(instructions, optimize ? 1.25 : 1);
 }

@@ -1,47 +1,53 @@
 import { randomBytes } from 'node:crypto';
 import type { NativeError } from '../http/native-error.ts';
-import { closeCodeOf } from '../refusals.ts';
 import type { Connection } from '../sockets/connection.ts';
-import { Countdown } from '../sockets/connection.ts';
+import { RestartableTimeout } from '../sockets/connection.ts';
+import { closeCodeFor } from '../triggered-errors.ts';
 
 export function newId(kind: 'event' | 'sess' | 'resp' | 'item'): string {
   return `${kind}_${randomBytes(12).toString('base64url')}`;
 }
 
-/** The server's side of one realtime socket: writes its events and closes it, also when nothing happens on it. */
+/** Sends the server events of a realtime socket, and closes the socket when it is idle. */
 export class RealtimeChannel {
   readonly connection: Connection;
-  readonly #idle: Countdown;
+  readonly #idle: RestartableTimeout;
 
   /** `idleTimeout` is in milliseconds. */
   constructor(connection: Connection, idleTimeout: number) {
     this.connection = connection;
-    this.#idle = new Countdown(idleTimeout, () => connection.close(1000, 'idle'));
+    this.#idle = new RestartableTimeout(idleTimeout, () => connection.close(1000, 'idle'));
     connection.signal.addEventListener('abort', () => this.#idle.stop(), { once: true });
   }
 
-  /** A frame has come or gone. */
-  touch(): void {
-    if (this.connection.open) this.#idle.restart();
+  /** Restarts the idle timeout after a frame in either direction. */
+  restartIdleTimeout(): void {
+    if (this.connection.isOpen) this.#idle.restart();
   }
 
   send(type: string, fields: object = {}): void {
     this.connection.send(JSON.stringify({ event_id: newId('event'), type, ...fields }));
-    this.touch();
+    this.restartIdleTimeout();
   }
 
-  /** Sends an `error` event; `eventId` is the client event that caused it. */
+  /** Sends an `error` event. `eventId` is the id of the client event that caused it. */
   sendError({ status, code, message, field }: NativeError, eventId: string | null = null): void {
-    // The code that this protocol has for a refused field.
-    const shown = code === 'InvalidParameter' ? 'invalid_value' : code;
-    const error = { type: errorType(status), code: shown, message, param: field ?? null, event_id: eventId };
+    // The realtime protocol has its own code for an invalid field.
+    const shownCode = code === 'InvalidParameter' ? 'invalid_value' : code;
+    const error = {
+      type: errorType(status),
+      code: shownCode,
+      message,
+      param: field ?? null,
+      event_id: eventId,
+    };
     this.send('error', { error });
   }
 
-  /** Ends the connection with an error. */
+  /** Sends an error and closes the connection. */
   fail(error: NativeError): void {
     this.sendError(error);
-    this.connection.close(closeCodeOf(error));
+    this.connection.close(closeCodeFor(error));
   }
 }
 

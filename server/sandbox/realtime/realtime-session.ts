@@ -1,25 +1,25 @@
 import { type CatalogueModel, families, voiceSets } from '../../../generated/catalogue.ts';
 import { isObject, type JsonObject } from '../http/json-body.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
-import { requestedModel } from '../models.ts';
+import { resolveModel } from '../models.ts';
 import { Parameters } from '../native/parameters.ts';
-import { refusalBeforeText, refusalOnArrival } from '../refusals.ts';
 import type { SocketContext } from '../sockets/connection.ts';
 import { TextBuffer } from '../sockets/text-buffer.ts';
+import { errorBeforeText, errorOnArrival } from '../triggered-errors.ts';
 import { findTriggers } from '../triggers.ts';
 import { newId, RealtimeChannel } from './realtime-channel.ts';
 import { ResponseQueue } from './response-queue.ts';
 import { readSessionOptions, type SessionOptions } from './session-options.ts';
 
-/** Characters in one event, and characters that may wait to be spoken. */
-const [maxTextCharacters, maxWaiting] = [20_000, 200_000];
+/** Maximum number of characters in one event, and of characters waiting for synthesis. */
+const [maxTextCharacters, maxWaitingCharacters] = [20_000, 200_000];
 
 /** `GET /api-ws/v1/realtime?model=…`: the alpha realtime models. */
 export function openRealtimeSocket(context: SocketContext): void {
-  new RealtimeSession(context, requestedModel(context.query.get('model'), 'realtime')).start();
+  new RealtimeSession(context, resolveModel(context.query.get('model'), 'realtime')).start();
 }
 
-/** The client's side of one session: takes its events and keeps its state. */
+/** Handles the client events of a session and holds its state. */
 class RealtimeSession {
   readonly #context: SocketContext;
   readonly #model: CatalogueModel;
@@ -30,23 +30,23 @@ class RealtimeSession {
   readonly #buffer = new TextBuffer();
   #values: JsonObject = {};
   #options: SessionOptions | undefined;
-  /** Once synthesis has begun the session cannot be changed any more. */
-  #begun = false;
-  #finishing = false;
+  /** The session cannot be updated after synthesis has started. */
+  #hasStarted = false;
+  #isFinishing = false;
 
   constructor(context: SocketContext, model: CatalogueModel) {
     const { connection, services, report } = context;
     this.#context = context;
     this.#model = model;
-    this.#channel = new RealtimeChannel(connection, services.timeouts.idle);
-    const tokens = model.unit === 'tokens';
-    this.#responses = new ResponseQueue({ channel: this.#channel, services, tokens, report });
+    this.#channel = new RealtimeChannel(connection, services.timeoutsMs.idle);
+    const usesTokens = model.unit === 'tokens';
+    this.#responses = new ResponseQueue({ channel: this.#channel, services, usesTokens, report });
   }
 
   start(): void {
     const { connection } = this.#context;
     connection.onFrame((text) => {
-      this.#channel.touch();
+      this.#channel.restartIdleTimeout();
       if (text === undefined) connection.close(1003, 'text frames only');
       else this.#receive(text);
     });
@@ -97,60 +97,65 @@ class RealtimeSession {
 
   #update({ session }: JsonObject): void {
     if (!isObject(session)) throw invalidEvent('session is required and must be an object', 'session');
-    if (this.#begun || this.#finishing) {
+    if (this.#hasStarted || this.#isFinishing) {
       throw invalidValue('session.update: the session cannot be changed after synthesis has begun');
     }
-    const written = `${String(session.voice)} ${String(session.instructions)}`;
-    const refusal = refusalBeforeText(written);
-    if (refusal) return this.#channel.fail(refusal);
-    if (findTriggers(written).has('hang')) return this.#context.connection.silence();
+    const fields = `${String(session.voice)} ${String(session.instructions)}`;
+    const error = errorBeforeText(fields);
+    if (error) return this.#channel.fail(error);
+    if (findTriggers(fields).has('hang')) return this.#context.connection.silence();
     const values = { ...this.#values, ...session };
     this.#options = readSessionOptions(values, this.#model, this.#context.services.voices);
     this.#values = values;
-    this.#channel.send('session.updated', { session: { ...this.#options.shown, ...this.#identity() } });
+    this.#channel.send('session.updated', {
+      session: { ...this.#options.sessionObject, ...this.#identity() },
+    });
   }
 
   #append(event: Parameters): void {
-    const options = this.#ready('input_text_buffer.append');
+    const options = this.#requireOptions('input_text_buffer.append');
     const text = event.string('text');
-    if (text === undefined) throw event.wrong('text', 'is required');
+    if (text === undefined) throw event.invalid('text', 'is required');
     if (text.length > maxTextCharacters)
-      throw event.wrong('text', `must not be longer than ${maxTextCharacters} characters`);
-    if (this.#responses.length + this.#buffer.length + text.length > maxWaiting) {
-      throw event.wrong('text', `is too much: ${maxWaiting} characters may wait to be spoken`);
+      throw event.invalid('text', `must not be longer than ${maxTextCharacters} characters`);
+    if (this.#responses.waitingCharacters + this.#buffer.length + text.length > maxWaitingCharacters) {
+      throw event.invalid(
+        'text',
+        `exceeds the limit of ${maxWaitingCharacters} characters waiting for synthesis`,
+      );
     }
-    const refusal = refusalOnArrival(text);
-    if (refusal) return this.#channel.fail(refusal);
+    const error = errorOnArrival(text);
+    if (error) return this.#channel.fail(error);
     this.#buffer.append(text);
-    if (options.mode === 'server_commit') this.#speak(this.#buffer.takeSentences(), options);
+    if (options.mode === 'server_commit') this.#speak(this.#buffer.readSentences(), options);
   }
 
   #commit(): void {
-    const options = this.#ready('input_text_buffer.commit');
-    if (this.#buffer.blank) throw new NativeError(400, 'empty_buffer', 'The text buffer is empty');
+    const options = this.#requireOptions('input_text_buffer.commit');
+    if (this.#buffer.isBlank) throw new NativeError(400, 'empty_buffer', 'The text buffer is empty');
     this.#channel.send('input_text_buffer.committed', { item_id: '' });
-    this.#speak(this.#buffer.takeAll(), options);
+    this.#speak(this.#buffer.readAll(), options);
   }
 
   #finish(): void {
-    if (this.#finishing) throw invalidValue('session.finish: the session is finishing already');
-    this.#finishing = true;
-    if (this.#options && !this.#buffer.blank) this.#speak(this.#buffer.takeAll(), this.#options);
+    if (this.#isFinishing) throw invalidValue('session.finish: the session is finishing already');
+    this.#isFinishing = true;
+    if (this.#options && !this.#buffer.isBlank) this.#speak(this.#buffer.readAll(), this.#options);
     this.#responses.end(() => {
       this.#channel.send('session.finished');
       this.#context.connection.close(1000);
     });
   }
 
-  #ready(type: string): SessionOptions {
+  #requireOptions(type: string): SessionOptions {
     if (!this.#options) throw new NativeError(400, 'session_not_ready', `${type}: wait for session.updated`);
-    if (this.#finishing) throw invalidValue(`${type}: the session is finishing`);
+    if (this.#isFinishing) throw invalidValue(`${type}: the session is finishing`);
     return this.#options;
   }
 
   #speak(text: string, options: SessionOptions): void {
     if (text === '') return;
-    this.#begun = true;
+    this.#hasStarted = true;
     this.#responses.add(text, options);
   }
 
@@ -166,7 +171,7 @@ function defaultVoice({ family, voices }: CatalogueModel): string {
 
 const maxEventIdLength = 512;
 
-/** Throws unless the text is a JSON object. */
+/** Parses a client event. Throws unless the text is a JSON object. */
 function parseEvent(text: string): JsonObject {
   let event: unknown;
   try {
@@ -178,11 +183,11 @@ function parseEvent(text: string): JsonObject {
   return event;
 }
 
-/** The event ids of one connection: each may be used once. */
+/** Event ids of one connection, each of which can be used once. */
 class EventIds {
   readonly #used = new Set<string>();
 
-  /** Throws when the event has no id, or one that was used before. */
+  /** Throws if the event has no id, or one that was used before. */
   use({ event_id: id }: JsonObject): void {
     if (typeof id !== 'string' || id === '' || id.length > maxEventIdLength) {
       throw invalidEvent(`event_id must be a string of 1 to ${maxEventIdLength} characters`, 'event_id');

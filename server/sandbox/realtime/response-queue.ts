@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Meter } from '../billing.ts';
 import type { Services } from '../http/exchange.ts';
-import { refusalOf, untilAborted } from '../refusals.ts';
+import { rejectOnAbort, triggeredError } from '../triggered-errors.ts';
 import { findTriggers } from '../triggers.ts';
 import type { RealtimeChannel } from './realtime-channel.ts';
 import { RealtimeResponse } from './realtime-response.ts';
@@ -10,26 +10,26 @@ import type { SessionOptions } from './session-options.ts';
 interface ResponseQueueContext {
   channel: RealtimeChannel;
   services: Services;
-  /** Usage of each response in tokens, instead of the session's in characters. */
-  tokens: boolean;
+  /** Report the usage of each response in tokens instead of the usage of the session in characters. */
+  usesTokens: boolean;
   report: (error: unknown) => void;
 }
 
-/** Speaks the texts of a session one after another, each as one response. */
+/** Synthesizes the texts of a session in order, each as one response. */
 export class ResponseQueue {
   readonly #context: ResponseQueueContext;
   readonly #texts: string[] = [];
   readonly #sessionMeter = new Meter();
   #response: RealtimeResponse | undefined;
-  #running = false;
-  #whenSpoken: (() => void) | undefined;
+  #isRunning = false;
+  #onEmpty: (() => void) | undefined;
 
   constructor(context: ResponseQueueContext) {
     this.#context = context;
   }
 
-  /** Characters that wait. */
-  get length(): number {
+  /** Number of waiting characters. */
+  get waitingCharacters(): number {
     return this.#texts.reduce((sum, { length }) => sum + length, 0);
   }
 
@@ -38,50 +38,50 @@ export class ResponseQueue {
     void this.#run(options);
   }
 
-  /** Cuts the running response short; those that wait follow. */
+  /** Cancels the running response. The next one in the queue starts. */
   cancel(): void {
     this.#response?.cancel();
   }
 
-  /** Calls back when all has been spoken; nothing may be added any more. */
-  end(whenSpoken: () => void): void {
-    this.#whenSpoken = whenSpoken;
-    if (!this.#running) whenSpoken();
+  /** Calls back when the queue is empty. Nothing can be added afterwards. */
+  end(onEmpty: () => void): void {
+    this.#onEmpty = onEmpty;
+    if (!this.#isRunning) onEmpty();
   }
 
   async #run(options: SessionOptions): Promise<void> {
-    if (this.#running) return;
-    this.#running = true;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     try {
       for (let text = this.#texts.shift(); text !== undefined; text = this.#texts.shift()) {
         await this.#respond(text, options);
       }
-      this.#running = false;
-      this.#whenSpoken?.();
+      this.#isRunning = false;
+      this.#onEmpty?.();
     } catch (error) {
-      // Only a client that has gone stops the queue.
+      // Only a disconnected client stops the queue.
       this.#context.report(error);
     }
   }
 
   async #respond(text: string, options: SessionOptions): Promise<void> {
-    const { channel, services, tokens, report } = this.#context;
+    const { channel, services, usesTokens, report } = this.#context;
     const { signal } = channel.connection;
     const triggers = findTriggers(text);
-    const refusal = refusalOf(triggers);
-    if (refusal?.status === 400) return channel.sendError(refusal);
-    if (refusal) channel.fail(refusal);
+    const error = triggeredError(triggers);
+    if (error?.status === 400) return channel.sendError(error);
+    if (error) channel.fail(error);
     if (triggers.has('hang')) channel.connection.silence();
-    if (refusal || triggers.has('hang')) return await untilAborted(signal);
-    if (triggers.has('slow')) await setTimeout(services.slowness, undefined, { signal });
+    if (error || triggers.has('hang')) return await rejectOnAbort(signal);
+    if (triggers.has('slow')) await setTimeout(services.slowDelayMs, undefined, { signal });
 
     this.#response = new RealtimeResponse(text, {
       channel,
       engine: services.engine,
       options,
       triggers,
-      meter: tokens ? new Meter() : this.#sessionMeter,
-      usage: tokens ? responseUsage : sessionUsage,
+      meter: usesTokens ? new Meter() : this.#sessionMeter,
+      usage: usesTokens ? responseUsage : sessionUsage,
     });
     try {
       await this.#response.speak();
@@ -99,7 +99,7 @@ function sessionUsage({ characters }: Meter): object {
   return { characters };
 }
 
-/** Legacy: tokens of one response. Nothing spoken costs nothing; anything spoken costs at least the minimum. */
+/** Legacy models: tokens of one response. A response without audio costs nothing, any other at least the minimum. */
 function responseUsage({ seconds, textTokens, audioTokens }: Meter): object {
   const output = seconds === 0 ? 0 : audioTokens;
   return {

@@ -1,95 +1,95 @@
 import type { RawData, WebSocket } from 'ws';
 import type { Services } from '../http/exchange.ts';
 
-/** Bytes that may wait in the socket before more audio is made. */
-const highWater = 256 * 1024;
+/** Maximum number of buffered bytes before synthesis pauses. */
+const maxBufferedBytes = 256 * 1024;
 
-/** One accepted socket. Frames leave in the order of the calls. */
+/** An accepted WebSocket. Frames are sent in the order of the calls. */
 export class Connection {
   readonly #socket: WebSocket;
-  readonly #left = new AbortController();
-  #waiting: (() => void)[] = [];
-  #silent = false;
+  readonly #closed = new AbortController();
+  #waiters: (() => void)[] = [];
+  #isSilenced = false;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.once('close', () => this.#leave());
-    // The library closes with the right code by itself; without a listener the error would end the process.
+    socket.once('close', () => this.#abort());
+    // The library closes the socket with the correct code. Without a listener, the error would end the process.
     socket.on('error', () => {});
   }
 
-  /** Aborts when nothing more can be sent: the client has gone, or `close` was called. */
+  /** Aborts when nothing more can be sent, because the client disconnected or `close` was called. */
   get signal(): AbortSignal {
-    return this.#left.signal;
+    return this.#closed.signal;
   }
 
-  /** Calls back for each frame of the client until the socket is closing; `text` is undefined for a binary frame. */
-  onFrame(take: (text: string | undefined) => void): void {
+  /** Registers a listener for the client's frames until the socket closes. `text` is undefined for a binary frame. */
+  onFrame(listener: (text: string | undefined) => void): void {
     this.#socket.on('message', (data: RawData, binary: boolean) => {
-      if (this.open) take(binary ? undefined : (data as Buffer).toString());
+      if (this.isOpen) listener(binary ? undefined : (data as Buffer).toString());
     });
   }
 
-  get open(): boolean {
+  get isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Sends a frame: text, or binary for bytes. Without effect on a closing or silenced socket. */
+  /** Sends a text frame, or a binary frame for bytes. Does nothing on a closing or silenced socket. */
   send(data: string | Buffer): void {
-    if (!this.open || this.#silent) return;
-    this.#socket.send(data, () => this.#wake());
+    if (!this.isOpen || this.#isSilenced) return;
+    this.#socket.send(data, () => this.#resumeWaiters());
   }
 
-  /** Resolves when the client has read enough for more to be sent; rejects when it is gone. */
-  async writable(limit = highWater): Promise<void> {
+  /** Resolves when the send buffer is within `limit` bytes. Rejects if the socket closes. */
+  async waitUntilWritable(limit = maxBufferedBytes): Promise<void> {
     while (this.#socket.bufferedAmount > limit && !this.signal.aborted) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
     this.signal.throwIfAborted();
   }
 
-  /** Closes after what has been sent. */
+  /** Closes the socket after the sent frames. */
   close(code: number, reason = ''): void {
-    if (this.#silent) return;
+    if (this.#isSilenced) return;
     this.#socket.close(code, reason);
-    this.#leave();
+    this.#abort();
   }
 
-  /** Sends nothing from now on. */
+  /** Discards all frames from now on. */
   silence(): void {
-    this.#silent = true;
+    this.#isSilenced = true;
   }
 
-  /** Breaks the connection, after what has been sent is out. */
+  /** Terminates the connection after the sent frames have been flushed. */
   async drop(): Promise<void> {
-    await this.writable(0);
+    await this.waitUntilWritable(0);
     this.#socket.terminate();
   }
 
-  #leave(): void {
-    this.#left.abort(new Error('The socket is closed'));
-    this.#wake();
+  #abort(): void {
+    this.#closed.abort(new Error('The socket is closed'));
+    this.#resumeWaiters();
   }
 
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resume of waiting) resume();
+  #resumeWaiters(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resume of waiters) resume();
   }
 }
 
-/** What a protocol gets for one accepted socket. */
+/** Context of one accepted socket for its protocol. */
 export interface SocketContext {
   connection: Connection;
   services: Services;
-  /** Query of the handshake. */
+  /** Query parameters of the handshake. */
   query: URLSearchParams;
-  /** Reports an error that is the sandbox's own. */
+  /** Logs an internal error of the sandbox. */
   report: (error: unknown) => void;
 }
 
-/** Calls back once after a time without `restart`. */
-export class Countdown {
+/** Runs a callback if `restart` is not called for the given time. */
+export class RestartableTimeout {
   readonly #milliseconds: number;
   readonly #expire: () => void;
   #timer: NodeJS.Timeout | undefined;

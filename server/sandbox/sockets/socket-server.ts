@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { checkKey, type RoutingContext, requestUrl } from '../http/routing.ts';
 import { Connection } from './connection.ts';
-import { protocolOf } from './protocols.ts';
+import { findProtocol } from './protocols.ts';
 
-/** Bytes of the largest frame that is read; above it the socket is closed with 1009. */
+/** Maximum frame size in bytes. A larger frame closes the socket with 1009. */
 const maxFrameBytes = 1024 * 1024;
 
-/** Takes the upgrades of the sandbox's HTTP server. */
+/** Handles the upgrade requests of the sandbox's HTTP server. */
 export class SocketServer {
   readonly #context: RoutingContext;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, clientTracking: true });
@@ -17,15 +17,18 @@ export class SocketServer {
     this.#context = context;
   }
 
-  /** May this request upgrade? If not, it goes on as an ordinary one, whose answer then says why. */
-  accepts(request: IncomingMessage): boolean {
+  /**
+   * Returns true if the request can be upgraded. Otherwise it is handled as an HTTP request, whose response reports the
+   * error.
+   */
+  canUpgrade(request: IncomingMessage): boolean {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
     const url = requestUrl(request);
-    const protocol = protocolOf(url);
+    const protocol = findProtocol(url);
     if (!protocol) return false;
     try {
       checkKey(request, this.#context.key);
-      protocol.check(url.searchParams);
+      protocol.validate(url.searchParams);
       return true;
     } catch {
       return false;
@@ -35,13 +38,13 @@ export class SocketServer {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { services, logger } = this.#context;
     const url = requestUrl(request);
-    this.#server.handleUpgrade(request, socket, head, (opened) => {
-      const connection = new Connection(opened);
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      const connection = new Connection(webSocket);
       const report = (error: unknown) => {
         if (!connection.signal.aborted)
           logger?.error({ err: error, path: request.url }, 'sandbox socket failed');
       };
-      protocolOf(url)?.open({ connection, services, query: url.searchParams, report });
+      findProtocol(url)?.open({ connection, services, query: url.searchParams, report });
     });
   }
 

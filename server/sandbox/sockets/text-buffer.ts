@@ -1,11 +1,11 @@
-import { splitSentences } from '../reading.ts';
+import { splitSentences } from '../sentences.ts';
 import { blankTriggers } from '../triggers.ts';
 
-/** A full stop after a digit may be the point of a number that goes on. */
+/** A full stop after a digit can be a decimal point of an incomplete number. */
 const sentenceEnd = /(?:[!?。！？…\n]|(?<!\p{N})\.)["'”’）)\]]*\s*$/u;
 const speakable = /[\p{L}\p{N}]/u;
 
-/** Text that arrives in pieces of any size. What is taken out, joined, is what was put in. */
+/** Buffers text that arrives in chunks of any size. Concatenating all reads returns the appended text. */
 export class TextBuffer {
   #text = '';
 
@@ -13,8 +13,7 @@ export class TextBuffer {
     return this.#text.length;
   }
 
-  /** Is there nothing to speak in it? */
-  get blank(): boolean {
+  get isBlank(): boolean {
     return this.#text.trim() === '';
   }
 
@@ -26,22 +25,22 @@ export class TextBuffer {
     this.#text = '';
   }
 
-  /** Takes the sentences that have ended, as one text; empty when none has. */
-  takeSentences(): string {
-    // Triggers are cut with the sentence they stand in, not as sentences of their own.
+  /** Removes and returns the complete sentences as one text, or an empty string. */
+  readSentences(): string {
+    // A trigger is split off together with its sentence, not as a sentence of its own.
     const text = blankTriggers(this.#text);
     const last = splitSentences(text).at(-1) ?? '';
-    const ended = speakable.test(last) && sentenceEnd.test(last);
-    const length = ended ? text.length : text.length - last.length;
-    return speakable.test(text.slice(0, length)) ? this.#take(length) : '';
+    const isComplete = speakable.test(last) && sentenceEnd.test(last);
+    const length = isComplete ? text.length : text.length - last.length;
+    return speakable.test(text.slice(0, length)) ? this.#read(length) : '';
   }
 
-  /** Takes everything. */
-  takeAll(): string {
-    return this.#take(this.#text.length);
+  /** Removes and returns the whole text. */
+  readAll(): string {
+    return this.#read(this.#text.length);
   }
 
-  #take(length: number): string {
+  #read(length: number): string {
     const taken = this.#text.slice(0, length);
     this.#text = this.#text.slice(length);
     return taken;

@@ -1,25 +1,25 @@
-/** What travels between the gateway thread and a speech worker. All of it survives a structured clone. */
+/** Messages between the main thread and a speech worker. All values support structured cloning. */
 
 export type AudioFormat = 'wav' | 'pcm' | 'mp3' | 'opus' | 'flac';
 
 export interface AudioSettings {
   format: AudioFormat;
-  /** Samples a second of the produced audio. */
+  /** Output samples per second. */
   sampleRate: number;
   channels: 1 | 2;
-  /** Bits a second, for mp3 and opus. */
+  /** Bits per second, for mp3 and opus. */
   bitRate?: number;
 }
 
-/** One sentence in the engine's own terms. */
+/** One sentence as parameters of the speech engine. */
 export interface Utterance {
   text: string;
-  /** Language and timbre, for example `gmw/en-US+f2`. */
+  /** Engine voice with language and variant, for example `gmw/en-US+f2`. */
   voice: string;
   wordsPerMinute: number;
-  /** 0 to 99, 50 is the voice's own. */
+  /** 0 to 99. 50 is the default of the voice. */
   pitch: number;
-  /** Liveliness of the melody, 0 to 99. */
+  /** Pitch range, 0 to 99. */
   range: number;
   /** Linear amplitude factor. */
   gain: number;
@@ -29,7 +29,7 @@ export interface Utterance {
 
 export interface Word {
   text: string;
-  /** Offsets into the sentence in UTF-16 units, end exclusive. */
+  /** Offsets in the sentence in UTF-16 units, `endIndex` exclusive. */
   beginIndex: number;
   endIndex: number;
   /** Milliseconds from the start of the audio. */
@@ -37,19 +37,19 @@ export interface Word {
   endTime: number;
 }
 
-/** A piece of encoded audio and the words that begin in it. */
+/** A chunk of encoded audio and the words that start in it. */
 export interface AudioChunk {
   data: Uint8Array<ArrayBuffer>;
   words: Word[];
 }
 
 export type Command =
-  | { kind: 'open'; job: number; audio: AudioSettings }
-  | { kind: 'speak'; job: number; utterance: Utterance; last: boolean }
-  | { kind: 'finish'; job: number }
-  | { kind: 'close'; job: number };
+  | { kind: 'open'; streamId: number; audio: AudioSettings }
+  | { kind: 'speak'; streamId: number; utterance: Utterance; last: boolean }
+  | { kind: 'finish'; streamId: number }
+  | { kind: 'close'; streamId: number };
 
-/** `close` is not answered; every other command is answered once, in order. */
+/** Every command except `close` gets one reply, in order. */
 export type Reply =
   | { kind: 'opened' }
   | { kind: 'spoken'; chunks: AudioChunk[] /** Seconds of audio. */; seconds: number }

@@ -2,19 +2,19 @@ import { WorkerPool, type WorkerThread } from '../worker-pool.ts';
 import type { AudioChunk, AudioSettings, Command, Reply, Utterance, Word } from './commands.ts';
 import { EngineMissing } from './espeak.ts';
 
-/** The speech engine behind a small pool of worker threads. */
+/** Runs the speech engine in a pool of worker threads. */
 export class SpeechEngine {
   readonly #pool: WorkerPool<Command, Reply>;
-  #nextJob = 1;
+  #nextStreamId = 1;
 
   constructor({ module, workers }: { module: string; workers: number }) {
     this.#pool = new WorkerPool(workers, new URL('./worker.ts', import.meta.url), { engine: module });
   }
 
   /**
-   * Speaks the utterances into one audio stream, each when the caller asks for it, so that a slow reader holds the
-   * work back. Word times count from the start of the stream. Throws `EngineMissing` without the engine package and
-   * the signal's reason when it aborts.
+   * Synthesizes the utterances to one audio stream, each when the caller requests it, which applies backpressure. Word
+   * times are relative to the start of the stream. Throws `EngineMissing` without the engine package, and the reason of
+   * the signal when it aborts.
    */
   async *speak(
     utterances: readonly Utterance[],
@@ -31,9 +31,9 @@ export class SpeechEngine {
     }
   }
 
-  /** Begins one audio stream whose utterances are not known yet; its owner must close it. */
+  /** Opens an audio stream for utterances that are not known yet. The caller must close it. */
   open(audio: AudioSettings, signal: AbortSignal): SpeechStream {
-    return new SpeechStream(this.#pool.leastBusy(), this.#nextJob++, audio, signal);
+    return new SpeechStream(this.#pool.leastBusy(), this.#nextStreamId++, audio, signal);
   }
 
   async close(): Promise<void> {
@@ -41,7 +41,7 @@ export class SpeechEngine {
   }
 }
 
-/** A piece of encoded audio and the words that begin in it. */
+/** A chunk of encoded audio and the words that start in it. */
 export interface SpokenChunk {
   data: Buffer;
   words: Word[];
@@ -49,61 +49,66 @@ export interface SpokenChunk {
 
 export interface SpokenUtterance {
   chunks: SpokenChunk[];
-  /** Length of its audio. */
+  /** Length of the audio. */
   seconds: number;
 }
 
 /**
- * One audio stream that is spoken utterance by utterance. Word times count from its start. Its methods throw
- * `EngineMissing` without the engine package and the signal's reason when it aborts.
+ * One audio stream, synthesized by utterance. Word times are relative to its start. The methods throw `EngineMissing`
+ * without the engine package, and the reason of the signal when it aborts.
  */
 export class SpeechStream {
   readonly #thread: WorkerThread<Command, Reply>;
-  readonly #job: number;
+  readonly #streamId: number;
   readonly #signal: AbortSignal;
   readonly #opened: Promise<Reply>;
   #elapsed = 0;
-  #open = true;
+  #isOpen = true;
 
-  constructor(thread: WorkerThread<Command, Reply>, job: number, audio: AudioSettings, signal: AbortSignal) {
+  constructor(
+    thread: WorkerThread<Command, Reply>,
+    streamId: number,
+    audio: AudioSettings,
+    signal: AbortSignal,
+  ) {
     this.#thread = thread;
-    this.#job = job;
+    this.#streamId = streamId;
     this.#signal = signal;
     thread.streams++;
-    this.#opened = thread.run({ kind: 'open', job, audio }, signal);
-    // The first use throws its failure.
+    this.#opened = thread.run({ kind: 'open', streamId, audio }, signal);
+    // The first call of a method reports the failure.
     this.#opened.catch(() => {});
   }
 
-  /** Speaks one utterance; `last` also gives out what the codec holds back, and nothing may follow. */
+  /** Synthesizes one utterance. `last` also flushes the encoder, and nothing can follow. */
   async speak(utterance: Utterance, last: boolean): Promise<SpokenUtterance> {
-    return await this.#run({ kind: 'speak', job: this.#job, utterance, last });
+    return await this.#run({ kind: 'speak', streamId: this.#streamId, utterance, last });
   }
 
-  /** What the codec still holds back when no utterance was the last one. */
+  /** Flushes the encoder if no utterance was the last one. */
   async finish(): Promise<SpokenUtterance> {
-    return await this.#run({ kind: 'finish', job: this.#job });
+    return await this.#run({ kind: 'finish', streamId: this.#streamId });
   }
 
-  /** Gives the encoder back; may be called again. */
+  /** Releases the encoder. Can be called more than once. */
   close(): void {
-    if (!this.#open) return;
-    this.#open = false;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#thread.streams--;
-    this.#thread.post({ kind: 'close', job: this.#job });
+    this.#thread.post({ kind: 'close', streamId: this.#streamId });
   }
 
   async #run(command: Command): Promise<SpokenUtterance> {
-    expect(await this.#opened, 'opened');
-    const { chunks, seconds } = expect(await this.#thread.run(command, this.#signal), 'spoken');
+    expectReply(await this.#opened, 'opened');
+    const { chunks, seconds } = expectReply(await this.#thread.run(command, this.#signal), 'spoken');
     const begin = this.#elapsed;
     this.#elapsed += Math.round(seconds * 1000);
-    return { chunks: chunks.map((chunk) => placeChunk(chunk, begin)), seconds };
+    return { chunks: chunks.map((chunk) => shiftChunk(chunk, begin)), seconds };
   }
 }
 
-/** Moves a chunk's words to their place in the whole stream. */
-function placeChunk({ data, words }: AudioChunk, begin: number): SpokenChunk {
+/** Converts the word times of a chunk to times of the whole stream. */
+function shiftChunk({ data, words }: AudioChunk, begin: number): SpokenChunk {
   return {
     data: Buffer.from(data.buffer),
     words: words.map((word) => ({
@@ -114,7 +119,7 @@ function placeChunk({ data, words }: AudioChunk, begin: number): SpokenChunk {
   };
 }
 
-function expect<Kind extends Reply['kind']>(reply: Reply, kind: Kind): Extract<Reply, { kind: Kind }> {
+function expectReply<Kind extends Reply['kind']>(reply: Reply, kind: Kind): Extract<Reply, { kind: Kind }> {
   if (reply.kind === 'failed') {
     throw reply.reason === 'engine_missing' ? new EngineMissing(reply.message) : new Error(reply.message);
   }

@@ -1,16 +1,16 @@
 import type { EngineEvent, EngineInstance } from '@echogarden/espeak-ng-emscripten';
 import type { Utterance, Word } from './commands.ts';
 
-/** The engine, an optional dependency. */
+/** Package name of the engine, an optional dependency. */
 export const espeakPackage = '@echogarden/espeak-ng-emscripten';
 
-/** Samples a second that the engine produces. */
+/** Output samples per second of the engine. */
 export const engineSampleRate = 22050;
 
 /** The optional engine package is not installed. */
 export class EngineMissing extends Error {}
 
-/** Loads the speech engine, an optional dependency. Throws `EngineMissing` when it is not installed. */
+/** Loads the speech engine. Throws `EngineMissing` if its package is not installed. */
 export async function loadEspeak(module: string): Promise<Espeak> {
   const loaded = await import(module).catch((cause: unknown) => {
     throw new EngineMissing(`The speech engine ${module} is not installed`, { cause });
@@ -19,7 +19,7 @@ export async function loadEspeak(module: string): Promise<Espeak> {
   return new Espeak(new eSpeakNGWorker());
 }
 
-/** Mono speech as floats in -1…1, with the words' times in milliseconds. */
+/** Mono samples in -1…1, and word times in milliseconds. */
 interface Speech {
   samples: Float32Array;
   words: Word[];
@@ -32,7 +32,7 @@ export class Espeak {
     this.#instance = instance;
   }
 
-  /** Speaks one utterance; throws when its voice does not exist. */
+  /** Synthesizes one utterance. Throws if its voice does not exist. */
   speak(utterance: Utterance): Speech {
     const engine = this.#instance;
     if (engine.set_voice(utterance.voice) !== 0) throw new Error(`No engine voice ${utterance.voice}`);
@@ -43,22 +43,22 @@ export class Espeak {
     const { markup, offsets } = escapeText(utterance.text);
     const parts: Int16Array[] = [];
     const events: EngineEvent[] = [];
-    engine.synthesize(markup, (samples, heard) => {
+    engine.synthesize(markup, (samples, newEvents) => {
       parts.push(samples);
-      events.push(...heard);
+      events.push(...newEvents);
       return undefined;
     });
     const samples = joinSamples(parts);
     return {
       samples,
-      words: wordsOf(utterance.text, events, offsets, (samples.length * 1000) / engineSampleRate),
+      words: wordsFromEvents(utterance.text, events, offsets, (samples.length * 1000) / engineSampleRate),
     };
   }
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Escapes the text for the engine's SSML reader; `offsets` leads from the engine's positions back to the text. */
+/** Escapes the text for the engine's SSML parser. `offsets` maps positions in the markup to offsets in the text. */
 function escapeText(text: string): { markup: string; offsets: number[] } {
   const offsets: number[] = [];
   let markup = '';
@@ -79,8 +79,8 @@ function joinSamples(parts: readonly Int16Array[]): Float32Array {
   return joined;
 }
 
-/** Turns the engine's event list into words: a word ends at the next word or at a pause in it. */
-function wordsOf(
+/** Converts engine events to words. A word ends at the next word or at the next pause. */
+function wordsFromEvents(
   text: string,
   events: readonly EngineEvent[],
   offsets: readonly number[],

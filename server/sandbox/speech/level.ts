@@ -1,6 +1,6 @@
 const knee = 0.9;
 
-/** Scales the samples in place; what would pass full scale bends towards it instead of being cut off. */
+/** Scales the samples in place. Values above the knee are compressed instead of clipped. */
 export function applyGain(samples: Float32Array, gain: number): void {
   for (let position = 0; position < samples.length; position++) {
     const scaled = (samples[position] ?? 0) * gain;
@@ -10,7 +10,7 @@ export function applyGain(samples: Float32Array, gain: number): void {
   }
 }
 
-/** 16-bit little-endian samples, repeated for each channel. */
+/** Converts samples to 16-bit little-endian PCM, repeated for each channel. */
 export function toPcm16(samples: Float32Array, channels: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(samples.length * channels * 2);
   const view = new DataView(bytes.buffer);

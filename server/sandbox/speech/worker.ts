@@ -9,9 +9,9 @@ import { createPcmEncoder, createWavEncoder } from './encoders/wav.ts';
 import { EngineMissing, type Espeak, engineSampleRate, loadEspeak } from './espeak.ts';
 import { applyGain } from './level.ts';
 
-/** The thread that speaks: holds one encoder a job and works on one command at a time. */
+/** Speech worker thread. Holds one encoder per stream and processes one command at a time. */
 
-/** A stream's pieces are about this long, so that the first can be heard while the rest is encoded. */
+/** Approximate length of a chunk. Short chunks let playback start while the rest is encoded. */
 const chunkSeconds = 0.25;
 
 const encoders = new Map<number, AudioEncoder>();
@@ -22,13 +22,13 @@ async function speak(utterance: Utterance): Promise<{ samples: Float32Array; wor
   try {
     return (await engine).speak(utterance);
   } catch (error) {
-    // A trap inside the engine leaves it in an unknown state: the next sentence gets a new one.
+    // After a WebAssembly trap, the state of the engine is undefined, so the next sentence uses a new instance.
     engine = undefined;
     throw error;
   }
 }
 
-/** By their output rates. Whole utterances begin and end in silence and so need no state between them. */
+/** Resamplers by output rate. They need no state between utterances, which start and end with silence. */
 const resamplers = new Map<number, ReturnType<typeof libsamplerate.create>>();
 
 async function resample(samples: Float32Array, rate: number): Promise<Float32Array> {
@@ -40,16 +40,16 @@ async function resample(samples: Float32Array, rate: number): Promise<Float32Arr
 
 async function handle(command: Command): Promise<Reply | undefined> {
   if (command.kind === 'open') {
-    encoders.set(command.job, await createEncoder(command.audio));
+    encoders.set(command.streamId, await createEncoder(command.audio));
     return { kind: 'opened' };
   }
-  const encoder = encoders.get(command.job);
+  const encoder = encoders.get(command.streamId);
   if (command.kind === 'close') {
-    encoders.delete(command.job);
+    encoders.delete(command.streamId);
     encoder?.release();
     return undefined;
   }
-  if (!encoder) throw new Error(`Job ${command.job} is not open`);
+  if (!encoder) throw new Error(`Stream ${command.streamId} is not open`);
   if (command.kind === 'finish')
     return { kind: 'spoken', chunks: encode(encoder, new Float32Array(), [], true), seconds: 0 };
   const { samples, words } = await speak(command.utterance);
@@ -73,18 +73,18 @@ function encode(
   last: boolean,
 ): AudioChunk[] {
   const chunks: AudioChunk[] = [];
-  let wordsTaken = 0;
+  let wordCount = 0;
   const add = (bytes: Uint8Array, end: number) => {
-    // A codec may keep a short piece back; its words then go with the next bytes.
+    // An encoder can hold back a short chunk. Its words are added to the next chunk.
     if (bytes.length === 0 && end < Infinity) return;
-    const from = wordsTaken;
-    while (wordsTaken < words.length && begins(words[wordsTaken], end, encoder.inputRate)) wordsTaken++;
-    const begun = words.slice(from, wordsTaken);
-    // Copied, because the bytes are the codec's and because only a buffer of their own can be transferred.
+    const from = wordCount;
+    while (wordCount < words.length && startsBefore(words[wordCount], end, encoder.inputRate)) wordCount++;
+    const begun = words.slice(from, wordCount);
+    // Copied because the encoder owns the bytes, and because only a separate buffer can be transferred.
     if (bytes.length > 0 || begun.length > 0) chunks.push({ data: new Uint8Array(bytes), words: begun });
   };
-  const pieces = Math.max(1, Math.round(audio.length / (encoder.inputRate * chunkSeconds)));
-  const length = Math.ceil(audio.length / pieces);
+  const chunkCount = Math.max(1, Math.round(audio.length / (encoder.inputRate * chunkSeconds)));
+  const length = Math.ceil(audio.length / chunkCount);
   for (let start = 0; start < audio.length; start += length) {
     add(encoder.encode(audio.subarray(start, start + length)), start + length);
   }
@@ -92,20 +92,20 @@ function encode(
   return chunks;
 }
 
-function begins(word: Word | undefined, before: number, rate: number): boolean {
+function startsBefore(word: Word | undefined, before: number, rate: number): boolean {
   return word !== undefined && word.beginTime * rate < before * 1000;
 }
 
-function failure(error: unknown): Reply {
+function failureReply(error: unknown): Reply {
   const message = error instanceof Error ? error.message : String(error);
   return { kind: 'failed', reason: error instanceof EngineMissing ? 'engine_missing' : 'internal', message };
 }
 
-// Strictly in order: a job may not be closed while its sentence is being encoded.
-let order = Promise.resolve();
+// Commands run strictly in order, because a stream must not be closed while its sentence is being encoded.
+let lastCommand = Promise.resolve();
 parentPort?.on('message', (command: Command) => {
-  order = order.then(async () => {
-    const reply = await handle(command).catch(failure);
+  lastCommand = lastCommand.then(async () => {
+    const reply = await handle(command).catch(failureReply);
     if (reply)
       parentPort?.postMessage(
         reply,

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 import type { Records, Storage } from '../storage.ts';
 import type { Triggers } from '../triggers.ts';
 
-/** Why a task failed, in the words of its protocol. */
+/** The error of a failed task, as its protocol reports it. */
 interface Failure {
   code: string;
   message: string;
 }
 
-/** Thrown by the work of a task that is at fault itself, for example because a URL leads nowhere. */
+/** Thrown if the request causes the failure of a task, for example with an unreachable URL. */
 export class TaskFailure extends Error implements Failure {
   readonly code: string;
 
@@ -18,13 +18,13 @@ export class TaskFailure extends Error implements Failure {
   }
 }
 
-/** Share of a task's time up to which its progress goes by the clock alone. */
-const steady = 0.8;
+/** Fraction of the duration up to which progress is proportional to the elapsed time. */
+const linearShare = 0.8;
 
-/** How a task is meant to end. */
-export type Fate = Failure | 'expired' | 'never' | 'queued' | undefined;
+/** Outcome that a trigger forces. */
+export type ForcedOutcome = Failure | 'expired' | 'never' | 'queued' | undefined;
 
-/** Where a task stands. Times are milliseconds since the epoch, `progress` is a percentage below 100. */
+/** State of a task. Times are milliseconds since the epoch, `progress` is a percentage below 100. */
 type Stage<Output> =
   | { name: 'queued' }
   | { name: 'running'; startedAt: number; progress: number }
@@ -33,39 +33,39 @@ type Stage<Output> =
   | { name: 'expired'; startedAt: number; endedAt: number }
   | { name: 'canceled'; endedAt: number };
 
-/** What the work of a task leads to: its output, given the end of the task in milliseconds since the epoch. */
-export type Finish<Output> = (endedAt: number) => Output;
+/** Creates the output of a task from its end time in milliseconds since the epoch. */
+export type CreateOutput<Output> = (endedAt: number) => Output;
 
 interface NewTask<Request, Job> {
   id: string;
   request: Request;
   triggers: Triggers;
-  fate: Fate;
+  fate: ForcedOutcome;
   /** Milliseconds after which an unfinished task expires. */
   lifetime?: number;
-  /** What there is to do. It begins at once, and the task does not end before it is done. */
+  /** Work to run. It starts immediately, and the task does not end before it completes. */
   job: Job;
 }
 
-/** A task as it is kept. Times are milliseconds since the epoch. */
+/** A task as it is stored on disk. Times are milliseconds since the epoch. */
 interface TaskRecord<Request, Output, Job> {
   readonly request: Request;
   readonly triggers: Triggers;
-  readonly fate: Fate;
+  readonly fate: ForcedOutcome;
   readonly createdAt: number;
-  /** Milliseconds that it takes, a fifth of them in the queue. */
+  /** Duration in milliseconds, a fifth of it in the queue. */
   readonly duration: number;
   readonly lifetime: number;
-  /** Until it is done. */
+  /** Set until the work completes. */
   job?: Job;
   done?: { at: number; output: Output } | { at: number; failure: Failure };
   canceledAt?: number;
 }
 
-/** A task whose stage follows from the clock, so that nothing has to run while it waits. */
+/** A task whose state is derived from the clock, so a waiting task needs no timer. */
 export class Task<Request, Output> {
   readonly id: string;
-  /** How often it has been looked up. */
+  /** Number of polls so far. */
   polls = 0;
   readonly #record: TaskRecord<Request, Output, unknown>;
   readonly #now: () => number;
@@ -112,7 +112,7 @@ export class Task<Request, Output> {
       : { name: 'succeeded', ...times, output: done.output };
   }
 
-  /** Takes the task out of the queue; false when it is not in it any more. */
+  /** Removes the task from the queue. Returns false if the task is no longer queued. */
   cancel(): boolean {
     if (this.stage().name !== 'queued') return false;
     this.#record.canceledAt = this.#now();
@@ -121,15 +121,16 @@ export class Task<Request, Output> {
     return true;
   }
 
-  /** Waits for the work, and keeps what it leads to. */
-  async follow(work: Promise<Finish<Output>>): Promise<void> {
+  /** Waits for the work and stores its result. */
+  async trackWork(work: Promise<CreateOutput<Output>>): Promise<void> {
     const record = this.#record;
     try {
-      const finish = await work;
+      const createOutput = await work;
       const at = this.#now();
-      if (record.canceledAt === undefined) record.done = { at, output: finish(Math.max(this.#endsAt, at)) };
+      if (record.canceledAt === undefined)
+        record.done = { at, output: createOutput(Math.max(this.#endsAt, at)) };
     } catch (error) {
-      record.done = { at: this.#now(), failure: failureOf(error) };
+      record.done = { at: this.#now(), failure: failureFromError(error) };
     }
     delete record.job;
     this.#save();
@@ -144,7 +145,7 @@ export class Task<Request, Output> {
     return fate === 'never' || fate === 'queued' ? Infinity : this.createdAt + duration;
   }
 
-  /** With a fate nothing is done. */
+  /** A task with a forced outcome has no work. */
   get #doneAt(): number {
     const { fate, done } = this.#record;
     return fate === undefined ? (done?.at ?? Infinity) : this.createdAt;
@@ -152,37 +153,37 @@ export class Task<Request, Output> {
 
   #progress(now: number): number {
     const share = (now - this.#startsAt) / (this.#endsAt - this.#startsAt);
-    // Work that lasts longer than was foreseen slows down, and does not stand still.
-    const isLate = this.#doneAt === Infinity && share > steady;
-    const shown = isLate ? 1 - (1 - steady) * (steady / share) : share;
+    // The progress of work that exceeds its expected duration slows down but never stops.
+    const isLate = this.#doneAt === Infinity && share > linearShare;
+    const shown = isLate ? 1 - (1 - linearShare) * (linearShare / share) : share;
     return Math.max(1, Math.min(99, Math.floor(shown * 100)));
   }
 }
 
-function failureOf(error: unknown): Failure {
+function failureFromError(error: unknown): Failure {
   if (error instanceof TaskFailure) return { code: error.code, message: error.message };
   return { code: 'InternalError', message: 'The task failed inside the service' };
 }
 
 interface TaskBoardOptions<Output, Job> {
   storage: Storage;
-  /** Whose tasks they are, other than those of all other boards. */
+  /** Name of the collection that stores the tasks. */
   name: string;
-  /** Does what a task is for, and may have to do it again after a kill. */
-  work: (job: Job, triggers: Triggers) => Promise<Finish<Output>>;
+  /** Runs the work of a task. Can run again after a kill. */
+  work: (job: Job, triggers: Triggers) => Promise<CreateOutput<Output>>;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Milliseconds that a task takes. */
-  taskTime: number;
-  /** Milliseconds for which a task is known. */
-  retention: number;
+  /** Duration of a task in milliseconds. */
+  taskDurationMs: number;
+  /** Time after which a task is deleted, in milliseconds since its creation. */
+  retentionMs: number;
 }
 
-/** The tasks of one protocol. They are kept; what the last start left undone is begun again. */
+/** The tasks of one protocol, stored on disk. A new process restarts unfinished work. */
 export class TaskBoard<Request, Output, Job> {
   readonly #options: TaskBoardOptions<Output, Job>;
   readonly #records: Records<TaskRecord<Request, Output, Job>>;
-  /** The oldest first. */
+  /** Sorted by creation time, the oldest first. */
   readonly #tasks = new Map<string, Task<Request, Output>>();
 
   constructor(options: TaskBoardOptions<Output, Job>) {
@@ -191,29 +192,29 @@ export class TaskBoard<Request, Output, Job> {
     for (const [id, record] of this.#records.all()) this.#open(id, record);
   }
 
-  /** The task is on disk when this returns. */
+  /** Creates a task and starts its work. The task is durable when this returns. */
   add({ id, job, lifetime = Infinity, ...task }: NewTask<Request, Job>): Task<Request, Output> {
-    const { now, taskTime } = this.#options;
+    const { now, taskDurationMs } = this.#options;
     this.#dropOld();
     const record: TaskRecord<Request, Output, Job> = {
       ...task,
       lifetime,
       createdAt: now(),
-      duration: taskTime * (task.triggers.has('slow') ? 10 : 1),
+      duration: taskDurationMs * (task.triggers.has('slow') ? 10 : 1),
       ...(task.fate === undefined && { job }),
     };
     this.#records.put(id, record);
     return this.#open(id, record);
   }
 
-  /** Undefined also for a task with the trigger `unknown`. */
+  /** Finds a task. Returns undefined for a task with the trigger `unknown`. */
   find(id: string): Task<Request, Output> | undefined {
     this.#dropOld();
     const task = this.#tasks.get(id);
     return task?.triggers.has('unknown') ? undefined : task;
   }
 
-  /** The newest first. */
+  /** Lists the tasks, the newest first. */
   list(): Task<Request, Output>[] {
     this.#dropOld();
     return Array.from(this.#tasks.values()).reverse();
@@ -231,13 +232,13 @@ export class TaskBoard<Request, Output, Job> {
     };
     const task = new Task(id, record, { now, save });
     this.#tasks.set(id, task);
-    // What cannot be saved now, on a full disk, is done again at the next start.
-    if (record.job !== undefined) task.follow(work(record.job, record.triggers)).catch(() => {});
+    // If saving fails, for example on a full disk, the next start repeats the work.
+    if (record.job !== undefined) task.trackWork(work(record.job, record.triggers)).catch(() => {});
     return task;
   }
 
   #dropOld(): void {
-    const oldest = this.#options.now() - this.#options.retention;
+    const oldest = this.#options.now() - this.#options.retentionMs;
     const old: string[] = [];
     for (const task of this.#tasks.values()) {
       if (task.createdAt > oldest) break;
@@ -250,8 +251,8 @@ export class TaskBoard<Request, Output, Job> {
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** `<prefix>-<YYYYMMDDhhmmss>-<5 characters>`; `time` is in milliseconds since the epoch. */
-export function stampedId(prefix: string, time: number): string {
+/** Creates an id of the form `<prefix>-<YYYYMMDDhhmmss>-<5 characters>`. `time` is in milliseconds since the epoch. */
+export function createTimestampedId(prefix: string, time: number): string {
   const stamp = new Date(time).toISOString().replace(/\D/g, '').slice(0, 14);
   const suffix = Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
   return `${prefix}-${stamp}-${suffix}`;

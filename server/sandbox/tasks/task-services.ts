@@ -3,15 +3,15 @@ import type { MediaEngine } from '../media/engine.ts';
 import type { PromisedFile } from '../media/jobs.ts';
 import type { Storage } from '../storage.ts';
 
-/** What the protocols of tasks share. */
+/** Services shared by the asynchronous protocols. */
 export interface TaskServices {
   storage: Storage;
   engine: MediaEngine;
   results: FileStore<PromisedFile>;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Milliseconds that a task takes. */
-  taskTime: number;
-  /** Draw small and coarse files. */
+  /** Duration of a task in milliseconds. */
+  taskDurationMs: number;
+  /** Render small, low-quality files. */
   draft: boolean;
 }

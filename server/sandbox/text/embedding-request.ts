@@ -1,7 +1,7 @@
 import { countTextTokens } from '../billing.ts';
 import { isObject, type JsonObject } from '../http/json-body.ts';
 import { invalidParameter } from '../http/native-error.ts';
-import { requestedModel } from '../models.ts';
+import { resolveModel } from '../models.ts';
 import { Parameters } from '../native/parameters.ts';
 import type { EmbeddingText } from './embedding-vector.ts';
 
@@ -21,7 +21,7 @@ const maxTokens = 8192;
 /** Throws a `NativeError` 400 or 404 for a body that is no request of the protocol. */
 export function readEmbeddingRequest(body: JsonObject): EmbeddingRequest {
   const fields = new Parameters(body, '');
-  const model = requestedModel(body.model, 'embeddings').id;
+  const model = resolveModel(body.model, 'embeddings').id;
   const format = fields.choice('encoding_format', ['float', 'base64'], 'float');
   const dimensions = fields.integer('dimensions', { min: 1, max: maxDimensions }, usualDimensions);
   return { model, texts: readTexts(body.input), packed: format === 'base64', dimensions };

@@ -3,15 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import { type Exchange, type Route, sendText } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
 import type { NativeError } from '../http/native-error.ts';
-import { dropConnection, obeyTriggers } from '../refusals.ts';
-import { inEnvelope } from '../tasks/protocol.ts';
+import { withErrorFormat } from '../tasks/protocol.ts';
+import { applyTriggers, dropConnection } from '../triggered-errors.ts';
 import { findTriggers } from '../triggers.ts';
 import { type EmbeddingRequest, readEmbeddingRequest, tokensOf } from './embedding-request.ts';
 import { embeddingVector } from './embedding-vector.ts';
 
 /** The protocol of embeddings: vectors of texts, which are lexical hashes. */
 export const embeddingRoutes: readonly Route[] = [
-  { methods: ['POST'], path: /^\/v1\/embeddings$/, handler: inEnvelope(publicError, embed) },
+  { methods: ['POST'], path: /^\/v1\/embeddings$/, handler: withErrorFormat(publicError, embed) },
 ];
 
 const maxBodyBytes = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ const maxBodyBytes = 4 * 1024 * 1024;
 async function embed(exchange: Exchange): Promise<void> {
   const request = readEmbeddingRequest(await readJson(exchange.request, maxBodyBytes));
   const triggers = findTriggers(...request.texts.filter((text) => typeof text === 'string'));
-  await obeyTriggers(exchange, triggers);
+  await applyTriggers(exchange, triggers);
   if (triggers.has('malformed')) return sendText(exchange, 200, '{"object":"list","data":[{"embed');
   const { response, signal } = exchange;
   response.writeHead(200, { 'content-type': 'application/json' });

@@ -1,4 +1,4 @@
-import { splitSentences } from '../reading.ts';
+import { splitSentences } from '../sentences.ts';
 import { blankTriggers } from '../triggers.ts';
 import type { MessageRequest } from './message-request.ts';
 

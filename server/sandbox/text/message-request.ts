@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../http/json-body.ts';
-import { requestedModel } from '../models.ts';
+import { resolveModel } from '../models.ts';
 import { Parameters } from '../native/parameters.ts';
 import { PromptTexts } from './prompt-texts.ts';
 
@@ -37,7 +37,7 @@ const longestAnswer = 100_000;
 /** Throws a `NativeError` 400 or 404 for a body that is no request of the protocol. */
 export function readMessageRequest(body: JsonObject): MessageRequest {
   const fields = new Parameters(body, '');
-  if (!fields.has('max_tokens')) throw fields.wrong('max_tokens', 'is required');
+  if (!fields.has('max_tokens')) throw fields.invalid('max_tokens', 'is required');
   const maxTokens = fields.integer('max_tokens', { min: 1, max: Number.MAX_SAFE_INTEGER }, 1);
   return {
     ...readPrompt(body),
@@ -50,9 +50,9 @@ export function readMessageRequest(body: JsonObject): MessageRequest {
 /** What is read of a conversation that is only counted. Throws the same errors. */
 export function readPrompt(body: JsonObject): Omit<MessageRequest, 'maxTokens' | 'stream' | 'stopSequences'> {
   const fields = new Parameters(body, '');
-  const model = requestedModel(body.model, 'messages').id;
+  const model = resolveModel(body.model, 'messages').id;
   const turns = fields.list('messages').filter(isObject);
-  if (turns.length === 0) throw fields.wrong('messages', 'must have a turn');
+  if (turns.length === 0) throw fields.invalid('messages', 'must have a turn');
   const texts = new PromptTexts();
   texts.read(body.system);
   const spoken = turns.map(({ role, content }) => ({ role, ...texts.read(content) }));

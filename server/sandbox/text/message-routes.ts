@@ -4,8 +4,8 @@ import { countTextTokens } from '../billing.ts';
 import { type Exchange, type Handler, type Route, sendJson, sendText } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
 import { internalError, invalidParameter, type NativeError } from '../http/native-error.ts';
-import { dropConnection, obeyTriggers } from '../refusals.ts';
-import { inEnvelope, maxBodyBytes } from '../tasks/protocol.ts';
+import { maxBodyBytes, withErrorFormat } from '../tasks/protocol.ts';
+import { applyTriggers, dropConnection } from '../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
 import { type Message, makeMessage } from './message.ts';
 import { eventsOf } from './message-events.ts';
@@ -18,7 +18,7 @@ export const messageRoutes: readonly Route[] = [
 ];
 
 function answering(handler: Handler): Handler {
-  return inEnvelope(publicError, async (exchange) => {
+  return withErrorFormat(publicError, async (exchange) => {
     const version = exchange.request.headers['compat-version'];
     if (version === undefined || version === '')
       throw invalidParameter('compat-version is required', 'compat-version');
@@ -28,14 +28,14 @@ function answering(handler: Handler): Handler {
 
 async function count(exchange: Exchange): Promise<void> {
   const { question, promptText } = readPrompt(await readJson(exchange.request, maxBodyBytes));
-  await obeyTriggers(exchange, findTriggers(question));
+  await applyTriggers(exchange, findTriggers(question));
   sendJson(exchange, 200, { input_tokens: countTextTokens(promptText) });
 }
 
 async function converse(exchange: Exchange): Promise<void> {
   const request = readMessageRequest(await readJson(exchange.request, maxBodyBytes));
   const triggers = findTriggers(request.question);
-  await obeyTriggers(exchange, triggers);
+  await applyTriggers(exchange, triggers);
   const message = makeMessage(request);
   await (request.stream ? stream : answer)(exchange, request, message, triggers);
 }

@@ -49,8 +49,8 @@ export function pageRoutes(sessions: VerificationSessions): Route[] {
 
   const path = new RegExp(`^${pagePath}$`);
   return [
-    { methods: ['GET', 'HEAD'], path, handler: ask, open: true },
-    { methods: ['POST'], path, handler: decide, open: true },
+    { methods: ['GET', 'HEAD'], path, handler: ask, isPublic: true },
+    { methods: ['POST'], path, handler: decide, isPublic: true },
   ];
 }
 

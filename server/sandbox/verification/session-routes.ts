@@ -2,8 +2,8 @@ import { type Exchange, type Route, sendJson } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
 import { NativeError } from '../http/native-error.ts';
 import { Parameters } from '../native/parameters.ts';
-import { refuseOrHang } from '../refusals.ts';
-import { answerCreate, idOf, inEnvelope, troublePoll } from '../tasks/protocol.ts';
+import { applyPollTriggers, idFromPath, sendCreated, withErrorFormat } from '../tasks/protocol.ts';
+import { failOrHang } from '../triggered-errors.ts';
 import { findTriggers } from '../triggers.ts';
 import { pagePath, pageRoutes } from './page-routes.ts';
 import type { Session, VerificationSessions } from './sessions.ts';
@@ -20,17 +20,17 @@ export function verificationRoutes({ sessions, baseUrl }: VerificationServices):
     const request = new Parameters(await readJson(exchange.request), '');
     const callbackUrl = request.string('callback_url') ?? '';
     if (callbackUrl !== '' && !/^https?:\/\//i.test(URL.parse(callbackUrl)?.href ?? ''))
-      throw request.wrong('callback_url', 'must be an http or https address');
+      throw request.invalid('callback_url', 'must be an http or https address');
     const triggers = findTriggers(callbackUrl, request.string('project_name'));
-    await refuseOrHang(exchange, triggers);
-    await answerCreate(exchange, triggers, shown(sessions.add(callbackUrl, triggers)));
+    await failOrHang(exchange, triggers);
+    await sendCreated(exchange, triggers, shown(sessions.add(callbackUrl, triggers)));
   }
 
   async function read(exchange: Exchange): Promise<void> {
-    const session = sessions.find(idOf(exchange));
+    const session = sessions.find(idFromPath(exchange));
     if (session === undefined || session.triggers.has('unknown'))
       throw new NativeError(404, 'NotFound.Session', 'There is no such session');
-    if (await troublePoll(exchange, session)) return;
+    if (await applyPollTriggers(exchange, session)) return;
     sendJson(exchange, 200, shown(session));
   }
 
@@ -65,8 +65,8 @@ export function verificationRoutes({ sessions, baseUrl }: VerificationServices):
 
   const path = '/api/resource-channel/vendorx/visual-validate/sessions';
   return [
-    { methods: ['POST'], path: new RegExp(`^${path}$`), handler: inEnvelope(sessionError, create) },
-    { methods: ['GET'], path: new RegExp(`^${path}/[^/]+$`), handler: inEnvelope(sessionError, read) },
+    { methods: ['POST'], path: new RegExp(`^${path}$`), handler: withErrorFormat(sessionError, create) },
+    { methods: ['GET'], path: new RegExp(`^${path}/[^/]+$`), handler: withErrorFormat(sessionError, read) },
     ...pageRoutes(sessions),
   ];
 }

@@ -26,7 +26,7 @@ export type SessionStatus = 'pending' | 'verified' | 'failed' | 'expired';
 
 const lifetime = 30 * 60_000;
 /** How long sessions are known after their end. */
-const retention = 24 * 60 * 60_000;
+const retentionMs = 24 * 60 * 60_000;
 /** The result codes of the page. */
 const codes = { passed: 10_000, rejected: 10_001, mismatch: 10_002 };
 
@@ -92,7 +92,7 @@ export class VerificationSessions {
   }
 
   #forgetOld(): void {
-    const oldest = this.#now() - retention;
+    const oldest = this.#now() - retentionMs;
     const old: string[] = [];
     for (const [id, { expiresAt }] of this.#sessions) {
       if (expiresAt >= oldest) break;

@@ -1,20 +1,20 @@
 import type { ClipPlan, FrameSize, Reference } from '../media/clip/clip-plan.ts';
-import { hour } from '../tasks/protocol.ts';
-import type { Finish } from '../tasks/task-board.ts';
+import { hourMs } from '../tasks/protocol.ts';
+import type { CreateOutput } from '../tasks/task-board.ts';
 import type { Triggers } from '../triggers.ts';
 import type { SeenMedia } from './media-loader.ts';
 import type { VideoServices } from './video-services.ts';
 
-const lifetime = 24 * hour;
+const lifetime = 24 * hourMs;
 
 /** Draws a clip. What it leads to keeps the file and returns the URL, as soon as the task's end is known. */
 export async function drawClip(
   { results, engine, draft }: VideoServices,
   plan: ClipPlan,
   triggers: Triggers,
-): Promise<Finish<string>> {
+): Promise<CreateOutput<string>> {
   const file = await engine.run('renderClip', draft ? coarse(plan) : plan);
-  return (endedAt) => results.put(file, plan.container, expiryOf(triggers, endedAt));
+  return (endedAt) => results.storeAndSign(file, plan.container, expiryOf(triggers, endedAt));
 }
 
 /** The same with its last frame, as a PNG. */
@@ -22,9 +22,9 @@ export async function drawLastFrame(
   { results, engine, draft }: VideoServices,
   plan: ClipPlan,
   triggers: Triggers,
-): Promise<Finish<string>> {
+): Promise<CreateOutput<string>> {
   const file = await engine.run('renderLastFrame', draft ? coarse(plan) : plan);
-  return (endedAt) => results.put(file, 'png', expiryOf(triggers, endedAt));
+  return (endedAt) => results.storeAndSign(file, 'png', expiryOf(triggers, endedAt));
 }
 
 const [draftLines, draftRate] = [120, 2];

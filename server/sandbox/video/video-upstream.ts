@@ -22,10 +22,10 @@ export function createVideoUpstream(
   shared: TaskServices,
   { allowPrivateUrls }: { allowPrivateUrls: boolean },
 ): VideoUpstream {
-  const { storage, engine, results, now, taskTime } = shared;
+  const { storage, engine, results, now, taskDurationMs } = shared;
   const media = new MediaLoader({ engine, allowPrivateUrls, ownAddress: () => results.baseUrl });
-  const uploads = new FileStore({ folder: 'uploads', storage, now, capacity: Infinity });
-  const assets = new Assets({ storage, media, files: uploads, now, taskTime });
+  const uploads = new FileStore({ folder: 'uploads', storage, now, maxBytes: Infinity });
+  const assets = new Assets({ storage, media, files: uploads, now, taskDurationMs });
   const services: VideoServices = { ...shared, media, assets };
   return {
     routes: [
@@ -33,7 +33,7 @@ export function createVideoUpstream(
       ...officialRoutes(services),
       ...etaRoutes(services),
       ...assetRoutes(services),
-      { methods: ['GET', 'HEAD'], path: /^\/uploads\/[^/]+$/, handler: uploads.serve, open: true },
+      { methods: ['GET', 'HEAD'], path: /^\/uploads\/[^/]+$/, handler: uploads.serve, isPublic: true },
     ],
     setAddress(url) {
       uploads.baseUrl = url;

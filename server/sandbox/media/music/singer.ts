@@ -1,5 +1,5 @@
 import libsamplerate from '@alexanderolsen/libsamplerate-js';
-import { engineLanguages, spokenLanguage } from '../../language.ts';
+import { chooseLanguage, engineLanguages } from '../../language.ts';
 import { EngineMissing, type Espeak, engineSampleRate, loadEspeak } from '../../speech/espeak.ts';
 import { frequencyOf } from './harmony.ts';
 import { songRate } from './instruments/tone.ts';
@@ -91,7 +91,7 @@ async function speakWord(text: string, voice: VoiceName, module: string): Promis
 }
 
 async function voiceWord(text: string, voice: Voice, module: string): Promise<SpokenWord | undefined> {
-  const language = spokenLanguage(text, undefined);
+  const language = chooseLanguage(text, undefined);
   const accent = language === 'en' ? 'gmw/en-US' : engineLanguages[language];
   const engine = engines.get(module) ?? loadEspeak(module);
   engines.set(module, engine);

@@ -1,10 +1,12 @@
-/** Encodes one stream of mono floats piece by piece. Returned bytes may be empty and hold until the next call. */
+/**
+ * Encodes a stream of mono float samples in chunks. The returned bytes can be empty and are valid until the next call.
+ */
 export interface AudioEncoder {
-  /** Samples a second that `encode` expects; differs from the asked rate where the codec does not know that rate. */
+  /** Samples per second that `encode` expects. Differs from the requested rate if the codec does not support it. */
   readonly inputRate: number;
   encode(samples: Float32Array): Uint8Array;
-  /** The rest of the stream; nothing may follow. */
+  /** Returns the rest of the stream. No call of `encode` can follow. */
   finish(): Uint8Array;
-  /** Gives back what the encoder holds; called exactly once. */
+  /** Releases the encoder. Must be called exactly once. */
   release(): void;
 }

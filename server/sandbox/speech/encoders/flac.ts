@@ -5,7 +5,7 @@ import type { AudioEncoder } from './encoder.ts';
 const blockSize = 4096;
 const streamInfoLength = 34;
 
-/** Checksum of a frame header (polynomial 0x07). */
+/** Computes the checksum of a frame header (polynomial 0x07). */
 export function crc8(bytes: Uint8Array): number {
   let value = 0;
   for (const byte of bytes) {
@@ -21,21 +21,21 @@ const crc16Table = Uint16Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** Checksum of a whole frame (polynomial 0x8005). */
+/** Computes the checksum of a whole frame (polynomial 0x8005). */
 export function crc16(bytes: Uint8Array): number {
   let value = 0;
   for (const byte of bytes) value = ((value << 8) & 0xffff) ^ (crc16Table[(value >> 8) ^ byte] ?? 0);
   return value;
 }
 
-/** FLAC with verbatim subframes: valid and lossless, but not smaller than PCM. */
+/** Creates a FLAC encoder with verbatim subframes: valid and lossless, but not smaller than PCM. */
 export function createFlacEncoder({ sampleRate, channels }: AudioSettings): AudioEncoder {
   let frameNumber = 0;
   let started = false;
   let rest = new Float32Array();
 
   function frame(samples: Float32Array): Buffer {
-    const header = [0xff, 0xf8, 0x70, ((channels - 1) << 4) | 0x08, ...codedNumber(frameNumber++)];
+    const header = [0xff, 0xf8, 0x70, ((channels - 1) << 4) | 0x08, ...encodeFrameNumber(frameNumber++)];
     header.push((samples.length - 1) >> 8, (samples.length - 1) & 0xff);
     header.push(crc8(Uint8Array.from(header)));
     const subframe = Buffer.concat([Buffer.from([0x02]), Buffer.from(toPcm16(samples, 1)).swap16()]);
@@ -52,7 +52,7 @@ export function createFlacEncoder({ sampleRate, channels }: AudioSettings): Audi
     input.set(rest);
     input.set(samples, rest.length);
     let position = 0;
-    // Only the last block of a fixed-size stream may be shorter.
+    // Only the last block of a stream with a fixed block size can be shorter.
     while (input.length - position >= blockSize || (final && position < input.length)) {
       parts.push(frame(input.subarray(position, position + blockSize)));
       position += blockSize;
@@ -69,7 +69,7 @@ export function createFlacEncoder({ sampleRate, channels }: AudioSettings): Audi
   };
 }
 
-/** Stream marker and STREAMINFO; frame sizes, total length and checksum are left "unknown". */
+/** Returns the stream marker and STREAMINFO. Frame sizes, total length and checksum are set to "unknown". */
 function streamHeader(sampleRate: number, channels: number): Buffer {
   const header = Buffer.alloc(8 + streamInfoLength);
   header.write('fLaC', 0, 'latin1');
@@ -82,14 +82,14 @@ function streamHeader(sampleRate: number, channels: number): Buffer {
   return header;
 }
 
-/** Writes the total number of samples a channel into the header of a whole file, in place. */
+/** Writes the total number of samples per channel to the header of a complete file, in place. */
 export function completeFlac(file: Buffer, samples: number): void {
   const fields = file.readBigUInt64BE(18);
   file.writeBigUInt64BE((fields & ~0xfffffffffn) | BigInt(samples), 18);
 }
 
-/** A frame number in the stretched UTF-8 form of the format. */
-function codedNumber(value: number): number[] {
+/** Encodes a frame number in the extended UTF-8 form of FLAC. */
+function encodeFrameNumber(value: number): number[] {
   if (value < 0x80) return [value];
   if (value < 0x800) return [0xc0 | (value >> 6), 0x80 | (value & 0x3f)];
   return [0xe0 | (value >> 12), 0x80 | ((value >> 6) & 0x3f), 0x80 | (value & 0x3f)];

@@ -7,16 +7,16 @@ type BitRate = NonNullable<Parameters<Lame['configure']>[0]['bitrate']>;
 
 const bitRates: readonly BitRate[] = [8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 
-// Compiling the codec takes longer than a sentence, so finished instances are kept for the next stream.
+// Compiling the codec takes longer than encoding a sentence, so idle instances are reused.
 const idle: Lame[] = [];
 
-/** Constant bit rate MP3; a rate the MPEG version does not have becomes the nearest it has. */
+/** Creates an MP3 encoder with a constant bit rate, rounded down to the next standard rate. */
 export async function createMp3Encoder(settings: AudioSettings): Promise<AudioEncoder> {
   const { sampleRate, channels } = settings;
-  const asked = (settings.bitRate ?? (sampleRate >= 32000 ? 128_000 : 64_000)) / 1000;
+  const requested = (settings.bitRate ?? (sampleRate >= 32000 ? 128_000 : 64_000)) / 1000;
   const lame = idle.pop() ?? (await createLame());
-  const bitrate = bitRates.findLast((rate) => rate <= asked) ?? 8;
-  // The output rate is fixed to the input's, or the codec lowers it by itself at low bit rates.
+  const bitrate = bitRates.findLast((rate) => rate <= requested) ?? 8;
+  // The output rate is set explicitly, because the codec would lower it at low bit rates.
   lame.configure({ sampleRate, channels, bitrate, outputSampleRate: sampleRate as 22050 });
   return {
     inputRate: sampleRate,

@@ -5,7 +5,7 @@ import type { AudioEncoder } from './encoder.ts';
 const headerLength = 44;
 const unknownLength = 0xffffffff;
 
-/** A WAV stream: its header, in the first piece, says "length unknown". `completeWav` mends it when all is there. */
+/** Creates a WAV encoder. The header in the first chunk has an unknown length, which `completeWav` replaces. */
 export function createWavEncoder({ sampleRate, channels }: AudioSettings): AudioEncoder {
   let started = false;
   return {
@@ -24,7 +24,7 @@ export function createWavEncoder({ sampleRate, channels }: AudioSettings): Audio
   };
 }
 
-/** Header of 16-bit PCM; `dataLength` is in bytes. */
+/** Creates a header for 16-bit PCM. `dataLength` is in bytes. */
 export function wavHeader(sampleRate: number, channels: number, dataLength: number): Buffer {
   const header = Buffer.alloc(headerLength);
   header.write('RIFF', 0, 'latin1');
@@ -42,13 +42,13 @@ export function wavHeader(sampleRate: number, channels: number, dataLength: numb
   return header;
 }
 
-/** Writes the real lengths into the header of a whole WAV file, in place. */
+/** Writes the actual lengths to the header of a complete file, in place. */
 export function completeWav(file: Buffer): void {
   file.writeUInt32LE(file.length - 8, 4);
   file.writeUInt32LE(file.length - headerLength, 40);
 }
 
-/** Bare 16-bit little-endian samples. */
+/** Creates an encoder for 16-bit little-endian samples without a header. */
 export function createPcmEncoder({ sampleRate, channels }: AudioSettings): AudioEncoder {
   return {
     inputRate: sampleRate,

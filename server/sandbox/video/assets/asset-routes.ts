@@ -2,10 +2,10 @@ import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { invalidParameter, type NativeError } from '../../http/native-error.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
-import { requestedModel } from '../../models.ts';
+import { resolveModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
-import { refuseOrHang } from '../../refusals.ts';
-import { answerCreate, idOf, inEnvelope, troublePoll } from '../../tasks/protocol.ts';
+import { applyPollTriggers, idFromPath, sendCreated, withErrorFormat } from '../../tasks/protocol.ts';
+import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers } from '../../triggers.ts';
 import { VerifiedGroups } from '../../verified-groups.ts';
 import type { VideoServices } from '../video-services.ts';
@@ -22,35 +22,35 @@ export function assetRoutes({ assets, storage }: VideoServices): Route[] {
     const request = new Parameters(await readJson(exchange.request), '');
     const url = request.pattern('url', /^https?:\/\//i, 'an http or https address');
     const kind = kinds[request.requiredString('asset_type').toLowerCase()];
-    if (!kind) throw request.wrong('asset_type', 'must be Image, Video or Audio');
+    if (!kind) throw request.invalid('asset_type', 'must be Image, Video or Audio');
     const name = request.string('name') ?? '';
     const groupId = request.string('group_id');
     if (groupId !== undefined && !groups.has(groupId))
-      throw request.wrong('group_id', 'must be the group of a verified person');
+      throw request.invalid('group_id', 'must be the group of a verified person');
     const triggers = findTriggers(name, url);
     const overseas = readRegion(exchange);
-    await refuseOrHang(exchange, triggers);
+    await failOrHang(exchange, triggers);
     const { id: Id } = assets.add({ kind, url, name, overseas, groupId }, triggers);
-    await answerCreate(exchange, triggers, { code: 0, message: 'success', data: { Id } });
+    await sendCreated(exchange, triggers, { code: 0, message: 'success', data: { Id } });
   }
 
   async function show(exchange: Exchange): Promise<void> {
-    const asset = assets.find(idOf(exchange), readRegion(exchange));
+    const asset = assets.find(idFromPath(exchange), readRegion(exchange));
     if (!asset) throw unknownAsset();
-    if (await troublePoll(exchange, asset)) return;
+    if (await applyPollTriggers(exchange, asset)) return;
     sendJson(exchange, 200, { code: 0, message: 'success', data: showAsset(asset, assets) });
   }
 
   return [
-    { methods: ['POST'], path: /^\/api\/assets\/upload$/, handler: inEnvelope(assetError, upload) },
-    { methods: ['GET'], path: /^\/api\/assets\/[^/]+$/, handler: inEnvelope(assetError, show) },
+    { methods: ['POST'], path: /^\/api\/assets\/upload$/, handler: withErrorFormat(assetError, upload) },
+    { methods: ['GET'], path: /^\/api\/assets\/[^/]+$/, handler: withErrorFormat(assetError, show) },
   ];
 }
 
 function readRegion({ url }: Exchange): boolean {
   const model = url.searchParams.get('model');
   if (model === null) return false;
-  if (!isOverseas(requestedModel(model, 'official').id))
+  if (!isOverseas(resolveModel(model, 'official').id))
     throw invalidParameter('model is only given for the overseas model', 'model');
   return true;
 }
@@ -67,7 +67,7 @@ function showAsset(asset: Asset, assets: Assets): object {
     ProjectName: 'default',
     CreateTime: isoTime(asset.createdAt),
     UpdateTime: isoTime('endedAt' in stage ? stage.endedAt : asset.createdAt),
-    ...(stage.name === 'succeeded' && { URL: assets.urlOf(stage) }),
+    ...(stage.name === 'succeeded' && { URL: assets.signUrl(stage) }),
     ...(stage.name === 'failed' && { Error: { Code: stage.failure.code, Message: stage.failure.message } }),
   };
 }

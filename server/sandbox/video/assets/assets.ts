@@ -2,7 +2,13 @@ import type { FileStore } from '../../http/file-store.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
 import type { Storage } from '../../storage.ts';
-import { type Fate, stampedId, type Task, TaskBoard, TaskFailure } from '../../tasks/task-board.ts';
+import {
+  createTimestampedId,
+  type ForcedOutcome,
+  type Task,
+  TaskBoard,
+  TaskFailure,
+} from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import { assetLimits } from '../media-limits.ts';
 import type { MediaLoader, SeenMedia } from '../media-loader.ts';
@@ -33,7 +39,7 @@ interface AssetsOptions {
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Milliseconds that the checks take. */
-  taskTime: number;
+  taskDurationMs: number;
 }
 
 const reference = /^asset:\/\//i;
@@ -54,18 +60,18 @@ export class Assets {
     this.#assets = new TaskBoard({
       ...options,
       name: 'asset',
-      retention: Infinity,
+      retentionMs: Infinity,
       work: async ({ kind, url }) => {
         const { bytes, ...seen } = await media.load(kind, url, assetLimits[kind]);
-        return () => ({ media: seen, file: files.keep(bytes, seen.facts.format, forever) });
+        return () => ({ media: seen, file: files.store(bytes, seen.facts.format, forever) });
       },
     });
-    this.groupId = storage.fact('asset group', () => stampedId('group', now()));
+    this.groupId = storage.getOrCreate('asset group', () => createTimestampedId('group', now()));
   }
 
   add(request: AssetRequest, triggers: Triggers): Asset {
     return this.#assets.add({
-      id: stampedId('asset', this.#options.now()),
+      id: createTimestampedId('asset', this.#options.now()),
       request,
       triggers,
       fate: fateOf(request, triggers),
@@ -98,10 +104,10 @@ export class Assets {
   }
 
   /** A new URL each time that the last one has run out. */
-  urlOf({ output, endedAt }: { output: AssetOutput; endedAt: number }): string {
+  signUrl({ output, endedAt }: { output: AssetOutput; endedAt: number }): string {
     const { now, files } = this.#options;
     const runOut = Math.floor((now() - endedAt) / urlLifetime);
-    return files.urlOf(output.file, endedAt + (runOut + 1) * urlLifetime);
+    return files.signUrl(output.file, endedAt + (runOut + 1) * urlLifetime);
   }
 }
 
@@ -110,7 +116,7 @@ export function isOverseas(model: string): boolean {
   return model.startsWith('zeta-');
 }
 
-function fateOf({ kind }: AssetRequest, triggers: Triggers): Fate {
+function fateOf({ kind }: AssetRequest, triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('sensitive')) {
     const media = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;

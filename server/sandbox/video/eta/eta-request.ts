@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../http/json-body.ts';
 import { invalidParameter } from '../../http/native-error.ts';
-import { requestedModel } from '../../models.ts';
+import { resolveModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
 import { isDataUrl } from '../media-loader.ts';
 
@@ -28,7 +28,7 @@ const maxReferences = 7;
 
 /** Reads the body of a request. Throws a `NativeError` for what its fields alone show to be wrong. */
 export function readEtaRequest(body: JsonObject, path: EtaAction): EtaRequest {
-  const { id: model } = requestedModel(body.model, 'eta');
+  const { id: model } = resolveModel(body.model, 'eta');
   const newer = model.includes('-1.5');
   const request = new Parameters(body, '');
   const image = readUrl(request, 'image');
@@ -41,14 +41,14 @@ export function readEtaRequest(body: JsonObject, path: EtaAction): EtaRequest {
   // A video in an ordinary request means an edit, too.
   const action = path === 'generations' && video !== undefined ? 'edits' : path;
 
-  if (action !== 'generations' && video === undefined) throw request.wrong('video', 'is required');
-  if (video !== undefined && newer) throw request.wrong('video', `is not taken by ${model}`);
+  if (action !== 'generations' && video === undefined) throw request.invalid('video', 'is required');
+  if (video !== undefined && newer) throw request.invalid('video', `is not taken by ${model}`);
   if (video !== undefined && (image !== undefined || references.length > 0))
     throw invalidParameter('video excludes image and reference_images', 'video');
   if (image !== undefined && references.length > 0)
     throw invalidParameter('image and reference_images exclude each other', 'image');
   if (resolution === '1080p' && (!newer || references.length > 0))
-    throw request.wrong(
+    throw request.invalid(
       'resolution',
       'is 1080p, which only the 1.5 model takes, and not with reference_images',
     );

@@ -2,9 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
-import { refuseOrHang } from '../../refusals.ts';
-import { answerCreate, hour, idOf, inEnvelope, maxBodyBytes, troublePoll } from '../../tasks/protocol.ts';
-import { type Fate, type Task, TaskBoard } from '../../tasks/task-board.ts';
+import {
+  applyPollTriggers,
+  hourMs,
+  idFromPath,
+  maxBodyBytes,
+  sendCreated,
+  withErrorFormat,
+} from '../../tasks/protocol.ts';
+import { type ForcedOutcome, type Task, TaskBoard } from '../../tasks/task-board.ts';
+import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
 import type { VideoServices } from '../video-services.ts';
 import { type EtaAction, type EtaRequest, readEtaRequest } from './eta-request.ts';
@@ -12,7 +19,7 @@ import { type EtaOutput, workOnEta } from './eta-work.ts';
 
 type EtaTask = Task<Pick<EtaRequest, 'model'>, EtaOutput>;
 
-const retention = 24 * hour;
+const retentionMs = 24 * hourMs;
 /** Of the polls of an unfinished task every so many answer with 202 and nothing else. */
 const emptyEvery = 3;
 
@@ -21,25 +28,25 @@ export function etaRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<Pick<EtaRequest, 'model'>, EtaOutput, EtaRequest>({
     ...services,
     name: 'eta',
-    retention,
+    retentionMs,
     work: (request, triggers) => workOnEta(services, request, triggers),
   });
 
   async function create(exchange: Exchange): Promise<void> {
-    const action = idOf(exchange) as EtaAction;
+    const action = idFromPath(exchange) as EtaAction;
     const request = readEtaRequest(await readJson(exchange.request, maxBodyBytes), action);
     const triggers = findTriggers(request.prompt, request.image, request.video, ...request.references);
-    await refuseOrHang(exchange, triggers);
+    await failOrHang(exchange, triggers);
     const { model } = request;
     const fate = fateOf(triggers);
     const task = tasks.add({ id: randomUUID(), request: { model }, triggers, fate, job: request });
-    await answerCreate(exchange, triggers, { request_id: task.id });
+    await sendCreated(exchange, triggers, { request_id: task.id });
   }
 
   async function poll(exchange: Exchange): Promise<void> {
-    const task = tasks.find(idOf(exchange));
+    const task = tasks.find(idFromPath(exchange));
     if (!task) throw new NativeError(404, 'not_found', 'There is no such request');
-    if (await troublePoll(exchange, task)) return;
+    if (await applyPollTriggers(exchange, task)) return;
     const { name } = task.stage();
     if ((name === 'queued' || name === 'running') && task.polls % emptyEvery === 0)
       exchange.response.writeHead(202, { 'content-length': 0 }).end();
@@ -50,9 +57,9 @@ export function etaRoutes(services: VideoServices): Route[] {
     {
       methods: ['POST'],
       path: /^\/v1\/videos\/(generations|edits|extensions)$/,
-      handler: inEnvelope(etaError, create),
+      handler: withErrorFormat(etaError, create),
     },
-    { methods: ['GET'], path: /^\/v1\/videos\/[^/]+$/, handler: inEnvelope(etaError, poll) },
+    { methods: ['GET'], path: /^\/v1\/videos\/[^/]+$/, handler: withErrorFormat(etaError, poll) },
   ];
 }
 
@@ -90,7 +97,7 @@ function finished({ request, triggers }: EtaTask, { url, duration }: EtaOutput):
 }
 
 /** Unsuitable output is no failure here, but a finished task without a video. */
-function fateOf(triggers: Triggers): Fate {
+function fateOf(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
-import type { Finish } from '../../tasks/task-board.ts';
+import type { CreateOutput } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import { drawClip, frameSize, linesOf, referenceOf } from '../clip.ts';
 import { etaLimits } from '../media-limits.ts';
@@ -20,7 +20,7 @@ export async function workOnEta(
   services: VideoServices,
   request: EtaRequest,
   triggers: Triggers,
-): Promise<Finish<EtaOutput>> {
+): Promise<CreateOutput<EtaOutput>> {
   const { media } = services;
   const [image, video, references] = await Promise.all([
     request.image === undefined ? undefined : media.load('image', request.image, etaLimits.image),

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import type { ModelPlan } from '../../media/jobs.ts';
-import { requestedModel } from '../../models.ts';
+import { resolveModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
-import { hour } from '../../tasks/protocol.ts';
-import type { Finish } from '../../tasks/task-board.ts';
+import { hourMs } from '../../tasks/protocol.ts';
+import type { CreateOutput } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import { model3dLimits } from '../media-limits.ts';
 import type { VideoServices } from '../video-services.ts';
@@ -24,13 +24,13 @@ export interface Model3dRequest {
 
 const maxPromptCharacters = 1024;
 const textureSizes = { standard: 512, detailed: 1024 };
-const lifetime = 2 * hour;
+const lifetime = 2 * hourMs;
 
 /** Reads the body of a 3D request. Throws a `NativeError` for what its fields alone show to be wrong. */
 export function readModel3dRequest(body: JsonObject): Model3dRequest {
   const request = new Parameters(body, '');
   if (body.model === undefined) throw new NativeError(400, 'BadRequest.EmptyModel', 'model is required');
-  const { id: model } = requestedModel(body.model, 'native_3d');
+  const { id: model } = resolveModel(body.model, 'native_3d');
   const input = request.object('input');
   if (!input) throw new NativeError(400, 'BadRequest.EmptyInput', 'input is required');
   const kinds = ['prompt', 'image', 'images'].filter((name) => input.has(name));
@@ -40,7 +40,7 @@ export function readModel3dRequest(body: JsonObject): Model3dRequest {
   const quality = parameters.choice('texture_quality', ['standard', 'detailed'], 'standard');
   const texture = parameters.flag('texture', true);
   const pbr = parameters.flag('pbr', true);
-  if (!texture && pbr) throw parameters.wrong('pbr', 'must be false when texture is false');
+  if (!texture && pbr) throw parameters.invalid('pbr', 'must be false when texture is false');
   return {
     model,
     prompt: input.has('prompt') ? input.limitedString('prompt', maxPromptCharacters) : '',
@@ -55,12 +55,12 @@ function readViews(input: Parameters): (string | undefined)[] {
   if (!input.has('images')) return [];
   const views = input.objects('images', 4).map((view) => {
     if (!view.has('type') && !view.has('file_token')) return undefined;
-    if (view.optionalChoice('type', ['jpeg', 'png']) === undefined) throw view.wrong('type', 'is required');
+    if (view.optionalChoice('type', ['jpeg', 'png']) === undefined) throw view.invalid('type', 'is required');
     return view.requiredString('file_token');
   });
   if (views.length !== 4)
-    throw input.wrong('images', 'must have exactly four members: front, left, back, right');
-  if (views[0] === undefined) throw input.wrong('images[0]', 'must not be empty');
+    throw input.invalid('images', 'must have exactly four members: front, left, back, right');
+  if (views[0] === undefined) throw input.invalid('images[0]', 'must not be empty');
   return views;
 }
 
@@ -69,7 +69,7 @@ export async function workOnModel3d(
   { media, results, engine }: VideoServices,
   request: Model3dRequest,
   triggers: Triggers,
-): Promise<Finish<NativeOutput>> {
+): Promise<CreateOutput<NativeOutput>> {
   const views = await Promise.all(
     request.views.map(async (url) =>
       url === undefined ? undefined : (await media.load('image', url, model3dLimits.image)).thumbnail,
@@ -81,13 +81,13 @@ export async function workOnModel3d(
   const preview = await engine.run('renderModelPreview', plan);
   return (endedAt) => {
     const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
-    const url = results.put(model, 'glb', expiresAt);
+    const url = results.storeAndSign(model, 'glb', expiresAt);
     return {
       output: {
         ...(prompt !== '' && { orig_prompt: prompt }),
         results: {
           ...(pbr ? { pbr_model_url: url } : { base_model_url: url }),
-          rendered_image_url: results.put(preview, 'webp', expiresAt),
+          rendered_image_url: results.storeAndSign(preview, 'webp', expiresAt),
         },
       },
     };

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { type JsonObject, readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
-import { refuseOrHang } from '../../refusals.ts';
-import { answerCreate, hour, idOf, maxBodyBytes, troublePoll } from '../../tasks/protocol.ts';
-import { type Fate, type Task, TaskBoard } from '../../tasks/task-board.ts';
+import { applyPollTriggers, hourMs, idFromPath, maxBodyBytes, sendCreated } from '../../tasks/protocol.ts';
+import { type ForcedOutcome, type Task, TaskBoard } from '../../tasks/task-board.ts';
+import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
 import type { VideoServices } from '../video-services.ts';
 import { type Model3dRequest, readModel3dRequest, workOnModel3d } from './model3d.ts';
@@ -15,14 +15,14 @@ type Job = { kind: 'video'; request: VideoRequest } | { kind: 'model3d'; request
 
 type NativeTask = Task<undefined, NativeOutput>;
 
-const retention = 24 * hour;
+const retentionMs = 24 * hourMs;
 
 /** The native protocol: gamma video and 3D, whose tasks are polled at one path. */
 export function nativeRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<undefined, NativeOutput, Job>({
     ...services,
     name: 'native',
-    retention,
+    retentionMs,
     work: ({ kind, request }, triggers) =>
       kind === 'video'
         ? workOnVideo(services, request, triggers)
@@ -35,7 +35,7 @@ export function nativeRoutes(services: VideoServices): Route[] {
       throw new NativeError(403, 'AccessDenied', 'The current user api does not support synchronous calls');
     const job = readJob(body);
     const triggers = findTriggers(...textsOf(job));
-    await refuseOrHang(exchange, triggers);
+    await failOrHang(exchange, triggers);
     const task = tasks.add({
       id: randomUUID(),
       request: undefined,
@@ -43,16 +43,16 @@ export function nativeRoutes(services: VideoServices): Route[] {
       fate: fateOf(triggers),
       job,
     });
-    await answerCreate(exchange, triggers, {
+    await sendCreated(exchange, triggers, {
       output: { task_status: 'PENDING', task_id: task.id },
       request_id: exchange.requestId,
     });
   }
 
   async function poll(exchange: Exchange): Promise<void> {
-    const id = idOf(exchange);
+    const id = idFromPath(exchange);
     const task = tasks.find(id);
-    if (task && (await troublePoll(exchange, task))) return;
+    if (task && (await applyPollTriggers(exchange, task))) return;
     const shown = task ? show(task) : undefined;
     sendJson(exchange, 200, {
       request_id: exchange.requestId,
@@ -90,7 +90,7 @@ function textsOf({ kind, request }: Job): (string | undefined)[] {
   return [request.prompt, ...(kind === 'video' ? request.media.map(({ url }) => url) : request.views)];
 }
 
-function fateOf(triggers: Triggers): Fate {
+function fateOf(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { JsonObject } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
-import { requestedModel } from '../../models.ts';
+import { resolveModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
 import { isDataUrl } from '../media-loader.ts';
 
@@ -55,7 +55,7 @@ const maxCounts: Readonly<Record<MediaType, number>> = {
 /** Reads the body of a video request. Throws a `NativeError` for what its fields alone show to be wrong. */
 export function readVideoRequest(body: JsonObject): VideoRequest {
   if (body.model === undefined) throw new NativeError(400, 'BadRequest.EmptyModel', 'model is required');
-  const { id: model } = requestedModel(body.model, 'native_video');
+  const { id: model } = resolveModel(body.model, 'native_video');
   const request = new Parameters(body, '');
   const input = request.object('input');
   if (!input) throw new NativeError(400, 'BadRequest.EmptyInput', 'input is required');
@@ -65,7 +65,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
   checkCombination(media);
   const parameters = request.object('parameters') ?? new Parameters({}, 'parameters');
   const duration = parameters.integer('duration', { min: -1, max: maxSeconds }, 5);
-  if (duration === 0 || duration === 1) throw parameters.wrong('duration', 'must be -1 or 2 to 30');
+  if (duration === 0 || duration === 1) throw parameters.invalid('duration', 'must be -1 or 2 to 30');
   parameters.flag('prompt_extend', true);
   return {
     model,
@@ -82,16 +82,16 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
 
 function readMediaItem(item: Parameters): MediaItem {
   const type = item.optionalChoice('type', mediaTypes);
-  if (type === undefined) throw item.wrong('type', 'is required');
+  if (type === undefined) throw item.invalid('type', 'is required');
   const url = item.requiredString('url');
   if (type === 'link') {
-    if (!/^https?:\/\//i.test(url)) throw item.wrong('url', 'must be an http or https address');
+    if (!/^https?:\/\//i.test(url)) throw item.invalid('url', 'must be an http or https address');
   } else if (/^data:/i.test(url)) {
     const image = type === 'first_frame' || type === 'last_frame' || type === 'reference_image';
-    if (!image) throw item.wrong('url', 'must not be a data URL');
-    if (!isDataUrl(url, 'image')) throw item.wrong('url', 'is no Base64 data URL of an image');
+    if (!image) throw item.invalid('url', 'must not be a data URL');
+    if (!isDataUrl(url, 'image')) throw item.invalid('url', 'is no Base64 data URL of an image');
   } else if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
-    throw item.wrong('url', 'must be a URL');
+    throw item.invalid('url', 'must be a URL');
   }
   return { type, url };
 }

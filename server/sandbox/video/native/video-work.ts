@@ -1,5 +1,5 @@
 import type { ClipPlan, Reference } from '../../media/clip/clip-plan.ts';
-import { type Finish, TaskFailure } from '../../tasks/task-board.ts';
+import { type CreateOutput, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import {
   chooseSeconds,
@@ -47,7 +47,7 @@ export async function workOnVideo(
   services: VideoServices,
   request: VideoRequest,
   triggers: Triggers,
-): Promise<Finish<NativeOutput>> {
+): Promise<CreateOutput<NativeOutput>> {
   const loaded = await Promise.all(request.media.map((item) => loadItem(services, item)));
   const ofType = (type: MediaType) =>
     loaded.flatMap((item) => (item.type === type && item.media ? [item.media] : []));

@@ -48,7 +48,7 @@ export function readContent(request: Parameters, bounds: ModelBounds): OfficialC
   let draftTaskId: string | undefined;
   for (const [index, item] of request.objects('content', maxItems).entries()) {
     const type = item.optionalChoice('type', types);
-    if (type === undefined) throw item.wrong('type', 'is required');
+    if (type === undefined) throw item.invalid('type', 'is required');
     if (type === 'text') texts.push(item.requiredString('text'));
     else if (type === 'draft_task') draftTaskId = item.requiredObject('draft_task').requiredString('id');
     else media.push(readMedia(item, type, `content[${index}].${type}.url`));
@@ -65,10 +65,10 @@ function readMedia(item: Parameters, type: keyof typeof mediaTypes, field: strin
   const place = item.requiredObject(type);
   const url = place.requiredString('url');
   if (/^data:/i.test(url)) {
-    if (kind === 'video') throw place.wrong('url', 'must not be a data URL');
-    if (!isDataUrl(url, kind)) throw place.wrong('url', `is no Base64 data URL of ${kind}`);
+    if (kind === 'video') throw place.invalid('url', 'must not be a data URL');
+    if (!isDataUrl(url, kind)) throw place.invalid('url', `is no Base64 data URL of ${kind}`);
   } else if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
-    throw place.wrong('url', 'must be a URL, an asset reference or a data URL');
+    throw place.invalid('url', 'must be a URL, an asset reference or a data URL');
   }
   return { kind, role: item.choice('role', roles, defaultRole), url, field, hasRole: item.has('role') };
 }

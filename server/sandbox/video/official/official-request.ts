@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { JsonObject } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
-import { requestedModel } from '../../models.ts';
+import { resolveModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
 import { type OfficialContent, readContent } from './content.ts';
 import { boundsOf, type ModelBounds } from './model-bounds.ts';
@@ -41,7 +41,7 @@ export interface OfficialRequest extends OfficialContent {
 export function readOfficialRequest(body: JsonObject): OfficialRequest {
   for (const name of ['model', 'content'])
     if (body[name] === undefined || body[name] === null) throw missing(name);
-  const { id: model } = requestedModel(body.model, 'official');
+  const { id: model } = resolveModel(body.model, 'official');
   const request = new Parameters(body, '');
   const bounds = boundsOf(model);
   const content = readContent(request, bounds);
@@ -82,11 +82,11 @@ function readLength(request: Parameters, { seconds, defaultSeconds }: ModelBound
   const frames = request.has('frames')
     ? request.integer('frames', { min: 24, max: seconds[1] * 24 }, 24)
     : undefined;
-  if (frames !== undefined && request.has('duration')) throw request.wrong('frames', 'excludes duration');
+  if (frames !== undefined && request.has('duration')) throw request.invalid('frames', 'excludes duration');
   const fallback = taskType === 'edit' ? -1 : defaultSeconds;
   const duration = request.integer('duration', { min: -1, max: seconds[1] }, fallback);
   if (duration !== -1 && duration < seconds[0])
-    throw request.wrong('duration', `must be -1 or ${seconds.join(' to ')}`);
+    throw request.invalid('duration', `must be -1 or ${seconds.join(' to ')}`);
   return { duration, frames };
 }
 

@@ -1,9 +1,16 @@
 import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
-import { refuseOrHang } from '../../refusals.ts';
-import { answerCreate, hour, idOf, inEnvelope, maxBodyBytes, troublePoll } from '../../tasks/protocol.ts';
-import { type Fate, stampedId, TaskBoard } from '../../tasks/task-board.ts';
+import {
+  applyPollTriggers,
+  hourMs,
+  idFromPath,
+  maxBodyBytes,
+  sendCreated,
+  withErrorFormat,
+} from '../../tasks/protocol.ts';
+import { createTimestampedId, type ForcedOutcome, TaskBoard } from '../../tasks/task-board.ts';
+import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
 import type { VideoServices } from '../video-services.ts';
 import { type OfficialRequest, readOfficialRequest } from './official-request.ts';
@@ -12,14 +19,14 @@ import { showTask, statusOf } from './task-view.ts';
 
 type OfficialBoard = TaskBoard<OfficialRequest, OfficialOutput, OfficialRequest>;
 
-const retention = 7 * 24 * hour;
+const retentionMs = 7 * 24 * hourMs;
 
 /** The official protocol of the Seedance family: create, poll, list, cancel or delete. */
 export function officialRoutes(services: VideoServices): Route[] {
   const tasks: OfficialBoard = new TaskBoard({
     ...services,
     name: 'official',
-    retention,
+    retentionMs,
     work: (request, triggers) => workOnOfficial(services, request, triggers),
   });
 
@@ -27,9 +34,9 @@ export function officialRoutes(services: VideoServices): Route[] {
     const request = withDraft(readOfficialRequest(await readJson(exchange.request, maxBodyBytes)), tasks);
     for (const { url, field } of request.media) services.assets.check(url, request.model, field);
     const triggers = findTriggers(request.prompt, ...request.media.map(({ url }) => url));
-    await refuseOrHang(exchange, triggers);
+    await failOrHang(exchange, triggers);
     const task = tasks.add({
-      id: stampedId('cgt', services.now()),
+      id: createTimestampedId('cgt', services.now()),
       // Only a draft's media is needed again, and some of it may be megabytes of Base64.
       request: request.draft ? request : { ...request, media: [] },
       triggers,
@@ -37,12 +44,12 @@ export function officialRoutes(services: VideoServices): Route[] {
       lifetime: request.executionExpiresAfter * 1000,
       job: request,
     });
-    await answerCreate(exchange, triggers, { id: task.id, safety_identifier: request.safetyIdentifier });
+    await sendCreated(exchange, triggers, { id: task.id, safety_identifier: request.safetyIdentifier });
   }
 
   async function poll(exchange: Exchange): Promise<void> {
     const task = found(exchange);
-    if (await troublePoll(exchange, task)) return;
+    if (await applyPollTriggers(exchange, task)) return;
     sendJson(exchange, 200, showTask(task));
   }
 
@@ -64,17 +71,21 @@ export function officialRoutes(services: VideoServices): Route[] {
   }
 
   function found(exchange: Exchange): OfficialTask {
-    const task = tasks.find(idOf(exchange));
+    const task = tasks.find(idFromPath(exchange));
     if (!task) throw new NativeError(404, 'ResourceNotFound', 'There is no such task', {}, 'id');
     return task;
   }
 
   const path = '^/api/v3/contents/generations/tasks';
   return [
-    { methods: ['POST'], path: new RegExp(`${path}$`), handler: inEnvelope(officialError, create) },
-    { methods: ['GET'], path: new RegExp(`${path}$`), handler: inEnvelope(officialError, list) },
-    { methods: ['GET'], path: new RegExp(`${path}/[^/]+$`), handler: inEnvelope(officialError, poll) },
-    { methods: ['DELETE'], path: new RegExp(`${path}/[^/]+$`), handler: inEnvelope(officialError, remove) },
+    { methods: ['POST'], path: new RegExp(`${path}$`), handler: withErrorFormat(officialError, create) },
+    { methods: ['GET'], path: new RegExp(`${path}$`), handler: withErrorFormat(officialError, list) },
+    { methods: ['GET'], path: new RegExp(`${path}/[^/]+$`), handler: withErrorFormat(officialError, poll) },
+    {
+      methods: ['DELETE'],
+      path: new RegExp(`${path}/[^/]+$`),
+      handler: withErrorFormat(officialError, remove),
+    },
   ];
 }
 
@@ -91,7 +102,7 @@ function withDraft(request: OfficialRequest, tasks: OfficialBoard): OfficialRequ
   };
 }
 
-function fateOf(triggers: Triggers): Fate {
+function fateOf(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';

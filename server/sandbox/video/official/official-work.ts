@@ -1,5 +1,5 @@
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
-import { type Finish, type Task, TaskFailure } from '../../tasks/task-board.ts';
+import { type CreateOutput, type Task, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import {
   chooseSeconds,
@@ -41,7 +41,7 @@ export async function workOnOfficial(
   services: VideoServices,
   request: OfficialRequest,
   triggers: Triggers,
-): Promise<Finish<OfficialOutput>> {
+): Promise<CreateOutput<OfficialOutput>> {
   if (request.hiddenConflict)
     throw new TaskFailure(taskTypeConstraint, 'A video with a first frame takes only ratio adaptive');
   const loaded = await Promise.all(

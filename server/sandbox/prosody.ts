@@ -1,20 +1,20 @@
-/** How something is said. Every number multiplies what the voice does by itself. */
-export interface Delivery {
-  /** Speed. */
+/** The prosody of speech. Each number is a factor on the default of the voice. */
+export interface Prosody {
+  /** Speaking rate. */
   rate: number;
   /** Fundamental frequency. */
   pitch: number;
   /** Amplitude. */
   volume: number;
-  /** Liveliness of the melody. */
+  /** Variation of the pitch. */
   range: number;
   whisper: boolean;
 }
 
-export const plainDelivery: Delivery = { rate: 1, pitch: 1, volume: 1, range: 1, whisper: false };
+export const neutralProsody: Prosody = { rate: 1, pitch: 1, volume: 1, range: 1, whisper: false };
 
-/** Applies one manner on top of another. */
-export function combine(base: Delivery, change: Partial<Delivery>): Delivery {
+/** Multiplies two sets of factors. */
+export function combineProsody(base: Prosody, change: Partial<Prosody>): Prosody {
   return {
     rate: base.rate * (change.rate ?? 1),
     pitch: base.pitch * (change.pitch ?? 1),
@@ -24,8 +24,8 @@ export function combine(base: Delivery, change: Partial<Delivery>): Delivery {
   };
 }
 
-/** The words of free-text instructions that are heard, in English and Chinese. Each counts once. */
-const cues: readonly [RegExp, Partial<Delivery>][] = [
+/** Keywords recognized in free-text instructions, in English and Chinese. Each one counts once. */
+const keywords: readonly [RegExp, Partial<Prosody>][] = [
   [/\bslow|慢/i, { rate: 0.75 }],
   [/\b(fast|quick|rapid)|快/i, { rate: 1.35 }],
   [/\bhigh|高/i, { pitch: 1.25 }],
@@ -40,24 +40,24 @@ const cues: readonly [RegExp, Partial<Delivery>][] = [
 ];
 
 /**
- * Reads instructions such as "speak slowly, in a deep voice". `stress` above 1 exaggerates them: it is the power to
- * which each factor is raised.
+ * Derives prosody from instructions such as "speak slowly, in a deep voice". Each factor is raised to the power
+ * `stress`, so a value above 1 exaggerates it.
  */
-export function deliveryOf(instructions: string, stress = 1): Delivery {
-  let delivery = plainDelivery;
-  for (const [cue, change] of cues) {
+export function prosodyFromInstructions(instructions: string, exponent = 1): Prosody {
+  let delivery = neutralProsody;
+  for (const [cue, change] of keywords) {
     if (!cue.test(instructions)) continue;
     const stressed = Object.entries(change).map(([key, value]) => [
       key,
-      typeof value === 'number' ? value ** stress : value,
+      typeof value === 'number' ? value ** exponent : value,
     ]);
-    delivery = combine(delivery, Object.fromEntries(stressed));
+    delivery = combineProsody(delivery, Object.fromEntries(stressed));
   }
   return delivery;
 }
 
-/** The emotions of the beta models. */
-export const emotions: Readonly<Record<string, Partial<Delivery>>> = {
+/** Emotions of the beta models. */
+export const emotionProsody: Readonly<Record<string, Partial<Prosody>>> = {
   happy: { rate: 1.1, pitch: 1.1, range: 1.4 },
   sad: { rate: 0.85, pitch: 0.92, volume: 0.8, range: 0.6 },
   angry: { rate: 1.1, volume: 1.4, range: 1.3 },
