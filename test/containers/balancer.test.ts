@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { createDeployment, type Deployment } from '../faults/deployment.ts';
 import { GatewayProcess } from '../faults/gateway-process.ts';
-import { append, plain, update } from '../mock/sockets/client-events.ts';
+import { append, eventOf, update } from '../mock/sockets/client-events.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
 import { type PausedStreams, startPausedStreams } from '../support/paused-streams.ts';
@@ -100,7 +100,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       const speak = (text: string) => {
         count += 1;
         send(append(text, `append_${count}`));
-        send(plain('input_text_buffer.commit', `commit_${count}`));
+        send(eventOf('input_text_buffer.commit', `commit_${count}`));
       };
       const done = (count: number) =>
         vi.waitFor(
@@ -111,7 +111,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
         );
       const closed = once(socket, 'close') as Promise<[number]>;
       const finished = async () => {
-        send(plain('session.finish', 'finish'));
+        send(eventOf('session.finish', 'finish'));
         const [code] = await closed;
         expect(receivedTypes).toContain('session.finished');
         return code;

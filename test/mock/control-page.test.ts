@@ -17,25 +17,25 @@ describe.skipIf(!hasChromium)('the control page', { timeout: 60_000 }, () => {
 
   async function open(colorScheme: 'light' | 'dark' = 'light') {
     const page = await browser.newPage({ colorScheme });
-    const [outside, errors]: [string[], string[]] = [[], []];
+    const [externalRequests, errors]: [string[], string[]] = [[], []];
     page.on('request', (request) => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(mock.url))
-        outside.push(request.url());
+        externalRequests.push(request.url());
     });
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text());
     });
     await page.goto(`${mock.url}/__mock`);
-    await page.getByRole('cell', { name: 'as always' }).waitFor();
-    return { page, outside, errors };
+    await page.getByRole('cell', { name: 'normal' }).waitFor();
+    return { page, externalRequests, errors };
   }
 
   const status = async () =>
     (await fetch(`${mock.url}/v1/models`, { headers: { authorization: 'Bearer any' } })).status;
 
-  test('sets a status by keyboard alone, shows what comes of it, and resets', async () => {
-    const { page, outside, errors } = await open();
+  test('sets a status by keyboard, shows the effect, and resets it', async () => {
+    const { page, externalRequests, errors } = await open();
     await page.keyboard.press('Tab');
     await page.keyboard.type('listModels');
     await tabTo(page, 'status');
@@ -50,40 +50,40 @@ describe.skipIf(!hasChromium)('the control page', { timeout: 60_000 }, () => {
     await page.getByRole('cell', { name: 'status 401, times 1' }).waitFor();
 
     await page.getByRole('button', { name: 'Reset listModels' }).press('Enter');
-    await page.getByRole('status').filter({ hasText: 'listModels is as always.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Reset listModels.' }).waitFor();
     expect(await status()).toBe(200);
-    await page.getByRole('button', { name: 'Forget them' }).press('Enter');
+    await page.getByRole('button', { name: 'Clear' }).press('Enter');
     await page.getByRole('row', { name: /listModels/ }).waitFor({ state: 'detached' });
-    expect(outside).toEqual([]);
+    expect(externalRequests).toEqual([]);
     expect(errors).toEqual([]);
     await page.close();
   });
 
-  test('offers each operation the faults that it can have', async () => {
+  test('offers the faults that each operation supports', async () => {
     const { page } = await open();
     const faults = page.getByLabel('Fault');
     expect(await faults.getByRole('option').allInnerTexts()).toContain('truncate');
     await page.getByLabel('Operation').selectOption('openRealtimeSocket');
     expect(await faults.getByRole('option').allInnerTexts()).toContain('close-1011');
     await faults.selectOption('close-1011');
-    await page.getByText('close-1011: closes with 1011 and tells no error.').waitFor();
+    await page.getByText('close-1011: closes with 1011 without an error.').waitFor();
     await page.close();
   });
 
-  test.each(['light', 'dark'] as const)('has nothing that keeps readers out, %s', async (scheme) => {
+  test.each(['light', 'dark'] as const)('is accessible (%s)', async (scheme) => {
     const { page } = await open(scheme);
     expect(await problems(page)).toEqual([]);
-    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(ground).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 26)');
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(background).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 26)');
     await page.close();
   });
 });
 
-/** Moves on by keyboard until a field has the focus. */
+/** Presses Tab until a field has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let step = 0; step < 10; step += 1) {
     await page.keyboard.press('Tab');
     if ((await page.evaluate('document.activeElement?.name')) === name) return;
   }
-  throw new Error(`no key stroke leads to ${name}`);
+  throw new Error(`Tab does not reach ${name}`);
 }

@@ -13,32 +13,32 @@ import { documentedOperations } from '../conformance/contract/documented.ts';
 import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type Mock, startMock } from './server.ts';
-import { append, plain, update } from './sockets/client-events.ts';
+import { append, eventOf, update } from './sockets/client-events.ts';
 
 interface Keys {
-  /** Its user may do everything. */
+  /** Key of an admin. */
   own: string;
-  /** Of another user, without quota. */
-  penniless: string;
-  /** Was never told. */
+  /** Key of another user without quota. */
+  noQuota: string;
+  /** A key that does not exist. */
   unknown: string;
 }
-/** What a probe is tried on: the mock or a gateway. */
+/** The mock or a gateway. */
 interface Target {
   url: string;
   keys: Keys;
-  /** The same server after a restart, or one of the kind with a limit of one request a minute. */
+  /** Restarts the server, or starts another one with a limit of one request per minute. */
   restarted: () => Promise<Target>;
   limited: () => Promise<Target>;
 }
 interface Probe {
-  /** What the target does, in a form that can be compared. */
-  seen: (target: Target) => Promise<unknown>;
+  /** Returns the behavior of the target as a comparable value. */
+  observe: (target: Target) => Promise<unknown>;
   mock: unknown;
   gateway: unknown;
 }
 
-const closing: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 let gateway: TestGateway;
 let mock: Mock;
 const targets: { mock?: Target; gateway?: Target } = {};
@@ -48,17 +48,17 @@ beforeAll(async () => {
   const change = { dataDir, callbacks: { allowPrivate: true, secret: undefined } };
   [gateway, mock] = await Promise.all([startTestGateway(change), startMock({ taskMs: 1, paceMs: 0 })]);
   const { store, clock } = gateway.gateway;
-  const penniless = generateKey();
+  const noQuota = generateKey();
   const now = clock();
   const { id: userId } = await store.run('createUser', { name: 'other', group: 'default', now });
   await store.run('createToken', {
     userId,
     name: 'other',
-    keyHash: hashKey(penniless),
-    keyHint: keyHint(penniless),
+    keyHash: hashKey(noQuota),
+    keyHint: keyHint(noQuota),
     now,
   });
-  const keys = { own: gateway.key, penniless, unknown: 'sk-wrong' };
+  const keys = { own: gateway.key, noQuota, unknown: 'sk-wrong' };
   const gatewayAt = (url: string, own = gateway.key): Target => ({
     url,
     keys: { ...keys, own },
@@ -70,7 +70,7 @@ beforeAll(async () => {
     async limited() {
       const limits = { ...readSettings({}).limits, requestsPerMinute: 1 };
       const other = await startTestGateway({ limits });
-      closing.push(() => other.close());
+      cleanups.push(() => other.close());
       return gatewayAt(other.url, other.key);
     },
   });
@@ -86,23 +86,23 @@ beforeAll(async () => {
   });
   targets.gateway = gatewayAt(gateway.url);
   targets.mock = mockAt(mock.url);
-  closing.push(
+  cleanups.push(
     () => gateway.close(),
     () => mock.close(),
     () => rm(dataDir, { recursive: true, force: true }),
   );
 }, 60_000);
 afterAll(async () => {
-  for (const close of closing) await close();
+  for (const close of cleanups) await close();
 });
 
-type More = { key?: string; headers?: Record<string, string>; method?: string };
+type CallOptions = { key?: string; headers?: Record<string, string>; method?: string };
 
 function call(
   { url, keys }: Target,
   path: string,
   body?: unknown,
-  { key = keys.own, headers = {}, method }: More = {},
+  { key = keys.own, headers = {}, method }: CallOptions = {},
 ) {
   return fetch(url + path, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -111,53 +111,53 @@ function call(
   });
 }
 const status = async (...args: Parameters<typeof call>) => (await call(...args)).status;
-const taken = async (...args: Parameters<typeof call>) => {
+const succeed = async (...args: Parameters<typeof call>) => {
   const answer = await call(...args);
   if (!answer.ok) throw new Error(`${args[1]}: ${answer.status} ${await answer.text()}`);
   return answer;
 };
-const json = async <T>(...args: Parameters<typeof call>) => (await (await taken(...args)).json()) as T;
+const json = async <T>(...args: Parameters<typeof call>) => (await (await succeed(...args)).json()) as T;
 const bytes = async (...args: Parameters<typeof call>) =>
-  Buffer.from(await (await taken(...args)).arrayBuffer()).toString('base64');
+  Buffer.from(await (await succeed(...args)).arrayBuffer()).toString('base64');
 
 const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello.' };
 const long = 'Good morning to everybody who is listening to this rather long sentence.';
 const video = { model: 'gamma3.0-video-prime', prompt: 'A boat.', seconds: '2', size: '480P' };
-const makeVideo = (target: Target, more: More = {}, body = video) =>
-  json<{ id: string }>(target, '/v1/videos', body, more);
+const createVideo = (target: Target, options: CallOptions = {}, body = video) =>
+  json<{ id: string }>(target, '/v1/videos', body, options);
 
-async function file(target: Target, prompt: string): Promise<string> {
-  const { id } = await makeVideo(target, {}, { ...video, prompt });
-  const ended = () => json<{ status: string }>(target, `/v1/videos/${id}`);
-  await vi.waitFor(async () => expect((await ended()).status).toBe('completed'), {
+async function videoContent(target: Target, prompt: string): Promise<string> {
+  const { id } = await createVideo(target, {}, { ...video, prompt });
+  const getTask = () => json<{ status: string }>(target, `/v1/videos/${id}`);
+  await vi.waitFor(async () => expect((await getTask()).status).toBe('completed'), {
     timeout: 30_000,
     interval: 50,
   });
   return bytes(target, `/v1/videos/${id}/content`);
 }
 
-/** Bytes of the sound that a socket says a text with. */
-async function saidOnSocket({ url, keys }: Target, text: string): Promise<number> {
+/** Returns the length of the audio that a socket returns for a text. */
+async function socketAudioLength({ url, keys }: Target, text: string): Promise<number> {
   const socket = new WebSocket(`${url}/v1/realtime?model=alpha3-tts-flash-realtime`, {
     headers: { authorization: `Bearer ${keys.own}` },
   });
-  let said = 0;
+  let length = 0;
   const send = (event: object) => socket.send(JSON.stringify(event));
   socket.on('message', (data: Buffer) => {
     const event = JSON.parse(data.toString()) as { type: string; delta?: string };
     if (event.type === 'session.created') send(update({ voice: 'Aria' }));
     if (event.type === 'session.updated') {
       send(append(text));
-      send(plain('session.finish'));
+      send(eventOf('session.finish'));
     }
-    if (event.type === 'response.audio.delta') said += event.delta?.length ?? 0;
+    if (event.type === 'response.audio.delta') length += event.delta?.length ?? 0;
   });
   await once(socket, 'close');
-  return said;
+  return length;
 }
 
-/** Whether a song's end is told to the address that was asked for. */
-async function told(target: Target): Promise<boolean> {
+/** Whether the callback URL of a song receives a request. */
+async function receivesCallback(target: Target): Promise<boolean> {
   let calls = 0;
   const listener = createServer((_, response) => {
     calls += 1;
@@ -175,25 +175,25 @@ async function told(target: Target): Promise<boolean> {
   return calls > 0;
 }
 
-/** By the first column of the guide's table. */
+/** Probes by the first column of the table in the guide. */
 const probes: Readonly<Record<string, Probe>> = {
   Keys: {
-    seen: (target) => status(target, '/v1/models', undefined, { key: target.keys.unknown }),
+    observe: (target) => status(target, '/v1/models', undefined, { key: target.keys.unknown }),
     mock: 200,
     gateway: 401,
   },
   Roles: {
-    seen: (target) => status(target, '/api/admin/channels', undefined, { key: target.keys.penniless }),
+    observe: (target) => status(target, '/api/admin/channels', undefined, { key: target.keys.noQuota }),
     mock: 200,
     gateway: 403,
   },
   Quota: {
-    seen: (target) => status(target, '/v1/audio/speech', speech, { key: target.keys.penniless }),
+    observe: (target) => status(target, '/v1/audio/speech', speech, { key: target.keys.noQuota }),
     mock: 200,
     gateway: 403,
   },
   'Rate limits': {
-    seen: async (target) => {
+    observe: async (target) => {
       const limited = await target.limited();
       return [await status(limited, '/v1/models'), await status(limited, '/v1/models')];
     },
@@ -201,7 +201,7 @@ const probes: Readonly<Record<string, Probe>> = {
     gateway: [200, 429],
   },
   'Models and voices': {
-    seen: async (target) => [
+    observe: async (target) => [
       await status(target, '/v1/audio/speech', { ...speech, model: 'none-such' }),
       await status(target, '/v1/audio/speech', { ...speech, voice: 'none-such' }),
     ],
@@ -209,7 +209,7 @@ const probes: Readonly<Record<string, Probe>> = {
     gateway: [404, 400],
   },
   References: {
-    seen: (target) =>
+    observe: (target) =>
       status(target, '/v1/videos', {
         model: 'epsilon-delta-2-5-260628',
         prompt: 'A boat.',
@@ -219,29 +219,29 @@ const probes: Readonly<Record<string, Probe>> = {
     gateway: 400,
   },
   'Example ids': {
-    seen: (target) => status(target, '/v1/videos/task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'),
+    observe: (target) => status(target, '/v1/videos/task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'),
     mock: 200,
     gateway: 404,
   },
   Owners: {
-    seen: async (target) => {
-      const { id } = await makeVideo(target);
-      return status(target, `/v1/videos/${id}`, undefined, { key: target.keys.penniless });
+    observe: async (target) => {
+      const { id } = await createVideo(target);
+      return status(target, `/v1/videos/${id}`, undefined, { key: target.keys.noQuota });
     },
     mock: 200,
     gateway: 404,
   },
   'Idempotency keys': {
-    seen: async (target) => {
+    observe: async (target) => {
       const headers = { 'idempotency-key': randomUUID() };
-      const [one, two] = [await makeVideo(target, { headers }), await makeVideo(target, { headers })];
+      const [one, two] = [await createVideo(target, { headers }), await createVideo(target, { headers })];
       return one.id === two.id;
     },
     mock: false,
     gateway: true,
   },
   Lists: {
-    seen: async (target) => {
+    observe: async (target) => {
       const name = `made ${randomUUID()}`;
       await json(target, '/api/token/', { name, remain_quota: 0 });
       return JSON.stringify(await json(target, '/api/token/')).includes(name);
@@ -250,7 +250,7 @@ const probes: Readonly<Record<string, Probe>> = {
     gateway: true,
   },
   'Request log': {
-    seen: async (target) => {
+    observe: async (target) => {
       const answer = await call(target, '/v1/audio/speech', speech);
       await answer.arrayBuffer();
       const id = answer.headers.get('x-request-id') ?? '';
@@ -260,22 +260,23 @@ const probes: Readonly<Record<string, Probe>> = {
     gateway: true,
   },
   Speech: {
-    seen: async (target) =>
+    observe: async (target) =>
       (await bytes(target, '/v1/audio/speech', speech)) ===
       (await bytes(target, '/v1/audio/speech', { ...speech, input: long })),
     mock: true,
     gateway: false,
   },
   Sockets: {
-    seen: async (target) => (await saidOnSocket(target, 'Yes.')) === (await saidOnSocket(target, long)),
+    observe: async (target) =>
+      (await socketAudioLength(target, 'Yes.')) === (await socketAudioLength(target, long)),
     mock: true,
     gateway: false,
   },
   'Messages and embeddings': {
-    seen: async (target) => {
+    observe: async (target) => {
       const embed = (input: string) =>
         json<object>(target, '/v1/embeddings', { model: 'theta-embedding-1', input });
-      const say = (content: string) =>
+      const complete = (content: string) =>
         json<{ content: unknown }>(
           target,
           '/v1/messages',
@@ -285,31 +286,32 @@ const probes: Readonly<Record<string, Probe>> = {
       const same = (one: unknown, two: unknown) => JSON.stringify(one) === JSON.stringify(two);
       return [
         same(await embed('one'), await embed(long)),
-        same((await say('one')).content, (await say(long)).content),
+        same((await complete('one')).content, (await complete(long)).content),
       ];
     },
     mock: [true, true],
     gateway: [false, false],
   },
   'Task files': {
-    seen: async (target) =>
-      (await file(target, 'A red boat.')) === (await file(target, 'A green car in the rain.')),
+    observe: async (target) =>
+      (await videoContent(target, 'A red boat.')) ===
+      (await videoContent(target, 'A green car in the rain.')),
     mock: true,
     gateway: false,
   },
-  Callbacks: { seen: told, mock: false, gateway: true },
+  Callbacks: { observe: receivesCallback, mock: false, gateway: true },
   Restarts: {
-    seen: async (target) => {
-      const { id } = await makeVideo(target);
+    observe: async (target) => {
+      const { id } = await createVideo(target);
       return status(await target.restarted(), `/v1/videos/${id}`);
     },
     mock: 404,
     gateway: 200,
   },
   'Mock headers': {
-    seen: async (target) => {
-      const ask = (headers: Record<string, string>) => status(target, '/v1/models', undefined, { headers });
-      return [await ask({ prefer: 'code=429' }), await ask({ 'x-mock-status': '503' })];
+    observe: async (target) => {
+      const send = (headers: Record<string, string>) => status(target, '/v1/models', undefined, { headers });
+      return [await send({ prefer: 'code=429' }), await send({ 'x-mock-status': '503' })];
     },
     mock: [429, 503],
     gateway: [200, 200],
@@ -325,27 +327,27 @@ test('the guide lists exactly the known differences', () => {
 });
 
 describe('the mock and the gateway differ as documented in', () => {
-  // A restart takes what the other lines are tried on, so it comes last.
-  const inOrder = rows.toSorted((one, two) => Number(one === 'Restarts') - Number(two === 'Restarts'));
-  test.each(inOrder)('%s', { timeout: 90_000 }, async (name) => {
+  // A restart affects the other probes, so it comes last.
+  const ordered = rows.toSorted((one, two) => Number(one === 'Restarts') - Number(two === 'Restarts'));
+  test.each(ordered)('%s', { timeout: 90_000 }, async (name) => {
     const probe = probes[name];
     if (probe === undefined || targets.mock === undefined || targets.gateway === undefined)
-      throw new Error(`nothing tries ${name}`);
-    const [onMock, onGateway] = [await probe.seen(targets.mock), await probe.seen(targets.gateway)];
+      throw new Error(`no probe for ${name}`);
+    const [onMock, onGateway] = [await probe.observe(targets.mock), await probe.observe(targets.gateway)];
     expect({ mock: onMock, gateway: onGateway }).toEqual({ mock: probe.mock, gateway: probe.gateway });
     expect(onMock).not.toEqual(onGateway);
   });
 });
 
 /** Documented requests whose references cannot be resolved: row References. */
-const withReferences: ReadonlySet<string> = new Set(['customizeVoice', 'createOfficialVideo']);
+const rejectsReferences: ReadonlySet<string> = new Set(['customizeVoice', 'createOfficialVideo']);
 /** Operations that report an unknown task as a state of its own: row Example ids. */
 const unknownTasks: ReadonlySet<string> = new Set(['getNativeTask']);
 
-test('no documented request shows a difference without a line', { timeout: 60_000 }, async () => {
+test('no documented request shows an undocumented difference', { timeout: 60_000 }, async () => {
   const other = await startTestGateway();
-  closing.push(() => other.close());
-  const untold: string[] = [];
+  cleanups.push(() => other.close());
+  const undocumented: string[] = [];
   for (const operation of documentedOperations.values()) {
     if (operation.aliasOf !== undefined) continue;
     const [onGateway, onMock] = await Promise.all([
@@ -354,11 +356,14 @@ test('no documented request shows a difference without a line', { timeout: 60_00
     ]);
     const type = (answer: typeof onMock) => answer.headers.get('content-type')?.split(';')[0];
     if (onGateway.status === onMock.status && type(onGateway) === type(onMock)) continue;
-    const lines = [onGateway.status === 404, withReferences.has(operation.id) && onGateway.status === 400];
-    if (!lines.includes(true) && !unknownTasks.has(operation.id))
-      untold.push(
+    const isDocumented = [
+      onGateway.status === 404,
+      rejectsReferences.has(operation.id) && onGateway.status === 400,
+    ];
+    if (!isDocumented.includes(true) && !unknownTasks.has(operation.id))
+      undocumented.push(
         `${operation.id}: ${onMock.status} ${type(onMock)}, gateway ${onGateway.status} ${type(onGateway)}`,
       );
   }
-  expect(untold).toEqual([]);
+  expect(undocumented).toEqual([]);
 });

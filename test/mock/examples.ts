@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../openapi/tools/docume
 import { documented } from '../conformance/contract/documented.ts';
 import { fileFor, mediaPath } from './media.ts';
 
-/** A documented answer, by the name of its example. @throws Error when the contract has none of that name */
+/** Returns an example of a documented success by name. @throws Error if there is none */
 export function exampleOf(operation: OperationId, name: string, mediaType = 'application/json'): Json {
   const named = documented(operation)
     .responses.filter(({ status }) => status < 400)
@@ -14,31 +14,31 @@ export function exampleOf(operation: OperationId, name: string, mediaType = 'app
   return found.value;
 }
 
-/** A copy in which every text is what `write` makes of it, and every value what `fill` makes of it and its key. */
-export function rewritten(
+/** Returns a copy with all strings and keys mapped by `mapText`, and all field values mapped by `mapField`. */
+export function mapValues(
   value: Json,
-  write: (text: string) => string,
-  fill: (key: string, value: Json) => Json = (_, same) => same,
+  mapText: (text: string) => string,
+  mapField: (key: string, value: Json) => Json = (_, same) => same,
 ): Json {
-  if (typeof value === 'string') return write(value);
-  if (Array.isArray(value)) return value.map((item) => rewritten(item, write, fill));
+  if (typeof value === 'string') return mapText(value);
+  if (Array.isArray(value)) return value.map((item) => mapValues(item, mapText, mapField));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, item]): [string, Json] => [
-    write(key),
-    rewritten(fill(key, item ?? null), write, fill),
+    mapText(key),
+    mapValues(mapField(key, item ?? null), mapText, mapField),
   ]);
   return Object.fromEntries(entries);
 }
 
-/** The addresses of the contract's examples become those of files that the mock really serves. */
-export function ownAddress(text: string, base: string): string {
+/** Replaces a URL of an example by the URL of a file that the mock serves. */
+export function localUrl(text: string, base: string): string {
   if (text.startsWith('https://gateway.example/')) return base + new URL(text).pathname;
   if (!text.startsWith('https://files.example/')) return text;
   const file = fileFor(new URL(text).pathname.split('.').at(-1) ?? '');
   return file === undefined ? text : `${base}${mediaPath}/${file}`;
 }
 
-/** The model that the request asked for stands in the answer, where it stands in the example. */
+/** Replaces the model of a response by the requested one. */
 export function withModel(answer: Json, model: unknown): Json {
   if (!isObject(answer) || typeof answer.model !== 'string' || typeof model !== 'string') return answer;
   return { ...answer, model } satisfies JsonObject;

@@ -1,88 +1,95 @@
 import type { Request, Response } from 'express';
 
-/** What can go wrong with an answer over HTTP, by name. A socket has its scripts, see sockets/scripts.ts. */
-export const httpFaults: ReadonlyMap<string, { about: string; act: (response: Response) => void }> = new Map([
-  ['drop', { about: 'cuts the connection without an answer', act: cut }],
-  // It ends with the connection.
-  ['stall', { about: 'never answers, and keeps the connection open', act: () => {} }],
-  [
-    'truncate',
-    { about: 'cuts the connection in the middle of the answer', act: (response) => half(response, cut) },
-  ],
-  [
-    'hang',
-    { about: 'falls silent in the middle of the answer', act: (response) => half(response, () => {}) },
-  ],
-  ['garbage', { about: 'sends a body that is no JSON, event or file', act: garble }],
-]);
+/** Faults of an HTTP response by name. sockets/scripts.ts has the faults of sockets. */
+export const httpFaults: ReadonlyMap<string, { about: string; apply: (response: Response) => void }> =
+  new Map([
+    ['drop', { about: 'closes the connection without a response', apply: disconnect }],
+    // Ends with the connection.
+    ['stall', { about: 'never responds and keeps the connection open', apply: () => {} }],
+    [
+      'truncate',
+      {
+        about: 'closes the connection in the middle of the response',
+        apply: (response) => sendHalf(response, disconnect),
+      },
+    ],
+    [
+      'hang',
+      {
+        about: 'stops sending in the middle of the response',
+        apply: (response) => sendHalf(response, () => {}),
+      },
+    ],
+    ['garbage', { about: 'sends an invalid body or event', apply: corrupt }],
+  ]);
 
-/** Faults as lines of a help text. */
-export const faultLines = (faults: ReadonlyMap<string, { about: string }>): string =>
+/** Formats faults as lines of a help text. */
+export const formatFaults = (faults: ReadonlyMap<string, { about: string }>): string =>
   [...faults].map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`).join('\n');
 
-/** Faults after which there is no answer to be made. */
-const unanswered: ReadonlySet<string> = new Set(['drop', 'stall']);
+/** Faults without a response. */
+const withoutResponse: ReadonlySet<string> = new Set(['drop', 'stall']);
 
-/** Does a fault to the answer, now or while it is sent; false when there is none to be made any more. */
-export function breakAnswer(fault: string, request: Request, response: Response): boolean {
-  httpFaults.get(fault)?.act(response);
-  if (!unanswered.has(fault)) return true;
+/** Injects a fault into a response, now or while it is sent. Returns false if there is no response to send. */
+export function injectFault(fault: string, request: Request, response: Response): boolean {
+  httpFaults.get(fault)?.apply(response);
+  if (!withoutResponse.has(fault)) return true;
   request.resume();
   return false;
 }
 
-function cut({ socket }: Response): void {
+function disconnect({ socket }: Response): void {
   socket?.destroy();
 }
 
 type End = (response: Response) => void;
 
-/** Lets half of the first piece of the answer through, and nothing more. */
-function half(response: Response, end: End): void {
-  const write = response.write.bind(response) as (piece: Buffer, sent: () => void) => boolean;
-  let begun = false;
-  const take = (piece: unknown): void => {
-    if (begun) return;
-    begun = true;
-    const bytes = bytesOf(piece);
+/** Sends half of the first chunk of a response and nothing more. */
+function sendHalf(response: Response, end: End): void {
+  const write = response.write.bind(response) as (chunk: Buffer, sent: () => void) => boolean;
+  let hasStarted = false;
+  const sendFirstHalf = (chunk: unknown): void => {
+    if (hasStarted) return;
+    hasStarted = true;
+    const bytes = bytesOf(chunk);
     write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () => end(response));
   };
   overwrite(
     response,
-    (piece) => take(piece),
-    (piece) => {
-      // An answer without a body has no middle: its head is all that could be sent.
-      if (begun || bytesOf(piece).length > 0) take(piece);
-      else cut(response);
+    (chunk) => sendFirstHalf(chunk),
+    (chunk) => {
+      // A response without a body ends after its headers.
+      if (hasStarted || bytesOf(chunk).length > 0) sendFirstHalf(chunk);
+      else disconnect(response);
     },
   );
 }
 
-const nonsense = '{"type":';
+const invalidJson = '{"type":';
 
-/** A stream has one event more that cannot be read, anything else is replaced. */
-function garble(response: Response): void {
+/** Adds an invalid event to a stream. Replaces any other body. */
+function corrupt(response: Response): void {
   const [write, end] = [response.write.bind(response), response.end.bind(response)];
-  let begun = false;
-  const begin = () => {
-    if (begun) return;
-    begun = true;
+  let hasStarted = false;
+  const start = () => {
+    if (hasStarted) return;
+    hasStarted = true;
     const stream = String(response.getHeader('content-type')).startsWith('text/event-stream');
-    write(stream ? `data: ${nonsense}\n\n` : nonsense);
+    write(stream ? `data: ${invalidJson}\n\n` : invalidJson);
   };
-  const passes = () => String(response.getHeader('content-type')).startsWith('text/event-stream');
+  const isStream = () => String(response.getHeader('content-type')).startsWith('text/event-stream');
   overwrite(
     response,
-    (piece) => {
-      begin();
-      if (passes()) write(bytesOf(piece));
+    (chunk) => {
+      start();
+      if (isStream()) write(bytesOf(chunk));
     },
-    (piece) => {
-      begin();
-      end(passes() && bytesOf(piece).length > 0 ? bytesOf(piece) : undefined);
+    (chunk) => {
+      start();
+      end(isStream() && bytesOf(chunk).length > 0 ? bytesOf(chunk) : undefined);
     },
   );
-  // The length of the true body would be wrong.
+  // The length of the original body would be wrong.
   const { writeHead } = response;
   response.writeHead = ((status: number, headers?: Record<string, string>) => {
     response.removeHeader('content-length');
@@ -90,23 +97,23 @@ function garble(response: Response): void {
   }) as typeof writeHead;
 }
 
-/** Takes over what is written to a response; callbacks of the writer are called as if all went well. */
-function overwrite(response: Response, write: (piece: unknown) => void, end: (piece: unknown) => void): void {
+/** Intercepts the writes to a response. Callbacks of the writer are called as after success. */
+function overwrite(response: Response, write: (chunk: unknown) => void, end: (chunk: unknown) => void): void {
   const done = (rest: unknown[]) => {
     const callback = rest.find((one) => typeof one === 'function') as (() => void) | undefined;
     if (callback !== undefined) queueMicrotask(callback);
   };
-  response.write = ((piece: unknown, ...rest: unknown[]) => {
-    write(piece);
+  response.write = ((chunk: unknown, ...rest: unknown[]) => {
+    write(chunk);
     done(rest);
     return true;
   }) as typeof response.write;
-  response.end = ((piece?: unknown, ...rest: unknown[]) => {
-    end(typeof piece === 'function' ? undefined : piece);
-    done([piece, ...rest]);
+  response.end = ((chunk?: unknown, ...rest: unknown[]) => {
+    end(typeof chunk === 'function' ? undefined : chunk);
+    done([chunk, ...rest]);
     return response;
   }) as typeof response.end;
 }
 
-const bytesOf = (piece: unknown): Buffer =>
-  Buffer.isBuffer(piece) ? piece : Buffer.from((piece as string | Uint8Array | undefined) ?? '');
+const bytesOf = (chunk: unknown): Buffer =>
+  Buffer.isBuffer(chunk) ? chunk : Buffer.from((chunk as string | Uint8Array | undefined) ?? '');

@@ -17,7 +17,7 @@ const options = {
 } as const;
 
 /**
- * The options of the command line; undefined when help was asked for.
+ * Parses the command line. Returns undefined for `--help`.
  *
  * @throws Error that names the flag and its limit
  */
@@ -46,12 +46,14 @@ export async function readFlags(args: string[], env: NodeJS.ProcessEnv): Promise
     upTo(100),
   );
   if (values.seed !== undefined && values.seed === '') throw new Error('--seed is empty');
-  if (record === undefined && values.key !== undefined) throw new Error('--key is for --record only');
-  const gateway = record === undefined ? undefined : addressOf(record);
-  if (gateway !== undefined && examples === undefined)
-    throw new Error('--record needs --examples <folder> to keep the answers in');
+  if (record === undefined && values.key !== undefined) throw new Error('--key requires --record');
+  const gatewayUrl = record === undefined ? undefined : parseUrl(record);
+  if (gatewayUrl !== undefined && examples === undefined)
+    throw new Error('--record requires --examples <folder>');
   const folder =
-    examples === undefined ? undefined : await ExamplesFolder.open(examples, { make: gateway !== undefined });
+    examples === undefined
+      ? undefined
+      : await ExamplesFolder.open(examples, { create: gatewayUrl !== undefined });
   const key = values.key ?? env.UNIGATE_API_KEY;
   return {
     port,
@@ -60,24 +62,35 @@ export async function readFlags(args: string[], env: NodeJS.ProcessEnv): Promise
     dynamic: values.dynamic,
     ...(values.seed !== undefined && { seed: values.seed }),
     ...(folder !== undefined && { examples: folder }),
-    ...(gateway !== undefined &&
+    ...(gatewayUrl !== undefined &&
       folder !== undefined && {
-        record: { gateway, key, limit: limit * megabyte, folder, tell: (line) => console.error(line) },
+        record: {
+          gateway: gatewayUrl,
+          key,
+          limit: limit * megabyte,
+          folder,
+          log: (line) => console.error(line),
+        },
       }),
   };
 }
 
-const upTo = (most: number) => (value: number) => value > 0 && value <= most;
+const upTo = (max: number) => (value: number) => value > 0 && value <= max;
 
-function number(flag: string, text: string, what: string, good: (value: number) => boolean): number {
+function number(
+  flag: string,
+  text: string,
+  description: string,
+  isValid: (value: number) => boolean,
+): number {
   const value = Number(text);
-  if (text.trim() === '' || !good(value)) throw new Error(`${flag} ${text} is not ${what}`);
+  if (text.trim() === '' || !isValid(value)) throw new Error(`${flag} ${text} is not ${description}`);
   return value;
 }
 
-function addressOf(text: string): string {
+function parseUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.username !== '')
-    throw new Error(`--record ${text} is no http or https address of a gateway`);
+    throw new Error(`--record ${text} is not an http or https URL`);
   return url.href.replace(/\/$/, '');
 }

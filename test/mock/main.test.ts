@@ -21,22 +21,19 @@ function start(...options: string[]) {
 async function listening(child: ReturnType<typeof start>): Promise<string> {
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const url = /^mock listening on (http:\/\/\S+)\n$/.exec(line.toString())?.[1];
-  if (url === undefined) throw new Error(`not the line of a mock: ${line.toString()}`);
+  if (url === undefined) throw new Error(`unexpected output: ${line.toString()}`);
   return url;
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  'answers once it has told its address, and ends on %s',
-  async (signal) => {
-    const child = start('--port', '0');
-    const answer = await fetch(`${await listening(child)}/healthz`);
-    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
-    child.kill(signal);
-    expect(await once(child, 'exit')).toEqual([0, null]);
-  },
-);
+test.each(['SIGINT', 'SIGTERM'] as const)('prints its URL, responds, and exits on %s', async (signal) => {
+  const child = start('--port', '0');
+  const answer = await fetch(`${await listening(child)}/healthz`);
+  expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+  child.kill(signal);
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
 
-test('fails with a sentence when its port is taken', async () => {
+test('reports a port in use', async () => {
   const port = new URL(await listening(start('--port', '0'))).port;
   const second = start('--port', port);
   const [[message], [code]] = await Promise.all([once(second.stderr, 'data'), once(second, 'exit')]);
@@ -49,24 +46,24 @@ test.each([
   [['--port', '1.5'], '--port 1.5 is not a port'],
   [['--task-seconds', '0'], '--task-seconds 0 is not a number of seconds up to a day'],
   [['--record-limit', '101'], '--record-limit 101 is not a number of megabytes up to 100'],
-  [['--record', 'ftp://gateway', '--examples', '/tmp'], '--record ftp://gateway is no http or https address'],
-  [['--record', 'http://127.0.0.1:1'], '--record needs --examples <folder>'],
-  [['--key', 'sk-1'], '--key is for --record only'],
-  [['--examples', '/none/such'], '--examples /none/such is no folder that can be read'],
+  [['--record', 'ftp://gateway', '--examples', '/tmp'], '--record ftp://gateway is not an http or https URL'],
+  [['--record', 'http://127.0.0.1:1'], '--record requires --examples <folder>'],
+  [['--key', 'sk-1'], '--key requires --record'],
+  [['--examples', '/none/such'], '--examples /none/such is not a readable folder'],
   [['--seed', ''], '--seed is empty'],
   [['--speed', '1'], "Unknown option '--speed'"],
-])('refuses %j', async (args, says) => {
-  await expect(readFlags(args, {})).rejects.toThrow(says);
+])('rejects %j', async (args, expected) => {
+  await expect(readFlags(args, {})).rejects.toThrow(expected);
 });
 
-test('fails with a sentence on a flag that is wrong', async () => {
+test('reports an invalid option', async () => {
   const child = start('--port', 'many');
   const [[message], [code]] = await Promise.all([once(child.stderr, 'data'), once(child, 'exit')]);
   expect(String(message)).toContain('the mock cannot start: --port many');
   expect(code).toBe(1);
 });
 
-test('lists its error scripts when asked for help', async () => {
+test('lists its faults in the help', async () => {
   const child = start('--help');
   let help = '';
   child.stdout.on('data', (chunk: Buffer) => {

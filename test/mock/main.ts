@@ -1,35 +1,35 @@
-import { faultLines, httpFaults } from './faults.ts';
+import { formatFaults, httpFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
 import { startMock } from './server.ts';
 import { scripts } from './sockets/scripts.ts';
 
-/** `npm run mock -- [options]`: a server that answers from the contract, see its help. */
+/** `npm run mock -- [options]`: starts the mock server. */
 const help = `npm run mock -- [--port 4010] [--host 127.0.0.1] [--task-seconds 3] [--dynamic] [--seed 7]
     [--examples FOLDER [--record GATEWAY_URL [--key KEY] [--record-limit 5]]] [--help]
 
-Answers every path of the OpenAPI document and plays the sockets of the AsyncAPI document. Any key is good. Requests
-are checked as the gateway checks them. Speech, videos and 3D objects are small files that play; streams come piece by
-piece; a task that was made moves through its states and ends, with [[fail-late]] in its prompt as failed. The ids of
-the examples always answer. "Prefer: code=429" and "Prefer: code=200, example=queued" ask for a documented answer.
-With --dynamic JSON answers that keep no state are made up within their schemas, the same again with the same --seed;
-"Prefer: dynamic=true, seed=7" does so for one request.
+Serves every path of the OpenAPI document and the sockets of the AsyncAPI document. Accepts any key. Validates requests like
+the gateway. Speech, videos and 3D objects are small playable files, and streams are sent in chunks. A new task goes through
+its states and completes. It fails if its prompt contains [[fail-late]]. The ids of the examples always exist.
+"Prefer: code=429" and "Prefer: code=200, example=queued" select a documented response. With --dynamic, stateless JSON
+responses are generated from their schemas. The same --seed generates the same values. "Prefer: dynamic=true, seed=7" does
+this for one request.
 
-With --record every request over HTTP goes to a gateway, with the key of --key or UNIGATE_API_KEY, and its answers are
-kept in the folder of --examples, without keys, tokens and addresses of files; bodies over --record-limit megabytes are
-left out. With --examples alone the same requests are answered from that folder.
+With --record, every HTTP request is forwarded to a gateway with --key or UNIGATE_API_KEY. Responses are stored in the folder
+--examples without keys, tokens and file addresses. Bodies larger than --record-limit megabytes are not stored. With
+--examples alone, the same requests get the stored responses.
 
-A request asks for trouble in headers, which come before what is set on the control page, /__mock/:
-  x-mock-delay: 800     milliseconds before the answer
-  x-mock-jitter: 200    up to so many more, by chance
-  x-mock-status: 429    a documented status, as "Prefer: code=429"
-  x-mock-fault: drop    one of these:
-${faultLines(httpFaults)}
+These headers of a request override the settings of the control page /__mock/:
+  x-mock-delay: 800     delay of the response in milliseconds
+  x-mock-jitter: 200    maximum random delay in milliseconds, added to x-mock-delay
+  x-mock-status: 429    a documented status, like "Prefer: code=429"
+  x-mock-fault: drop    one of these faults:
+${formatFaults(httpFaults)}
 
-A socket takes the same but the status, in headers or, since pages cannot set those, as
+A socket accepts the same headers except the status. Browsers cannot set headers, so they use query parameters:
   ws://127.0.0.1:4010/v1/realtime?model=alpha3-tts-flash-realtime&mock_fault=drop&mock_delay=200
-Its delay comes before the handshake and before each frame is taken. Its faults, of which all but those of the handshake
-begin after the first piece of audio:
-${faultLines(scripts)}
+The delay applies before the handshake and before each frame is processed. Faults of sockets, which start after the first
+audio chunk, except those of the handshake:
+${formatFaults(scripts)}
 `;
 
 try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Small files that really play, by the ending of their names. */
+/** Small playable files by file extension. */
 const files: Readonly<Record<string, string>> = {
   mp3: 'speech.mp3',
   wav: 'speech.wav',
@@ -15,7 +15,7 @@ const files: Readonly<Record<string, string>> = {
   webp: 'picture.webp',
 };
 
-const endings: Readonly<Record<string, string>> = {
+const extensions: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/wav': 'wav',
   'audio/ogg': 'ogg',
@@ -30,24 +30,24 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 export const mediaFolder = fileURLToPath(new URL('./media', import.meta.url));
-/** Where the mock serves the files. */
+/** Path of the files on the mock. */
 export const mediaPath = '/mock-media';
 
-/** The name of the file that stands for one with such an ending, in any letter case. */
-export const fileFor = (ending: string): string | undefined => files[ending.toLowerCase()];
+/** Returns the file for an extension, in any letter case. */
+export const fileFor = (extension: string): string | undefined => files[extension.toLowerCase()];
 
-/** 16-bit little-endian mono samples at 16 kHz: the WAV file without its header. */
+/** Returns 16-bit little-endian mono samples at 16 kHz: the WAV file without its header. */
 const pcm = () => readFileSync(`${mediaFolder}/speech.wav`).subarray(44);
 
-/** A small file of a media type; undefined for one that is no media. */
+/** Returns a small file of a media type. Undefined for other types. */
 export function mediaOf(mediaType: string): Buffer | undefined {
   if (mediaType === 'audio/pcm') return pcm();
-  const name = fileFor(endings[mediaType] ?? '');
+  const name = fileFor(extensions[mediaType] ?? '');
   return name === undefined ? undefined : readFileSync(`${mediaFolder}/${name}`);
 }
 
-/** Bytes in so many pieces of whole samples. */
-export function inChunks(bytes: Buffer, count: number): Buffer[] {
+/** Splits audio into `count` chunks of complete 16-bit samples. */
+export function splitSamples(bytes: Buffer, count: number): Buffer[] {
   const size = Math.ceil(bytes.length / count / 2) * 2;
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 }

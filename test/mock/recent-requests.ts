@@ -1,32 +1,32 @@
-/** A request to the mock as the control page shows it. */
+/** A request to the mock for the control page. */
 export interface RecentRequest {
   /** Epoch milliseconds. */
   at: number;
   method: string;
-  /** Without its query, in which a socket's wishes stand. */
+  /** Without the query, which contains the settings of a socket. */
   path: string;
-  /** Undefined for a path that no operation has. */
+  /** Undefined for an unknown path. */
   operation?: string;
-  /** Milliseconds that it was made to wait. */
+  /** Simulated delay in milliseconds. */
   delay?: number;
   fault?: string;
-  /** Undefined while there is no answer. */
+  /** Undefined before the response. */
   status?: number;
-  /** How it ended: undefined while it goes on. */
+  /** Undefined while the request is in progress. */
   end?: 'whole' | 'broken';
-  /** Milliseconds until it ended. */
+  /** Duration in milliseconds. */
   ms?: number;
 }
 
-const kept = 100;
+const maxRequests = 100;
 
 /** The last requests, newest first. */
 export class RecentRequests {
   #requests: RecentRequest[] = [];
 
-  /** Keeps a request in mind; what becomes of it is written into what is given back. */
-  note(request: RecentRequest): RecentRequest {
-    this.#requests = [request, ...this.#requests].slice(0, kept);
+  /** Records a request. The caller updates the returned object. */
+  add(request: RecentRequest): RecentRequest {
+    this.#requests = [request, ...this.#requests].slice(0, maxRequests);
     return request;
   }
 
@@ -34,7 +34,7 @@ export class RecentRequests {
     return this.#requests;
   }
 
-  forget(): void {
+  clear(): void {
     this.#requests = [];
   }
 }

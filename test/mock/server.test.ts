@@ -8,7 +8,7 @@ import { hasSignature } from '../conformance/wire/media-signatures.ts';
 import { exchange } from '../support/exchange.ts';
 import { assertConforms, expectError, expectRoutingError } from '../support/expectations.ts';
 import { type Mock, startMock } from './server.ts';
-import { journeys } from './tasks.ts';
+import { taskKinds } from './tasks.ts';
 
 const taskMs = 10_000;
 let now = Date.now();
@@ -24,8 +24,8 @@ async function call(operation: OperationId, variation?: Variation): Promise<Http
   return assertConforms(await exchange(target, documented(operation), variation), documented(operation));
 }
 
-/** The id in the answer of a create call, in whichever format. */
-function idIn(answer: unknown): string {
+/** Returns the id in the response of a create operation of any format. */
+function idOf(answer: unknown): string {
   const found = JSON.stringify(answer).match(/"(?:task_id|id|Id|result|session_id|data)":"([^"]+)"/);
   if (found?.[1] === undefined) throw new Error(`no id in ${JSON.stringify(answer)}`);
   return found[1];
@@ -33,7 +33,7 @@ function idIn(answer: unknown): string {
 
 describe('the mock', () => {
   test.each(['*/*', 'text/html', 'application/xml', 'audio/*', undefined])(
-    'answers whatever the client says that it accepts: %s',
+    'accepts any Accept header: %s',
     async (accept) => {
       expect((await call('listModels', { headers: { accept } })).status).toBe(200);
       const speech = await call('createSpeech', { headers: { accept } });
@@ -41,25 +41,25 @@ describe('the mock', () => {
     },
   );
 
-  test('needs no body and no content type on a GET, and minds neither', async () => {
+  test('accepts a GET with and without a content type', async () => {
     for (const type of [undefined, 'application/json'])
       expect((await call('getVideo', { headers: { 'content-type': type } })).status).toBe(200);
   });
 
-  test('says what is wrong with a request as the gateway does', async () => {
+  test('reports invalid requests like the gateway', async () => {
     const answer = await call('createSpeech', { change: { stream: 'yes' } });
     expectError(answer, 400, { code: 'invalid_request', field: 'stream' });
     const management = await call('createToken', { change: { name: '' } });
     expect(jsonOf(management)).toMatchObject({ success: false, message: expect.stringContaining('name: ') });
   });
 
-  test('answers an unknown path in the generic family', async () => {
+  test('returns a generic error for an unknown path', async () => {
     const answer = await exchange(target, { ...documented('getVideo'), path: '/v1/nothing' });
     expect(answer.status).toBe(404);
     expectRoutingError(answer, 'path_not_found');
   });
 
-  test('shows a model with a slash in its id, to a key in either header', async () => {
+  test('returns a model with a slash in its id, with a key in either header', async () => {
     for (const header of ['authorization', 'x-api-key']) {
       const key = header === 'authorization' ? 'Bearer sk-any' : 'sk-any';
       const path = '/v1/models/beta/speech-2.8-hd';
@@ -68,7 +68,7 @@ describe('the mock', () => {
     }
   });
 
-  test('repeats the model that was asked for', async () => {
+  test('returns the requested model', async () => {
     for (const operation of ['createVideo', 'createEmbedding', 'createMessage'] as const)
       expect(jsonOf(await call(operation, { change: { model: 'gamma3.0-video' } }))).toMatchObject({
         model: 'gamma3.0-video',
@@ -76,12 +76,12 @@ describe('the mock', () => {
   });
 
   test.each([
-    ['code=200, example=none', 'there are'],
-    ['code=418', 'code 418 is not documented here'],
+    ['code=200, example=none', 'must be one of'],
+    ['code=418', 'code 418 is not documented'],
     ['example=none', '"none"'],
-  ])('refuses Prefer: %s', async (prefer, says) => {
+  ])('rejects Prefer: %s', async (prefer, expected) => {
     const answer = await call('getVideo', { headers: { prefer } });
-    expectError(answer, 400, { code: 'invalid_request', field: 'prefer', includes: [says] });
+    expectError(answer, 400, { code: 'invalid_request', field: 'prefer', includes: [expected] });
   });
 });
 
@@ -92,7 +92,7 @@ describe('speech', () => {
     ['alpha3-tts-flash', {}, 'audio/wav'],
     ['alpha3-tts-flash', { stream: true }, 'audio/pcm'],
     ['beta/speech-2.8-hd', { response_format: 'flac' }, 'audio/flac'],
-  ])('of %s with %j is a file that plays, of type %s', async (model, change, type) => {
+  ])('of %s with %j is a playable file of type %s', async (model, change, type) => {
     const answer = await call('createSpeech', {
       change: { model, voice: 'any', response_format: undefined, ...change },
     });
@@ -104,19 +104,19 @@ describe('speech', () => {
     ['createSpeech', 'audio/wav', { change: { stream: true, stream_format: 'sse' } }],
     ['synthesizeSpeech', 'audio/mpeg', { headers: { 'x-native-sse': 'enable' } }],
     ['generateMultimodalSpeech', 'audio/wav', { headers: { 'x-native-sse': 'enable' } }],
-  ])('of %s comes as events whose pieces join to audio', async (operation, _, variation) => {
+  ])('of %s is sent as events whose joined chunks are audio', async (operation, _, variation) => {
     const answer = await call(operation, variation);
     expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
     const events = [...answer.body.toString().matchAll(/^data:(.*)$/gm)].map(([, data = '']) =>
       JSON.parse(data),
     );
-    const pieces = events.map(({ output }) => Buffer.from(output.audio.data, 'base64'));
-    expect(pieces.length).toBeGreaterThan(3);
-    expect(Buffer.concat(pieces).length).toBeGreaterThan(1000);
+    const chunks = events.map(({ output }) => Buffer.from(output.audio.data, 'base64'));
+    expect(chunks.length).toBeGreaterThan(3);
+    expect(Buffer.concat(chunks).length).toBeGreaterThan(1000);
     expect(events.at(-1).output.finish_reason).toBe('stop');
   });
 
-  test('of a beta model comes as hexadecimal, whole and in events', async () => {
+  test('of a beta model is hexadecimal, as a whole and in events', async () => {
     const beta = { example: 'beta' };
     const names = documented('generateMultimodalSpeech').requests.flatMap(({ examples }) => examples);
     expect(names.map(({ name }) => name)).toContain('beta');
@@ -128,7 +128,7 @@ describe('speech', () => {
     expect(events.body.toString()).toContain('"status":2');
   });
 
-  test('natively names a file that can be fetched, with ranges', async () => {
+  test('of a native route links to a file that supports ranges', async () => {
     const answer = jsonOf(await call('synthesizeSpeech')) as { output: { audio: { url: string } } };
     const { url } = answer.output.audio;
     const part = await fetch(url, { headers: { range: 'bytes=0-2' } });
@@ -137,15 +137,15 @@ describe('speech', () => {
   });
 });
 
-describe.each([...journeys])('a task of %s', (operation, { read }) => {
+describe.each([...taskKinds])('a task of %s', (operation, { read }) => {
   const readOf = documented(read);
   const [parameter = ''] = readOf.parameters
     .filter(({ in: place }) => place === 'path')
     .map(({ name }) => name);
 
-  test('moves through its states, each as documented, and ends with files that are there', async () => {
-    const made = jsonOf(await call(operation));
-    const id = idIn(made);
+  test('goes through its documented states and ends with existing files', async () => {
+    const created = jsonOf(await call(operation));
+    const id = idOf(created);
     const seen: string[] = [];
     for (const step of [0, 0.5, 0.6]) {
       now += step * taskMs;
@@ -162,22 +162,22 @@ describe.each([...journeys])('a task of %s', (operation, { read }) => {
     expect(seen.at(-1)).not.toContain('files.example');
   });
 
-  test('is not there under another id', async () => {
+  test('is not found under another id', async () => {
     const unknown = { getNativeTask: 200 }[read as string] ?? 404;
-    // An id of the right form that was never told.
-    const id = idIn(jsonOf(await call(operation))).replace(/.$/, (last) => (last === '7' ? '8' : '7'));
+    // A well-formed id that does not exist.
+    const id = idOf(jsonOf(await call(operation))).replace(/.$/, (last) => (last === '7' ? '8' : '7'));
     expect((await exchange(target, readOf, { path: { [parameter]: id } })).status).toBe(unknown);
   });
 });
 
 test.each(['submitMusic', 'submitMusicV1', 'submitMusicV1Mv35', 'createMusic'])(
-  'music of %s is told in its format and read in both',
+  'music of %s is created in its format and read in both',
   async (name) => {
     const operation = documented(name);
     const answer = assertConforms(await exchange(target, operation), operation);
     const listed = operation.path.startsWith('/sigma/v1') && name !== 'createMusic';
     expect(Array.isArray((jsonOf(answer) as { data: unknown }).data)).toBe(listed);
-    const path = { task_id: idIn(jsonOf(answer)) };
+    const path = { task_id: idOf(jsonOf(answer)) };
     now += taskMs;
     const record = { data: { task_id: path.task_id, status: 'SUCCESS' } };
     expect(jsonOf(await call('fetchMusicTask', { path }))).toMatchObject(record);
@@ -185,31 +185,31 @@ test.each(['submitMusic', 'submitMusicV1', 'submitMusicV1Mv35', 'createMusic'])(
   },
 );
 
-test('a task with [[fail-late]] in its prompt fails at its end, and one in the queue is canceled', async () => {
-  const failing = idIn(jsonOf(await call('createVideo', { change: { prompt: '[[fail-late]]' } })));
+test('a task with [[fail-late]] in its prompt fails, and a queued task can be canceled', async () => {
+  const failing = idOf(jsonOf(await call('createVideo', { change: { prompt: '[[fail-late]]' } })));
   now += taskMs;
   expect(jsonOf(await call('getVideo', { path: { task_id: failing } }))).toMatchObject({ status: 'failed' });
-  const waiting = { path: { task_id: idIn(jsonOf(await call('createNativeVideo'))) } };
+  const waiting = { path: { task_id: idOf(jsonOf(await call('createNativeVideo'))) } };
   expect((await call('cancelNativeTask', waiting)).status).toBe(200);
   expect(jsonOf(await call('getNativeTask', waiting))).toMatchObject({ output: { task_status: 'CANCELED' } });
 });
 
-test('an unmodified public SDK speaks, makes a video, waits for it, downloads it and lists models', async () => {
+test('an unmodified public SDK creates speech and a video, waits for it, downloads it and lists models', async () => {
   const sdk = new OpenAI({ baseURL: `${mock.url}/v1`, apiKey: 'sk-any', maxRetries: 0 });
   const reply = await sdk.audio.speech.create({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello.' });
   expect(hasSignature('audio/wav', Buffer.from(await reply.arrayBuffer()))).toBe(true);
 
-  const made = await sdk.videos.create({ model: 'eta-imagine-video', prompt: 'A boat.', seconds: '4' });
-  expect(made).toMatchObject({ status: 'queued', model: 'eta-imagine-video', seconds: '4' });
+  const created = await sdk.videos.create({ model: 'eta-imagine-video', prompt: 'A boat.', seconds: '4' });
+  expect(created).toMatchObject({ status: 'queued', model: 'eta-imagine-video', seconds: '4' });
   now += taskMs;
-  const done = await sdk.videos.retrieve(made.id);
-  expect(done).toMatchObject({ id: made.id, status: 'completed', progress: 100 });
-  const content = await sdk.videos.downloadContent(made.id);
+  const done = await sdk.videos.retrieve(created.id);
+  expect(done).toMatchObject({ id: created.id, status: 'completed', progress: 100 });
+  const content = await sdk.videos.downloadContent(created.id);
   expect(hasSignature('video/mp4', Buffer.from(await content.arrayBuffer()))).toBe(true);
   const listed: string[] = [];
   for await (const { id } of sdk.videos.list({ limit: 1 })) listed.push(id);
-  expect(listed[0]).toBe(made.id);
-  expect(await sdk.videos.delete(made.id)).toMatchObject({ deleted: true });
+  expect(listed[0]).toBe(created.id);
+  expect(await sdk.videos.delete(created.id)).toMatchObject({ deleted: true });
 
   const models: string[] = [];
   for await (const { id } of sdk.models.list()) models.push(id);

@@ -15,55 +15,55 @@ import { validateRequest } from '../../server/http/validate-request.ts';
 import { systemTimers, type Timers } from '../../server/lib/timers.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { bundle, documented } from '../conformance/contract/documented.ts';
-import { answers, type Exchange, sendFile } from './answers.ts';
-import { behave, noteRequests } from './behave.ts';
-import { Behaviours } from './behaviours.ts';
+import { applyBehavior, recordRequests } from './apply-behavior.ts';
+import { Behaviors } from './behaviors.ts';
 import { control, controlPath } from './control.ts';
-import { answerAsDocumented } from './documented-answer.ts';
-import { MadeUpAnswers } from './dynamic.ts';
+import { sendDocumentedResponse } from './documented-response.ts';
+import { GeneratedResponses } from './generated-responses.ts';
+import { type MockExchange, mockHandlers, sendFile } from './handlers.ts';
 import { mediaPath } from './media.ts';
 import { readPreference } from './prefer.ts';
 import { RecentRequests } from './recent-requests.ts';
 import type { ExamplesFolder } from './record/examples-folder.ts';
-import { type RecorderOptions, recorder } from './record/recorder.ts';
+import { type RecorderOptions, recordResponses } from './record/recorder.ts';
 import { replay } from './record/replay.ts';
-import { acceptSockets, opensSocket } from './sockets/accept.ts';
+import { acceptSockets, isSocketRequest } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
 
-/** Largest body, in megabytes, where an operation sets no other. */
+/** Maximum body size in megabytes, if an operation sets no other. */
 const bodyLimitMb = 64;
 
 export interface MockOptions {
   host?: string;
-  /** Default: any free port. */
+  /** Default: a free port. */
   port?: number;
   timers?: Timers;
   /** Epoch milliseconds. */
   now?: () => number;
-  /** How long a task takes, a fifth of it in the queue. Default 3000. */
+  /** Duration of a task in milliseconds, one fifth of it queued. Default: 3000. */
   taskMs?: number;
-  /** Pause between two pieces of a stream. Default 50. */
+  /** Pause between two chunks of a stream in milliseconds. Default: 50. */
   paceMs?: number;
-  /** JSON answers of operations without state are made up, within their schemas. */
+  /** Whether stateless JSON responses are generated from their schemas. */
   dynamic?: boolean;
-  /** With the same seed the same is made up. Default: another one each time. */
+  /** The same seed generates the same values. Default: random. */
   seed?: string;
-  /** Recorded answers, which come before the contract's. */
+  /** Recorded responses, which take precedence over the examples of the contract. */
   examples?: ExamplesFolder;
-  /** Every request over HTTP goes to a gateway, whose answers are kept; sockets are played as always. */
+  /** Forwards every HTTP request to a gateway and records the responses. Sockets are not recorded. */
   record?: RecorderOptions;
 }
 
 export interface Mock {
-  /** Address it listens on, without a slash at the end. */
+  /** URL without a trailing slash. */
   url: string;
   server: Server;
   close(): Promise<void>;
 }
 
 /**
- * Answers every path of the OpenAPI document and plays the sockets of the AsyncAPI document. Keys (any is good) and
- * requests are checked by the very code of the gateway, so that a refusal reads as it does there.
+ * Starts a server for every path of the OpenAPI document and the sockets of the AsyncAPI document. Accepts any key. The code
+ * of the gateway validates requests, so that errors are the same.
  */
 export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const {
@@ -80,32 +80,32 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   } = options;
   const contract = structuredClone(bundle);
   const validate = validateRequest(contract, modelFailure);
-  const madeUp = new MadeUpAnswers(seed);
-  if (dynamic) void madeUp.warm().catch(() => {});
+  const generated = new GeneratedResponses(seed);
+  if (dynamic) void generated.start().catch(() => {});
   const tasks = new MockTasks({ now, taskMs });
   const pause = (response: Response) =>
     new Promise<void>((resolve, reject) => {
-      if (response.destroyed) return reject(new Error('the client left'));
-      const leave = () => {
+      if (response.destroyed) return reject(new Error('the client disconnected'));
+      const onClose = () => {
         alarm.cancel();
-        reject(new Error('the client left'));
+        reject(new Error('the client disconnected'));
       };
       const alarm = timers.alarm(paceMs, () => {
-        response.off('close', leave);
+        response.off('close', onClose);
         resolve();
       });
-      response.once('close', leave);
+      response.once('close', onClose);
     });
 
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  const behaviours = new Behaviours();
+  const behaviors = new Behaviors();
   const requests = new RecentRequests();
   app.use(startRequest({ clock: now, timers }));
-  app.use(controlPath, control(behaviours, requests));
-  app.use(noteRequests(requests, { now, timers }));
+  app.use(controlPath, control(behaviors, requests));
+  app.use(recordRequests(requests, { now, timers }));
   app.use(cors);
   app.use(mediaPath, (request, response, next) => {
     // Also without an Origin header: a browser may reuse the response for a later request of a page's script.
@@ -113,59 +113,63 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     void sendFile(response, request.path.slice(1)).catch(() => next());
   });
   app.use(route);
-  app.use(behave(behaviours, timers));
+  app.use(applyBehavior(behaviors, timers));
   if (record !== undefined) {
-    const pass = recorder(record);
-    // Who asks for a certain answer gets it from the contract.
+    const forward = recordResponses(record);
+    // A request with `Prefer` gets a response from the contract.
     app.use((request: Request, response: Response, next: NextFunction) =>
-      request.headers.prefer === undefined ? pass(request, response, next) : next(),
+      request.headers.prefer === undefined ? forward(request, response, next) : next(),
     );
   }
   app.use(
     authenticate({
-      keys: { getCached: anyCaller, authenticate: async () => anyCaller() },
+      keys: { getCached: mockCaller, authenticate: async () => mockCaller() },
       addressOf: () => '',
     }),
   );
   app.use(readBody(contract, { maxMb: () => bodyLimitMb, parser: new BodyParser() }));
   app.use(validate);
   app.use((request: Request, response: Response, next: NextFunction) => {
-    answer(request, response).catch(next);
+    respond(request, response).catch(next);
   });
   app.use(renderFailure(createLogger('silent')));
 
-  async function answer(request: Request, response: Response): Promise<void> {
+  async function respond(request: Request, response: Response): Promise<void> {
     const { operation, params } = request.context;
     if (operation === undefined) return;
     if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
     const preference = readPreference(request.headers.prefer?.toString(), documented(operation.id));
     const base = `http://${request.headers.host ?? 'localhost'}`;
     const body = isObject(request.body) ? request.body : {};
-    const paced = () => pause(response);
+    const pauseStream = () => pause(response);
     if (examples !== undefined && preference === undefined) {
-      if (await replay(examples, request, response, { base, pause: paced })) return;
+      if (await replay(examples, request, response, { base, pause: pauseStream })) return;
     }
-    const own = answers.get(operation.id);
-    const example = documented(operation.id).parameters.some(
+    const handler = mockHandlers.get(operation.id);
+    const isExampleId = documented(operation.id).parameters.some(
       ({ in: place, name, examples }) => place === 'path' && examples.includes(params[name] ?? ''),
     );
-    if (own === undefined || preference !== undefined || example) {
-      const made = preference?.dynamic ?? (dynamic && own === undefined);
-      return answerAsDocumented(request, response, { base, preference, ...(made && { madeUp }) });
+    if (handler === undefined || preference !== undefined || isExampleId) {
+      const isGenerated = preference?.dynamic ?? (dynamic && handler === undefined);
+      return sendDocumentedResponse(request, response, {
+        base,
+        preference,
+        ...(isGenerated && { generated }),
+      });
     }
-    const exchange: Exchange = { request, response, body, params, tasks, base, pause: paced };
-    await own(exchange);
+    const exchange: MockExchange = { request, response, body, params, tasks, base, pause: pauseStream };
+    await handler(exchange);
   }
 
-  const server = createServer({ shouldUpgradeCallback: opensSocket }, app);
-  const closeSockets = acceptSockets(server, timers, { behaviours, requests });
+  const server = createServer({ shouldUpgradeCallback: isSocketRequest }, app);
+  const closeSockets = acceptSockets(server, timers, { behaviors, requests });
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, resolve);
     });
   } catch (error) {
-    await madeUp.close();
+    await generated.close();
     throw error;
   }
   const name = host.includes(':') ? `[${host}]` : host;
@@ -177,12 +181,12 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       server.closeAllConnections();
       closeSockets();
       await closed;
-      await madeUp.close();
+      await generated.close();
     },
   };
 }
 
-const anyCaller = () => ({
+const mockCaller = () => ({
   tokenId: 1,
   userId: 1,
   tokenName: 'mock',

@@ -31,12 +31,12 @@ const dialogues = readdirSync(folder)
   }))
   .filter(({ channel }) => ['realtime', 'realtimeAlias', 'inference'].includes(channel));
 
-/** What the mock must be told to go wrong like the dialogue. */
+/** Faults that reproduce a failing dialogue. */
 const scripts: Record<string, string> = { 'realtime-provider-failure.yaml': 'error' };
-/** How long a client is silent before the server closes with this reason, in milliseconds. */
-const silences: Record<string, number> = { timeout: 23_000, idle: 60_000 };
+/** Silence of the client before the server closes with this reason, in milliseconds. */
+const silenceMs: Record<string, number> = { timeout: 23_000, idle: 60_000 };
 
-// Confirmations take their few milliseconds; the long silences pass when told.
+// Short confirmations use real timers, long silences use manual ones.
 const manual = new ManualTimers();
 let mock: Awaited<ReturnType<typeof serveSockets>>;
 beforeAll(async () => {
@@ -45,12 +45,12 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
-const part = (frame: Frame, name: string) => (frame[name] ?? {}) as Frame;
-const output = (frame: Frame) => part(part(frame, 'payload'), 'output');
-const taskOf = (frame: Frame) => part(frame, 'header').task_id;
-/** The name of the event's message in the document. */
-const nameOf = (frame: Frame) => String(frame.type ?? part(frame, 'header').event);
-/** The same, told apart by the step of a sentence. */
+const fieldOf = (frame: Frame, name: string) => (frame[name] ?? {}) as Frame;
+const output = (frame: Frame) => fieldOf(fieldOf(frame, 'payload'), 'output');
+const taskOf = (frame: Frame) => fieldOf(frame, 'header').task_id;
+/** Returns the name of the message of an event. */
+const nameOf = (frame: Frame) => String(frame.type ?? fieldOf(frame, 'header').event);
+/** Returns the name, or the step of a sentence. */
 const kindOf = (frame: Frame) => {
   const { type } = output(frame);
   return typeof type === 'string' ? type : nameOf(frame);
@@ -61,45 +61,50 @@ const { channels, components } = eventBundle as unknown as {
   components: { messages: Record<string, { name: string }> };
 };
 
-/** What is wrong with a server event by the document's own schema of it. */
+/** Validates a server event against the schema of its message. */
 function problems(channel: string, event: Frame): string[] {
   const messages = Object.keys(channels[channel]?.messages ?? {});
   const found = messages.find((message) => components.messages[message]?.name === nameOf(event));
   return found === undefined ? [`${nameOf(event)} is unknown`] : eventProblems(found, event);
 }
 
-/** What an event says beside ids, words and audio. */
+/** Returns the content of an event without ids, texts and audio. */
 function facts(event: Frame): unknown {
-  const { id: _id, ...session } = part(event, 'session');
-  const { message: _message, ...error } = part(event, 'error');
-  const { voice, status, usage } = part(event, 'response');
+  const { id: _id, ...session } = fieldOf(event, 'session');
+  const { message: _message, ...error } = fieldOf(event, 'error');
+  const { voice, status, usage } = fieldOf(event, 'response');
   return {
     kind: kindOf(event),
-    // The voice before one is set is the provider's choice.
+    // The provider selects the initial voice.
     session: event.type === 'session.created' ? { ...session, voice: undefined } : session,
     error,
     response: { voice, status, characters: ((usage ?? {}) as Frame).characters },
     task: taskOf(event),
-    code: part(event, 'header').error_code,
+    code: fieldOf(event, 'header').error_code,
     text: output(event).original_text,
-    usage: part(event, 'payload').usage,
+    usage: fieldOf(event, 'payload').usage,
   };
 }
 
-/** The kinds in a row, pieces of audio counted once. */
-const row = (kinds: string[]) =>
+/** Joins kinds of events. Consecutive audio chunks count once. */
+const joinKinds = (kinds: string[]) =>
   `${kinds.join(' ')} `
     .replaceAll(/(response\.audio\.delta )+/g, '$1')
     .replaceAll(/(sentence-synthesis audio )+/g, '$1');
 
-test('there are dialogues of all three sockets', () => {
+test('dialogues exist for all three sockets', () => {
   expect(new Set(dialogues.map(({ channel }) => channel)).size).toBe(3);
 });
 
-test.each(dialogues)('plays $file', async ({ file, channel, query, steps, close }) => {
-  const script = scripts[file];
-  const asked = new URLSearchParams({ ...query, ...(script === undefined ? {} : { mock_script: script }) });
-  const client = await connect(`${mock.url}${addressOf(channel)}?${asked.toString()}`, { key: 'sk-any' });
+test.each(dialogues)('$file', async ({ file, channel, query, steps, close }) => {
+  const fault = scripts[file];
+  const parameters = new URLSearchParams({
+    ...query,
+    ...(fault === undefined ? {} : { mock_script: fault }),
+  });
+  const client = await connect(`${mock.url}${addressOf(channel)}?${parameters.toString()}`, {
+    key: 'sk-any',
+  });
   const order: (Frame | 'audio')[] = [...client.events];
   client.socket.on('message', (data, binary) => {
     order.push(binary ? 'audio' : (JSON.parse((data as Buffer).toString('utf8')) as Frame));
@@ -111,22 +116,23 @@ test.each(dialogues)('plays $file', async ({ file, channel, query, steps, close 
       client.send(event);
       continue;
     }
-    if (kindOf(event) === 'task-failed') manual.advance(silences[close.reason ?? ''] ?? 0);
-    const same = (frame: Frame) => kindOf(frame) === kindOf(event) && taskOf(frame) === taskOf(event);
-    const got = await client.next(same);
+    if (kindOf(event) === 'task-failed') manual.advance(silenceMs[close.reason ?? ''] ?? 0);
+    const isSame = (frame: Frame) => kindOf(frame) === kindOf(event) && taskOf(frame) === taskOf(event);
+    const got = await client.next(isSame);
     expect(facts(got)).toEqual(facts(event));
   }
   if (close.from === 'client') client.socket.close(close.code);
-  else if (close.reason === 'idle') manual.advance(silences.idle ?? 0);
+  else if (close.reason === 'idle') manual.advance(silenceMs.idle ?? 0);
   const { code, reason } = await client.closed;
   expect({ code, reason }).toEqual({ code: close.code, reason: close.reason ?? '' });
 
   expect(client.events.flatMap((event) => problems(channel, event))).toEqual([]);
-  const told = steps
+  const expectedKinds = steps
     .filter(({ from }) => from === 'server')
     .map(({ event }) => (event === undefined ? 'audio' : kindOf(event)));
-  const heard = order.map((frame) => (frame === 'audio' ? frame : kindOf(frame)));
-  // The failing dialogue leaves out what comes between.
-  const compared = script === undefined ? heard : heard.filter((kind) => told.includes(kind));
-  expect(row(compared)).toBe(row(told));
+  const receivedKinds = order.map((frame) => (frame === 'audio' ? frame : kindOf(frame)));
+  // The failing dialogue omits some events.
+  const compared =
+    fault === undefined ? receivedKinds : receivedKinds.filter((kind) => expectedKinds.includes(kind));
+  expect(joinKinds(compared)).toBe(joinKinds(expectedKinds));
 });

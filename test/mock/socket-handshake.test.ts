@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
-async function refused(path: string, options: ConnectOptions): Promise<HandshakeRefused> {
+async function expectRejection(path: string, options: ConnectOptions): Promise<HandshakeRefused> {
   const error = await connect(`${mock.url}${path}`, options).catch((reason: unknown) => reason);
   if (error instanceof HandshakeRefused) return error;
-  throw new Error('the handshake was not refused');
+  throw new Error('the handshake was accepted');
 }
 
 function expectDocumented(operation: string, { status, body, headers }: HandshakeRefused): void {
@@ -41,8 +41,8 @@ describe('the handshake', () => {
     ['/v1/realtime?model=voxa-v3-flash', { key: 'k' }, 400, 'invalid_request'],
     ['/v1/realtime?model=none', { key: 'k' }, 404, 'model_not_found'],
     [`${realtime}&mock_script=nothing`, { key: 'k' }, 400, 'invalid_request'],
-  ] as const)('%s with %j is answered with %i', async (path, options, status, code) => {
-    const answer = await refused(path, {
+  ] as const)('%s with %j returns %i', async (path, options, status, code) => {
+    const answer = await expectRejection(path, {
       ...options,
       protocols: [...('protocols' in options ? options.protocols : [])],
     });
@@ -50,18 +50,21 @@ describe('the handshake', () => {
     expectDocumented(path.includes('inference') ? 'openInferenceSocket' : 'openRealtimeSocket', answer);
   });
 
-  test.each([...scripts].filter(([, { refuse }]) => refuse !== undefined))('%s', async (name, { refuse }) => {
-    for (const [path, operation] of [
-      [realtime, 'openRealtimeSocket'],
-      [inference, 'openInferenceSocket'],
-    ] as const) {
-      const answer = await refused(path, { key: 'k', headers: { 'x-mock-script': name } });
-      expect(answer.status).toBe(refuse);
-      expectDocumented(operation, answer);
-    }
-  });
+  test.each([...scripts].filter(([, { rejectWith }]) => rejectWith !== undefined))(
+    '%s',
+    async (name, { rejectWith }) => {
+      for (const [path, operation] of [
+        [realtime, 'openRealtimeSocket'],
+        [inference, 'openInferenceSocket'],
+      ] as const) {
+        const answer = await expectRejection(path, { key: 'k', headers: { 'x-mock-script': name } });
+        expect(answer.status).toBe(rejectWith);
+        expectDocumented(operation, answer);
+      }
+    },
+  );
 
-  test('takes the key of a browser and never echoes it', async () => {
+  test('accepts the key of a browser and does not echo it', async () => {
     const protocols = ['realtime', 'x-insecure-api-key.sk-any'];
     const client = await connect(`${mock.url}${realtime}`, { protocols });
     expect(client.socket.protocol).toBe('realtime');
@@ -71,8 +74,8 @@ describe('the handshake', () => {
   test.each([
     ['a plain GET', realtime, {}, 426],
     ['another protocol', realtime, { connection: 'upgrade', upgrade: 'h2c' }, 426],
-    ['a path that is no socket', '/healthz', { connection: 'upgrade', upgrade: 'websocket' }, 200],
-  ])('is none for %s', async (_, path, headers, status) => {
+    ['a path without a socket', '/healthz', { connection: 'upgrade', upgrade: 'websocket' }, 200],
+  ])('returns an ordinary response for %s', async (_, path, headers, status) => {
     const sent = request(`${mock.url}${path}`, { headers: { authorization: 'Bearer k', ...headers } });
     sent.end();
     const [answer] = await once(sent, 'response');

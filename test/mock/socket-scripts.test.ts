@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventBundle } from '../conformance/contract/schemas.ts';
-import { append, finish, plain, run, text, update } from './sockets/client-events.ts';
+import { append, eventOf, finish, run, text, update } from './sockets/client-events.ts';
 import { serveSockets } from './sockets/serve-sockets.ts';
 
 const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
@@ -14,35 +14,39 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
-describe('error scripts', () => {
+describe('faults', () => {
   const channels = eventBundle.channels as Record<string, { description: string }>;
   const sessions = [
     {
       channel: 'realtime',
       path: realtime,
       first: update({ voice: 'Aria' }),
-      talk: [append('Good day.'), plain('session.finish')],
+      events: [append('Good day.'), eventOf('session.finish')],
     },
-    { channel: 'inference', path: inference, first: run(), talk: [text('Good day.'), finish] },
+    { channel: 'inference', path: inference, first: run(), events: [text('Good day.'), finish] },
   ];
 
-  /** Everything a client hears that speaks and finishes, text frames unparsed. It closes when `enough` says so. */
-  async function hear({ path, first, talk }: (typeof sessions)[number], name: string, enough: RegExp) {
+  /** Sends text and a finish. Returns all frames received, text frames unparsed. Closes after a frame that matches `stopAt`. */
+  async function receiveUntil(
+    { path, first, events }: (typeof sessions)[number],
+    name: string,
+    stopAt: RegExp,
+  ) {
     const socket = new WebSocket(`${mock.url}${path}&mock_script=${name}`, {
       headers: { authorization: 'Bearer k' },
     });
-    const heard: string[] = [];
+    const received: string[] = [];
     socket.on('open', () => socket.send(JSON.stringify(first)));
     socket.on('message', (data, binary) => {
       const frame = binary ? 'audio' : (data as Buffer).toString('utf8');
-      heard.push(frame);
+      received.push(frame);
       if (/session\.updated|task-started/.test(frame))
-        for (const next of talk) socket.send(JSON.stringify(next));
-      // The server reads what was sent before it reads the close.
-      if (enough.test(frame)) socket.close(1000);
+        for (const next of events) socket.send(JSON.stringify(next));
+      // The server processes all sent frames before the close.
+      if (stopAt.test(frame)) socket.close(1000);
     });
     const [code] = (await once(socket, 'close')) as [number];
-    return { code, heard, last: heard.at(-1) ?? '' };
+    return { code, received, last: received.at(-1) ?? '' };
   }
 
   const audio = /^audio$|response\.audio\.delta/;
@@ -50,19 +54,19 @@ describe('error scripts', () => {
 
   describe.each(sessions)('$channel', (session) => {
     test('drop', async () => {
-      const { code, last } = await hear(session, 'drop', never);
+      const { code, last } = await receiveUntil(session, 'drop', never);
       expect([code, last]).toEqual([1006, expect.stringMatching(audio)]);
     });
 
     test('hang', async () => {
-      const { heard, last } = await hear(session, 'hang', audio);
+      const { received, last } = await receiveUntil(session, 'hang', audio);
       expect(last).toMatch(audio);
-      expect(heard.filter((frame) => audio.test(frame))).toHaveLength(1);
+      expect(received.filter((frame) => audio.test(frame))).toHaveLength(1);
     });
 
     test('garbage', async () => {
-      const { heard, last } = await hear(session, 'garbage', /session\.finished|task-finished/);
-      expect(heard.filter((frame) => frame === '{"type":')).toHaveLength(1);
+      const { received, last } = await receiveUntil(session, 'garbage', /session\.finished|task-finished/);
+      expect(received.filter((frame) => frame === '{"type":')).toHaveLength(1);
       expect(last).toMatch(/session\.finished|task-finished/);
     });
 
@@ -72,19 +76,19 @@ describe('error scripts', () => {
       ['quota', 1008],
       ['throttle', 1013],
       ['restart', 1001],
-    ])('%s tells a documented error and closes with %i', async (name, close) => {
-      const { code, last } = await hear(session, name, never);
+    ])('%s sends a documented error and closes with %i', async (name, close) => {
+      const { code, last } = await receiveUntil(session, name, never);
       const event = JSON.parse(last) as { error?: { code: string }; header?: { error_code: string } };
-      const { code: told } = event.error ?? { code: event.header?.error_code };
+      const { code: errorCode } = event.error ?? { code: event.header?.error_code };
       const line = channels[session.channel]?.description
         .split('\n')
-        .find((one) => one.startsWith('|') && one.includes(`\`${told}\``));
+        .find((one) => one.startsWith('|') && one.includes(`\`${errorCode}\``));
       expect(code).toBe(close);
       expect(line).toContain(String(close));
     });
 
     test.each([1000, 1001, 1008, 1011, 1013])('close-%i', async (close) => {
-      const { code, last } = await hear(session, `close-${close}`, never);
+      const { code, last } = await receiveUntil(session, `close-${close}`, never);
       expect([code, last]).toEqual([close, expect.stringMatching(audio)]);
       expect(channels[session.channel]?.description).toContain(`| ${close} |`);
     });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
 import { Failure } from '../../server/lib/failure.ts';
-import { exampleOf, ownAddress, rewritten, withModel } from './examples.ts';
+import { exampleOf, localUrl, mapValues, withModel } from './examples.ts';
 
 export type Stage = 'queued' | 'running' | 'done' | 'failed' | 'canceled';
 
@@ -15,22 +15,22 @@ export interface MockTask {
   canceledAt?: number;
 }
 
-/** How a task looks at a stage: a documented example, and what differs from it. */
-type Look = readonly [example: string, change?: Change];
+/** The response at a stage: a documented example with changes. */
+type StageExample = readonly [example: string, change?: Change];
 
-/** Values to set, at any depth; `undefined` takes one out. */
+/** Values to set at any depth. `undefined` removes a field. */
 interface Change {
   [field: string]: Json | Change | undefined;
 }
 
-interface Journey {
-  /** The id that stands in the examples. */
+interface TaskKind {
+  /** The id in the examples. */
   id: string;
-  /** The poll that shows it. */
+  /** The operation that polls it. */
   read: OperationId;
-  looks: Readonly<Partial<Record<Stage, (task: MockTask) => Look>>>;
-  /** Another poll that shows the task too. */
-  also?: Journey;
+  stages: Readonly<Partial<Record<Stage, (task: MockTask) => StageExample>>>;
+  /** A second operation that polls it. */
+  alternative?: TaskKind;
 }
 
 const taskId = 'task_0a1b2c3d4e5f60718293a4b5c6d7e8f9';
@@ -44,20 +44,20 @@ const family = (task: MockTask) => {
   return modelOf(task).startsWith('eta-') ? 'eta' : 'gamma';
 };
 
-const videos: Journey = {
+const videos: TaskKind = {
   id: taskId,
   read: 'getVideo',
-  looks: {
+  stages: {
     queued: () => ['queued'],
     running: () => ['queued', { status: 'in_progress', progress: 50 }],
     done: (task) => [`${family(task)}_completed`],
     failed: () => ['failed'],
   },
 };
-const generations: Journey = {
+const generations: TaskKind = {
   id: taskId,
   read: 'getGenericVideo',
-  looks: {
+  stages: {
     queued: (task) =>
       isSeedance(task)
         ? ['seedance_running', { data: { status: 'QUEUED', progress: '10%', start_time: 0 } }]
@@ -70,10 +70,10 @@ const generations: Journey = {
     failed: (task) => [isSeedance(task) ? 'seedance_failed' : 'gamma_failed'],
   },
 };
-const native: Journey = {
+const native: TaskKind = {
   id: taskId,
   read: 'getNativeTask',
-  looks: {
+  stages: {
     queued: () => ['pending'],
     running: () => ['running'],
     done: ({ operation }) => [operation === 'createModel3d' ? 'model3d_succeeded' : 'video_succeeded'],
@@ -81,10 +81,10 @@ const native: Journey = {
     canceled: () => ['canceled'],
   },
 };
-const official: Journey = {
+const official: TaskKind = {
   id: taskId,
   read: 'getOfficialVideo',
-  looks: {
+  stages: {
     queued: () => ['queued'],
     running: () => ['queued', { status: 'running' }],
     done: () => ['succeeded'],
@@ -92,35 +92,41 @@ const official: Journey = {
     canceled: () => ['queued', { status: 'cancelled' }],
   },
 };
-const assets: Journey = {
+const assets: TaskKind = {
   id: 'asset-20260301120000-k3v9q',
   read: 'getAsset',
-  looks: {
+  stages: {
     queued: () => ['processing'],
     running: () => ['processing'],
     done: () => ['active'],
     failed: () => ['failed'],
   },
 };
-const unfinished = { fail_reason: '', finish_time: 0, data: [] };
-const unwritten = { ...unfinished, data: null };
-const music: Journey = {
+const unfinishedMusic = { fail_reason: '', finish_time: 0, data: [] };
+const unfinishedLyrics = { ...unfinishedMusic, data: null };
+const music: TaskKind = {
   id: musicId,
   read: 'fetchMusicTask',
-  looks: {
-    queued: () => ['failed', { data: { ...unfinished, status: 'QUEUED', progress: '0%', start_time: 0 } }],
-    running: () => ['failed', { data: { ...unfinished, status: 'IN_PROGRESS', progress: '50%' } }],
+  stages: {
+    queued: () => [
+      'failed',
+      { data: { ...unfinishedMusic, status: 'QUEUED', progress: '0%', start_time: 0 } },
+    ],
+    running: () => ['failed', { data: { ...unfinishedMusic, status: 'IN_PROGRESS', progress: '50%' } }],
     done: () => ['music'],
     failed: () => ['failed'],
   },
 };
-const lyrics: Journey = {
+const lyrics: TaskKind = {
   ...music,
   id: lyricsId,
-  looks: {
-    ...music.looks,
-    queued: () => ['lyrics', { data: { ...unwritten, status: 'QUEUED', progress: '0%', start_time: 0 } }],
-    running: () => ['lyrics', { data: { ...unwritten, status: 'IN_PROGRESS', progress: '50%' } }],
+  stages: {
+    ...music.stages,
+    queued: () => [
+      'lyrics',
+      { data: { ...unfinishedLyrics, status: 'QUEUED', progress: '0%', start_time: 0 } },
+    ],
+    running: () => ['lyrics', { data: { ...unfinishedLyrics, status: 'IN_PROGRESS', progress: '50%' } }],
     done: () => ['lyrics'],
     failed: () => [
       'lyrics',
@@ -128,10 +134,10 @@ const lyrics: Journey = {
     ],
   },
 };
-const formatAMusic: Journey = {
+const formatAMusic: TaskKind = {
   id: musicId,
   read: 'getMusic',
-  looks: {
+  stages: {
     queued: () => ['finished', { data: { status: 'QUEUED', clips: {} } }],
     running: () => ['finished', { data: { status: 'IN_PROGRESS', clips: {} } }],
     done: () => ['finished'],
@@ -141,23 +147,26 @@ const formatAMusic: Journey = {
     ],
   },
 };
-/** Music is read in both formats, whichever it was asked for in. */
-const formatBMusic: Journey = { ...music, also: formatAMusic };
-const unmade = { finishTime: 0, imageUrl: '', buttons: [] };
-const imageJobs: Journey = {
+/** Music can be read in both formats. */
+const formatBMusic: TaskKind = { ...music, alternative: formatAMusic };
+const unfinishedImage = { finishTime: 0, imageUrl: '', buttons: [] };
+const imageJobs: TaskKind = {
   id: imageId,
   read: 'fetchImageJob',
-  looks: {
-    queued: () => ['finished', { ...unmade, status: 'SUBMITTED', progress: '0%' }],
-    running: () => ['finished', { ...unmade, status: 'IN_PROGRESS', progress: '50%' }],
+  stages: {
+    queued: () => ['finished', { ...unfinishedImage, status: 'SUBMITTED', progress: '0%' }],
+    running: () => ['finished', { ...unfinishedImage, status: 'IN_PROGRESS', progress: '50%' }],
     done: () => ['finished'],
-    failed: () => ['finished', { ...unmade, status: 'FAILURE', failReason: 'The picture was refused.' }],
+    failed: () => [
+      'finished',
+      { ...unfinishedImage, status: 'FAILURE', failReason: 'The image was rejected.' },
+    ],
   },
 };
-const verification: Journey = {
+const verification: TaskKind = {
   id: 'vs_5c6d7e8f9a0b',
   read: 'getVerificationSession',
-  looks: {
+  stages: {
     queued: () => ['verified', { data: { status: 'pending', group_id: '', result_code: undefined } }],
     running: () => ['verified', { data: { status: 'pending', group_id: '', result_code: undefined } }],
     done: () => ['verified'],
@@ -165,8 +174,8 @@ const verification: Journey = {
   },
 };
 
-/** By the operation that makes the task. */
-export const journeys: ReadonlyMap<OperationId, Journey> = new Map([
+/** Task kinds by the operation that creates them. */
+export const taskKinds: ReadonlyMap<OperationId, TaskKind> = new Map([
   ['createVideo', videos],
   ['createGenericVideo', generations],
   ['createNativeVideo', native],
@@ -175,13 +184,13 @@ export const journeys: ReadonlyMap<OperationId, Journey> = new Map([
   ['uploadAsset', assets],
   ['submitMusic', formatBMusic],
   ['submitLyrics', lyrics],
-  ['createMusic', { ...formatAMusic, also: music }],
+  ['createMusic', { ...formatAMusic, alternative: music }],
   ['submitImageAction', imageJobs],
   ['submitImageModal', imageJobs],
   ['createVerificationSession', verification],
-] satisfies [OperationId, Journey][]);
+] satisfies [OperationId, TaskKind][]);
 
-/** The tasks that were made, in memory. They move on by the clock: a fifth of their time in the queue, then at work. */
+/** Created tasks, in memory. Their stage depends on the clock: queued for a fifth of their duration, then running. */
 export class MockTasks {
   readonly #tasks = new Map<string, MockTask>();
   readonly #now: () => number;
@@ -192,24 +201,24 @@ export class MockTasks {
     this.#taskMs = taskMs;
   }
 
-  /** Makes a task and gives the answer to the request: a documented one, with the new task's id. */
+  /** Creates a task. Returns the documented response with its id. */
   create(operation: OperationId, body: JsonObject, created: Json, base: string): Json {
-    const journey = journeyOf(operation);
-    const id = newId(journey.id, this.#now());
+    const kind = taskKindOf(operation);
+    const id = newId(kind.id, this.#now());
     const task: MockTask = { id, operation, body, createdAt: this.#now() };
     this.#tasks.set(id, task);
-    return this.#written(created, journey, task, base);
+    return this.#render(created, kind, task, base);
   }
 
-  /** A task that this poll shows; undefined when it was not made here. */
+  /** Returns the task with an id if the operation `read` can poll it. */
   find(read: OperationId, id: string): MockTask | undefined {
     const task = this.#tasks.get(id);
-    return task !== undefined && journeyOf(task.operation, read) !== undefined ? task : undefined;
+    return task !== undefined && taskKindOf(task.operation, read) !== undefined ? task : undefined;
   }
 
-  /** The tasks that this poll shows, newest first. */
+  /** Returns the tasks that the operation `read` can poll, newest first. */
   list(read: OperationId): MockTask[] {
-    const shown = [...this.#tasks.values()].filter(({ operation }) => journeyOf(operation, read));
+    const shown = [...this.#tasks.values()].filter(({ operation }) => taskKindOf(operation, read));
     return shown.reverse();
   }
 
@@ -217,70 +226,70 @@ export class MockTasks {
     this.#tasks.delete(id);
   }
 
-  /** Takes a task out of the queue; false when it is not in it any more. */
+  /** Cancels a queued task. Returns false if it is not queued. */
   cancel(task: MockTask): boolean {
     if (this.stage(task) !== 'queued') return false;
     task.canceledAt = this.#now();
     return true;
   }
 
-  /** A prompt with `[[fail-late]]` in it, as for the gateway's sandbox, makes a task fail at its end. */
+  /** Returns the stage. A task with `[[fail-late]]` in its prompt fails at its end, as in the sandbox. */
   stage(task: MockTask): Stage {
     if (task.canceledAt !== undefined) return 'canceled';
-    const share = (this.#now() - task.createdAt) / this.#taskMs;
-    if (share < 0.2) return 'queued';
-    if (share < 1) return 'running';
+    const progress = (this.#now() - task.createdAt) / this.#taskMs;
+    if (progress < 0.2) return 'queued';
+    if (progress < 1) return 'running';
     return JSON.stringify(task.body).includes('[[fail-late]]') ? 'failed' : 'done';
   }
 
-  /** The task as that poll shows it now. */
-  show(task: MockTask, base: string, read: OperationId = journeyOf(task.operation).read): Json {
-    const journey = journeyOf(task.operation, read);
-    if (journey === undefined) throw new Error(`${read} does not show what ${task.operation} makes`);
+  /** Returns the response of the operation `read`. */
+  show(task: MockTask, base: string, read: OperationId = taskKindOf(task.operation).read): Json {
+    const kind = taskKindOf(task.operation, read);
+    if (kind === undefined) throw new Error(`${read} cannot poll tasks of ${task.operation}`);
     const stage = this.stage(task);
-    const look = journey.looks[stage] ?? journey.looks.done;
-    if (look === undefined) throw new Error(`${task.operation} has no ${stage}`);
-    const [name, change = {}] = look(task);
-    const example = exampleOf(journey.read, name);
-    return this.#written(isObject(example) ? merged(example, change) : example, journey, task, base);
+    const stageExample = kind.stages[stage] ?? kind.stages.done;
+    if (stageExample === undefined) throw new Error(`${task.operation} has no ${stage}`);
+    const [name, change = {}] = stageExample(task);
+    const example = exampleOf(kind.read, name);
+    return this.#render(isObject(example) ? mergeChange(example, change) : example, kind, task, base);
   }
 
-  #written(answer: Json, journey: Journey, task: MockTask, base: string): Json {
-    const ids = (text: string) => ownAddress(text.replaceAll(journey.id, task.id), base);
+  #render(answer: Json, kind: TaskKind, task: MockTask, base: string): Json {
+    const ids = (text: string) => localUrl(text.replaceAll(kind.id, task.id), base);
     const now = this.#now();
     const endedAt = Math.min(now, task.createdAt + this.#taskMs);
-    const moments = { created: task.createdAt, started: task.createdAt + this.#taskMs / 5, ended: endedAt };
-    const shown = rewritten(answer, ids, (key, value) => atMoment(key, value, moments));
-    return isObject(shown) ? withRequested(shown, task.body) : shown;
+    const times = { created: task.createdAt, started: task.createdAt + this.#taskMs / 5, ended: endedAt };
+    const shown = mapValues(answer, ids, (key, value) => timeOf(key, value, times));
+    return isObject(shown) ? withRequestFields(shown, task.body) : shown;
   }
 }
 
-function journeyOf(operation: OperationId): Journey;
-/** Undefined when that poll does not show it. */
-function journeyOf(operation: OperationId, read: OperationId): Journey | undefined;
-function journeyOf(operation: OperationId, read?: OperationId): Journey | undefined {
-  const journey = journeys.get(operation);
-  if (journey === undefined) throw new Error(`${operation} makes no task`);
-  if (read === undefined || journey.read === read) return journey;
-  return journey.also?.read === read ? journey.also : undefined;
+function taskKindOf(operation: OperationId): TaskKind;
+/** Undefined if the operation `read` cannot poll it. */
+function taskKindOf(operation: OperationId, read: OperationId): TaskKind | undefined;
+function taskKindOf(operation: OperationId, read?: OperationId): TaskKind | undefined {
+  const kind = taskKinds.get(operation);
+  if (kind === undefined) throw new Error(`${operation} creates no task`);
+  if (read === undefined || kind.read === read) return kind;
+  return kind.alternative?.read === read ? kind.alternative : undefined;
 }
 
 const modelOf = ({ body }: MockTask): string => (typeof body.model === 'string' ? body.model : '');
 
-/** An id of the form that the examples have: its digits and letters by chance, where it has no time in it. */
-function newId(like: string, now: number): string {
+/** Returns a random id in the format of an example. */
+function newId(example: string, now: number): string {
   const random = randomUUID().replaceAll('-', '');
-  if (like.startsWith('asset-')) {
+  if (example.startsWith('asset-')) {
     const stamp = new Date(now).toISOString().replace(/\D/g, '').slice(0, 14);
     return `asset-${stamp}-${random.slice(0, 5)}`;
   }
-  if (/^\d+$/.test(like)) return `${now}${Number.parseInt(random.slice(0, 6), 16) % 1000}`.padEnd(16, '0');
-  const prefix = /^[a-z]+_/.exec(like)?.[0] ?? '';
-  return prefix + random.slice(0, like.length - prefix.length);
+  if (/^\d+$/.test(example)) return `${now}${Number.parseInt(random.slice(0, 6), 16) % 1000}`.padEnd(16, '0');
+  const prefix = /^[a-z]+_/.exec(example)?.[0] ?? '';
+  return prefix + random.slice(0, example.length - prefix.length);
 }
 
-/** What the task repeats of its request, where the example has a value of that name. */
-function withRequested(answer: JsonObject, body: JsonObject): Json {
+/** Replaces fields of the example by fields of the request. */
+function withRequestFields(answer: JsonObject, body: JsonObject): Json {
   const { seconds, size, ...rest } = answer;
   const repeated = {
     ...rest,
@@ -290,14 +299,14 @@ function withRequested(answer: JsonObject, body: JsonObject): Json {
   return withModel(repeated, body.model);
 }
 
-/** Fields of a change replace those of the answer, object by object; an empty object replaces one as a whole. */
-function merged(answer: JsonObject, change: Change): JsonObject {
+/** Merges a change into an example recursively. An empty object replaces the whole object. */
+function mergeChange(answer: JsonObject, change: Change): JsonObject {
   const result: JsonObject = { ...answer };
   for (const [key, value] of Object.entries(change)) {
     const now = result[key];
     if (value === undefined) delete result[key];
     else if (isChange(value) && isObject(now) && Object.keys(value).length > 0)
-      result[key] = merged(now, value);
+      result[key] = mergeChange(now, value);
     else result[key] = value as Json;
   }
   return result;
@@ -305,29 +314,29 @@ function merged(answer: JsonObject, change: Change): JsonObject {
 
 const isChange = (value: unknown): value is Change => isObject(value);
 
-interface Moments {
+interface TaskTimes {
   created: number;
   started: number;
   ended: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
-const momentOf: Readonly<Record<string, (moments: Moments) => number>> = Object.fromEntries([
+const timeFields: Readonly<Record<string, (times: TaskTimes) => number>> = Object.fromEntries([
   ...['created_at', 'submit_time', 'submitTime', 'CreateTime'].map((key) => [
     key,
-    ({ created }: Moments) => created,
+    ({ created }: TaskTimes) => created,
   ]),
-  ...['start_time', 'startTime', 'scheduled_time'].map((key) => [key, ({ started }: Moments) => started]),
+  ...['start_time', 'startTime', 'scheduled_time'].map((key) => [key, ({ started }: TaskTimes) => started]),
   ...['updated_at', 'completed_at', 'finish_time', 'finishTime', 'end_time', 'UpdateTime'].map((key) => [
     key,
-    ({ ended }: Moments) => ended,
+    ({ ended }: TaskTimes) => ended,
   ]),
-  ['expires_at', ({ ended }: Moments) => ended + day],
+  ['expires_at', ({ ended }: TaskTimes) => ended + day],
 ]);
 
-/** A time in the form that the example has it in; a time that has not come is 0. */
-function atMoment(key: string, value: Json, moments: Moments): Json {
-  const at = momentOf[key]?.(moments);
+/** Returns a time in the format of the example. 0 and null stay. */
+function timeOf(key: string, value: Json, times: TaskTimes): Json {
+  const at = timeFields[key]?.(times);
   if (at === undefined || value === 0 || value === null) return value;
   if (typeof value === 'number') return value > 1e11 ? Math.round(at) : Math.floor(at / 1000);
   if (typeof value !== 'string') return value;
@@ -336,8 +345,8 @@ function atMoment(key: string, value: Json, moments: Moments): Json {
   return value.endsWith('Z') ? `${iso.slice(0, 19)}Z` : `${iso.slice(0, 19)}+00:00`;
 }
 
-/** 404 in the words of the gateway. */
-export function unknown(field: string, id: string): Failure {
+/** Returns the 404 of the gateway. */
+export function notFound(field: string, id: string): Failure {
   return new Failure(
     404,
     'resource_not_found',

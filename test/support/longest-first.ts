@@ -7,7 +7,7 @@ const longest: readonly string[] = [
   'test/containers/image.test.ts',
   'test/tasks/crash.test.ts',
   'test/spec/generators.test.ts',
-  'test/mock/documented-answers.test.ts',
+  'test/mock/documented-responses.test.ts',
   'test/client/guide-commands.test.ts',
   'test/faults/killed-gateway.test.ts',
   'test/docs/browser.test.ts',

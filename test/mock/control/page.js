@@ -1,68 +1,66 @@
-// The control page of the mock. It speaks only to the mock that served it.
+// The control page of the mock. It calls only the mock that served it.
 
 const form = document.querySelector('form');
 const field = (name) => form.elements.namedItem(name);
-const said = document.querySelector('#said');
+const message = document.querySelector('#message');
 const { all, operations, about } = await (await fetch('operations')).json();
 
 field('scope').append(...operations.map(({ id, about: title }) => new Option(`${id}: ${title}`, id)));
-field('scope').addEventListener('change', offer);
-field('fault').addEventListener('change', explain);
-offer();
+field('scope').addEventListener('change', showOptions);
+field('fault').addEventListener('change', describeFault);
+showOptions();
 
-/** Offers the statuses and faults that the chosen operation can have. */
-function offer() {
+/** Lists the statuses and faults of the chosen operation. */
+function showOptions() {
   const chosen = operations.find(({ id }) => id === field('scope').value) ?? all;
-  const none = () => new Option('as always', '');
+  const none = () => new Option('normal', '');
   field('status').replaceChildren(none(), ...chosen.statuses.map((status) => new Option(status, status)));
   field('status').disabled = chosen.statuses.length === 0;
   field('fault').replaceChildren(none(), ...chosen.faults.map((fault) => new Option(fault, fault)));
-  explain();
+  describeFault();
 }
 
-function explain() {
+function describeFault() {
   const fault = field('fault').value;
   document.querySelector('#about').textContent = fault === '' ? '' : `${fault}: ${about[fault]}.`;
 }
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  const behaviour = {};
+  const behavior = {};
   for (const name of ['delay', 'jitter', 'status', 'times'])
-    if (field(name).value !== '') behaviour[name] = Number(field(name).value);
-  if (field('fault').value !== '') behaviour.fault = field('fault').value;
+    if (field(name).value !== '') behavior[name] = Number(field(name).value);
+  if (field('fault').value !== '') behavior.fault = field('fault').value;
   const scope = field('scope').value;
-  void send('PUT', `behaviours/${scope}`, `Set for ${scope}.`, behaviour);
+  void send('PUT', `behaviours/${scope}`, `Set for ${scope}.`, behavior);
 });
 
 document
   .querySelector('#reset')
-  .addEventListener('click', () => void send('DELETE', 'behaviours', 'All is as always.'));
-document
-  .querySelector('#forget')
-  .addEventListener('click', () => void send('DELETE', 'requests', 'Forgotten.'));
+  .addEventListener('click', () => void send('DELETE', 'behaviours', 'Reset all.'));
+document.querySelector('#clear').addEventListener('click', () => void send('DELETE', 'requests', 'Cleared.'));
 
-/** Tells the mock something, and the reader what came of it. */
+/** Sends a request to the mock and shows its result. */
 async function send(method, path, done, body) {
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(path, {
+  const response = await fetch(path, {
     method,
     ...(body !== undefined && { headers, body: JSON.stringify(body) }),
   });
-  said.textContent = answer.ok ? done : (await answer.json()).error.message;
-  await look();
+  message.textContent = response.ok ? done : (await response.json()).error.message;
+  await refresh();
 }
 
 let shown = '';
 
-/** Shows how things stand, and touches the page only when they have changed. */
-async function look() {
-  const answer = await fetch('state').catch(() => undefined);
-  if (answer === undefined) {
-    said.textContent = 'The mock does not answer.';
+/** Shows the state of the mock. Updates the page only after a change. */
+async function refresh() {
+  const response = await fetch('state').catch(() => undefined);
+  if (response === undefined) {
+    message.textContent = 'The mock does not respond.';
     return;
   }
-  const text = await answer.text();
+  const text = await response.text();
   if (text === shown) return;
   shown = text;
   const { behaviours, requests } = JSON.parse(text);
@@ -72,32 +70,29 @@ async function look() {
 
 function showBehaviours(behaviours) {
   const focused = document.activeElement?.dataset?.scope;
-  const rows = Object.entries(behaviours).map(([scope, behaviour]) => {
+  const rows = Object.entries(behaviours).map(([scope, behavior]) => {
     const reset = document.createElement('button');
     reset.textContent = `Reset ${scope}`;
     reset.dataset.scope = scope;
-    reset.addEventListener(
-      'click',
-      () => void send('DELETE', `behaviours/${scope}`, `${scope} is as always.`),
-    );
-    const words = Object.entries(behaviour).map(([name, value]) => `${name} ${value}`);
-    return row([scope, words.join(', ') || 'as always', reset]);
+    reset.addEventListener('click', () => void send('DELETE', `behaviours/${scope}`, `Reset ${scope}.`));
+    const words = Object.entries(behavior).map(([name, value]) => `${name} ${value}`);
+    return row([scope, words.join(', ') || 'normal', reset]);
   });
   const table = document.querySelector('#behaviours');
-  table.replaceChildren(...(rows.length === 0 ? [row(['all', 'as always', ''])] : rows));
+  table.replaceChildren(...(rows.length === 0 ? [row(['all', 'normal', ''])] : rows));
   if (focused === undefined) return;
-  // The button under the reader's finger was made anew, or has gone with its row.
-  const again = table.querySelector(`[data-scope="${focused}"]`);
-  (again ?? document.querySelector('#reset')).focus();
+  // The focused button was replaced, or removed with its row.
+  const button = table.querySelector(`[data-scope="${focused}"]`);
+  (button ?? document.querySelector('#reset')).focus();
 }
 
 function requestRow({ at, method, path, operation = '', delay = 0, fault, status, end, ms }) {
-  const broken = end === 'broken' ? `${status ?? 'no answer'}, broken off` : status;
+  const broken = end === 'broken' ? `${status ?? 'no response'}, interrupted` : status;
   return row([
     new Date(at).toLocaleTimeString(),
     `${method} ${path}`,
     operation,
-    String(end === undefined ? (status ?? 'waits') : broken),
+    String(end === undefined ? (status ?? 'pending') : broken),
     String(ms ?? ''),
     [delay > 0 ? `${delay} ms` : '', fault ?? ''].filter((word) => word !== '').join(', '),
   ]);
@@ -109,9 +104,9 @@ function row(cells) {
   return line;
 }
 
-await look();
-// Asks again only when the last answer is there.
+await refresh();
+// Polls again after the previous response.
 for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  if (!document.hidden) await look();
+  if (!document.hidden) await refresh();
 }

@@ -2,30 +2,29 @@ import { createHash } from 'node:crypto';
 import { type OperationId, operationIds } from '../../../generated/operations.ts';
 import { isObject, type Json } from '../../../openapi/tools/document.ts';
 
-/** One event of a stream: its lines up to the data, and the data, as JSON or, when it is none, as text. */
+/** An event of a stream: the lines up to the data, and the data as JSON, or as text if it is not JSON. */
 export type RecordedEvent = { head: string; data: Json } | { head: string; text: string };
 
-/** What an answer was, without secrets. One of the bodies is there, or none for an empty one. */
-export interface RecordedAnswer {
+/** A response without secrets. It has one of the bodies, or none if it is empty. */
+export interface RecordedResponse {
   status: number;
   headers: Record<string, string>;
   json?: Json;
   text?: string;
   events?: RecordedEvent[];
-  /** Bytes stand in a file beside this one; without one they were over the limit. */
+  /** The content is in a file beside this one. No file: the content exceeded the limit. */
   media?: { type: string; bytes: number; file?: string };
 }
 
-/** A file of the folder of examples: what one request was answered with, in turn. */
+/** A file of the examples folder: the responses to one request, in order. */
 export interface RecordedExample {
   operation: OperationId;
-  /** `events`: whether a header asks for native events. */
+  /** `events`: whether a header requests native events. */
   request: { method: string; path: string; query: string; bodySha256: string | null; events: boolean };
-  answers: RecordedAnswer[];
+  answers: RecordedResponse[];
 }
 
-/** What makes two requests the same: the method, the address and the body. Keys and other headers do not,
- * but the one that asks for events. */
+/** Returns a hash of method, URL, body and `events`. Keys and other headers are not part of it. */
 export function fingerprint(request: RecordedExample['request']): string {
   const { method, path, query, bodySha256, events } = request;
   return createHash('sha256')
@@ -34,22 +33,22 @@ export function fingerprint(request: RecordedExample['request']): string {
     .slice(0, 16);
 }
 
-/** The hash of a body, whatever the order of its fields; null without one. */
+/** Returns the hash of a body, independent of the order of its fields. Null without a body. */
 export function hashOf(body: Json | undefined): string | null {
   if (body === undefined) return null;
   return createHash('sha256')
-    .update(JSON.stringify(sorted(body)))
+    .update(JSON.stringify(sortKeys(body)))
     .digest('hex');
 }
 
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;
   const keys = Object.keys(value).toSorted();
-  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)]));
+  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key] ?? null)]));
 }
 
-/** A stream's events, in the layout that they came in. */
+/** Parses a stream into events. */
 export function eventsOf(stream: string): RecordedEvent[] {
   return stream
     .split(/(?<=\n\n)/)
@@ -59,7 +58,7 @@ export function eventsOf(stream: string): RecordedEvent[] {
       try {
         if (head !== '') return { head, data: JSON.parse(data) as Json };
       } catch {
-        // An event may hold other things than JSON.
+        // The data is not JSON.
       }
       return { head: '', text: block };
     });
@@ -68,10 +67,10 @@ export function eventsOf(stream: string): RecordedEvent[] {
 export const streamOf = (event: RecordedEvent): string =>
   'data' in event ? `${event.head}${JSON.stringify(event.data)}\n\n` : event.head + event.text;
 
-/** @throws Error that says what is wrong with a file's content */
+/** Parses an example. @throws Error with the problem */
 export function readExample(text: string): RecordedExample {
   const value = JSON.parse(text) as Json;
-  if (!isObject(value)) throw new Error('is no JSON object');
+  if (!isObject(value)) throw new Error('is not a JSON object');
   const { operation, request, answers } = value;
   if (!(operationIds as readonly unknown[]).includes(operation))
     throw new Error(`operation: the contract has no ${JSON.stringify(operation)}`);

@@ -1,16 +1,16 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fingerprint, type RecordedAnswer, type RecordedExample, readExample } from './example.ts';
+import { fingerprint, type RecordedExample, type RecordedResponse, readExample } from './example.ts';
 
-/** So many different answers to one request are kept; polls of a long task have more. */
-const mostAnswers = 50;
+/** Maximum number of different responses to one request. Polls of a long task have more. */
+const maxResponses = 50;
 
-/** The recorded examples: files `<operationId>.<fingerprint>.json` in one folder, media beside them. */
+/** A folder of recorded examples: files `<operationId>.<fingerprint>.json` and media files. */
 export class ExamplesFolder {
   readonly #folder: string;
   readonly #examples = new Map<string, RecordedExample>();
-  /** How many answers of an example were given. */
-  readonly #turns = new Map<RecordedExample, number>();
+  /** Number of responses of an example returned so far. */
+  readonly #positions = new Map<RecordedExample, number>();
   #written = Promise.resolve();
 
   private constructor(folder: string) {
@@ -18,15 +18,15 @@ export class ExamplesFolder {
   }
 
   /**
-   * Reads a folder; `make` makes one that is not there.
+   * Reads a folder. `create` creates a missing one.
    *
-   * @throws Error that names the folder or the file, and what is wrong with it
+   * @throws Error that names the folder or the file, and the problem
    */
-  static async open(folder: string, { make = false } = {}): Promise<ExamplesFolder> {
+  static async open(folder: string, { create = false } = {}): Promise<ExamplesFolder> {
     const opened = new ExamplesFolder(folder);
-    if (make) await mkdir(folder, { recursive: true });
+    if (create) await mkdir(folder, { recursive: true });
     const names = await readdir(folder).catch(() => {
-      throw new Error(`--examples ${folder} is no folder that can be read`);
+      throw new Error(`--examples ${folder} is not a readable folder`);
     });
     for (const name of names.filter((one) => one.endsWith('.json')).toSorted()) {
       try {
@@ -44,18 +44,23 @@ export class ExamplesFolder {
     return opened;
   }
 
-  /** Keeps an answer as the next one to its request; bytes of its media go into a file of their own. */
-  async keep(about: Omit<RecordedExample, 'answers'>, answer: RecordedAnswer, media?: Buffer): Promise<void> {
-    const mark = fingerprint(about.request);
-    const example = this.#examples.get(mark) ?? { ...about, answers: [] };
-    this.#examples.set(mark, example);
+  /** Stores a response to a request. Media are stored in a separate file. */
+  async store(
+    metadata: Omit<RecordedExample, 'answers'>,
+    answer: RecordedResponse,
+    media?: Buffer,
+  ): Promise<void> {
+    const hash = fingerprint(metadata.request);
+    const example = this.#examples.get(hash) ?? { ...metadata, answers: [] };
+    this.#examples.set(hash, example);
     const { answers } = example;
-    const name = `${about.operation}.${mark}`;
+    const name = `${metadata.operation}.${hash}`;
     if (answer.media !== undefined && media !== undefined)
       answer.media.file = `${name}-${answers.length + 1}.${answer.media.type.split('/')[1]?.replace(/\W/g, '-')}`;
-    // A poll that tells nothing new.
-    const same = answer.media === undefined && JSON.stringify(answers.at(-1)) === JSON.stringify(answer);
-    if (same || answers.length >= mostAnswers) return;
+    // A poll without a change.
+    const isRepeated =
+      answer.media === undefined && JSON.stringify(answers.at(-1)) === JSON.stringify(answer);
+    if (isRepeated || answers.length >= maxResponses) return;
     answers.push(answer);
     this.#written = this.#written.then(async () => {
       if (answer.media?.file !== undefined && media !== undefined)
@@ -65,23 +70,25 @@ export class ExamplesFolder {
     await this.#written;
   }
 
-  /** The next answer to this very request; when there is none, the last success of its operation at the same path. */
-  next(about: Omit<RecordedExample, 'answers'>): RecordedAnswer | undefined {
-    const exact = this.#examples.get(fingerprint(about.request));
+  /** Returns the next response to the same request, or else the last success of the same operation and path. */
+  next(metadata: Omit<RecordedExample, 'answers'>): RecordedResponse | undefined {
+    const exact = this.#examples.get(fingerprint(metadata.request));
     if (exact === undefined) {
-      const like = [...this.#examples.values()].filter(
+      const similar = [...this.#examples.values()].filter(
         ({ operation, request: { path, events } }) =>
-          operation === about.operation && path === about.request.path && events === about.request.events,
+          operation === metadata.operation &&
+          path === metadata.request.path &&
+          events === metadata.request.events,
       );
-      return like.flatMap(({ answers }) => answers).findLast(({ status }) => status < 300);
+      return similar.flatMap(({ answers }) => answers).findLast(({ status }) => status < 300);
     }
-    const turn = this.#turns.get(exact) ?? 0;
-    this.#turns.set(exact, turn + 1);
-    return exact.answers[Math.min(turn, exact.answers.length - 1)];
+    const position = this.#positions.get(exact) ?? 0;
+    this.#positions.set(exact, position + 1);
+    return exact.answers[Math.min(position, exact.answers.length - 1)];
   }
 
-  /** The bytes of an answer's media; undefined when they were not kept. */
-  async media({ media }: RecordedAnswer): Promise<Buffer | undefined> {
+  /** Reads the media of a response. Undefined if they were not stored. */
+  async media({ media }: RecordedResponse): Promise<Buffer | undefined> {
     if (media?.file === undefined) return undefined;
     return readFile(join(this.#folder, basename(media.file)));
   }

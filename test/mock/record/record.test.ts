@@ -23,38 +23,38 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-async function recording(gateway: string, key: string, folder: string, limit = 1_000_000) {
-  const told: string[] = [];
+async function startRecorder(gateway: string, key: string, folder: string, limit = 1_000_000) {
+  const logLines: string[] = [];
   const examples = await ExamplesFolder.open(folder);
-  const record = { gateway, key, limit, folder: examples, tell: (line: string) => told.push(line) };
+  const record = { gateway, key, limit, folder: examples, log: (line: string) => logLines.push(line) };
   const mock = await startMock({ examples, record });
   mocks.push(mock);
-  return { mock, told };
+  return { mock, logLines };
 }
 
-async function playing(folder: string): Promise<Mock> {
+async function startPlayer(folder: string): Promise<Mock> {
   const mock = await startMock({ examples: await ExamplesFolder.open(folder), paceMs: 0 });
   mocks.push(mock);
   return mock;
 }
 
-const everything = async (folder: string) => {
+const readAll = async (folder: string) => {
   const names = await readdir(folder);
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
 };
 
-describe('a real gateway', () => {
+describe('recording a gateway', () => {
   let gateway: TestGateway;
   let folder: string;
   let recorder: Mock;
   let player: Mock;
-  /** What must stand in no file. */
+  /** Texts that no file may contain. */
   const secrets: string[] = [];
   const clientKey = 'sk-of-the-front-end-1234567890';
   beforeAll(async () => {
     gateway = await startTestGateway();
     folder = await newFolder();
-    recorder = (await recording(gateway.url, gateway.key, folder)).mock;
+    recorder = (await startRecorder(gateway.url, gateway.key, folder)).mock;
     secrets.push(gateway.key, clientKey);
   }, 60_000);
   afterAll(() => gateway.close());
@@ -65,15 +65,15 @@ describe('a real gateway', () => {
       headers: { authorization: `Bearer ${clientKey}`, 'content-type': 'application/json', ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const spoken = { model: 'alpha3-tts-flash', input: 'Recorded.', voice: 'Aria' };
+  const speech = { model: 'alpha3-tts-flash', input: 'Recorded.', voice: 'Aria' };
   const native = { model: 'alpha3-tts-flash', input: { text: 'Recorded.', voice: 'Aria' } };
   const key = { name: 'recorded', remain_quota: 1 };
   const video = { model: 'gamma3.0-video', prompt: 'A boat.' };
 
-  test('answers, and its answers are kept', async () => {
-    const speech = await call(recorder, '/v1/audio/speech', spoken);
-    expect([speech.status, speech.headers.get('content-type')]).toEqual([200, 'audio/wav']);
-    const audio = Buffer.from(await speech.arrayBuffer());
+  test('stores the responses and replays them', async () => {
+    const response = await call(recorder, '/v1/audio/speech', speech);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/wav']);
+    const audio = Buffer.from(await response.arrayBuffer());
     const path = '/api/v1/services/aigc/multimodal-generation/generation';
     const stream = await (await call(recorder, path, native, { 'x-native-sse': 'enable' })).text();
     const whole = (await (await call(recorder, path, native)).json()) as {
@@ -82,23 +82,23 @@ describe('a real gateway', () => {
     secrets.push(new URL(whole.output.audio.url).host, new URL(whole.output.audio.url).pathname);
     const token = (await (await call(recorder, '/api/token/', key)).json()) as { data: { key: string } };
     secrets.push(token.data.key);
-    const refused = await call(recorder, '/v1/audio/speech', { ...spoken, model: 'none-such' });
+    const refused = await call(recorder, '/v1/audio/speech', { ...speech, model: 'none-such' });
     expect(refused.status).toBe(404);
-    const made = (await (await call(recorder, '/v1/videos', video)).json()) as { id: string };
+    const created = (await (await call(recorder, '/v1/videos', video)).json()) as { id: string };
     const seen: string[] = [];
     await vi.waitFor(
       async () => {
-        const task = (await (await call(recorder, `/v1/videos/${made.id}`)).json()) as { status: string };
+        const task = (await (await call(recorder, `/v1/videos/${created.id}`)).json()) as { status: string };
         seen.push(task.status);
         expect(task.status).toBe('completed');
       },
       { timeout: 30_000, interval: 100 },
     );
 
-    player = await playing(folder);
-    expect(Buffer.from(await (await call(player, '/v1/audio/speech', spoken)).arrayBuffer())).toEqual(audio);
-    // Fields in another order, and other words: the example of the operation.
-    const { model, ...rest } = spoken;
+    player = await startPlayer(folder);
+    expect(Buffer.from(await (await call(player, '/v1/audio/speech', speech)).arrayBuffer())).toEqual(audio);
+    // The same fields in another order.
+    const { model, ...rest } = speech;
     expect(
       (await (await call(player, '/v1/audio/speech', { ...rest, model })).arrayBuffer()).byteLength,
     ).toBe(audio.length);
@@ -107,42 +107,42 @@ describe('a real gateway', () => {
     expect((await played.text()).match(/^data:/gm)).toEqual(stream.match(/^data:/gm));
     const { output } = (await (await call(player, path, native)).json()) as typeof whole;
     expect((await fetch(output.audio.url)).headers.get('content-type')).toBe('audio/wav');
-    expect((await call(player, '/v1/audio/speech', { ...spoken, model: 'none-such' })).status).toBe(404);
-    const again = (await (await call(player, '/v1/videos', video)).json()) as { id: string };
-    expect(again.id).toBe(made.id);
+    expect((await call(player, '/v1/audio/speech', { ...speech, model: 'none-such' })).status).toBe(404);
+    const replayedVideo = (await (await call(player, '/v1/videos', video)).json()) as { id: string };
+    expect(replayedVideo.id).toBe(created.id);
     const replayed = new Set<string>();
     for (let poll = 0; poll < seen.length + 2; poll += 1) {
-      const task = (await (await call(player, `/v1/videos/${made.id}`)).json()) as { status: string };
+      const task = (await (await call(player, `/v1/videos/${created.id}`)).json()) as { status: string };
       replayed.add(task.status);
     }
     expect([...replayed]).toEqual([...new Set(seen)]);
   }, 60_000);
 
-  test('leaves no secret in the folder', async () => {
-    const text = await everything(folder);
+  test('stores no secrets', async () => {
+    const text = await readAll(folder);
     expect(text.length).toBeGreaterThan(1000);
     expect(secrets.length).toBe(5);
     for (const secret of secrets) expect(text.includes(secret), secret).toBe(false);
     expect(text).not.toMatch(/authorization|bearer|127\.0\.0\.1/i);
   });
 
-  test('comes after what a request asks for', async () => {
+  test('is overridden by mock headers', async () => {
     const headers = { 'x-mock-status': '429' };
     for (const mock of [player, recorder])
-      expect((await call(mock, '/v1/audio/speech', spoken, headers)).status).toBe(429);
+      expect((await call(mock, '/v1/audio/speech', speech, headers)).status).toBe(429);
   });
 });
 
-describe('an upstream', () => {
+describe('recording an upstream', () => {
   let server: Server;
   let url: string;
-  let left = 0;
+  let aborted = 0;
   const large = 'x'.repeat(5000);
   const signed = 'https://bucket.example/a/b/clip.mp4?X-Amz-Signature=abcdef0123456789&Expires=17';
   beforeAll(async () => {
     server = createServer((request, response) => {
       response.on('close', () => {
-        if (!response.writableFinished) left += 1;
+        if (!response.writableFinished) aborted += 1;
       });
       const { pathname } = new URL(request.url ?? '', 'http://upstream');
       response.setHeader('set-cookie', 'session=do-not-keep-me');
@@ -180,14 +180,14 @@ describe('an upstream', () => {
       body: '{}',
     });
 
-  test('of which neither signatures nor cookies nor keys are kept', async () => {
+  test('stores no signatures, cookies or keys', async () => {
     const folder = await newFolder();
-    const { mock } = await recording(url, 'sk-the-real-key', folder);
+    const { mock } = await startRecorder(url, 'sk-the-real-key', folder);
     const answer = await (await post(mock, '/v1/videos')).text();
     expect(answer).toContain('sk-the-real-key');
     expect(answer).toContain(signed);
     await (await post(mock, '/v1/messages')).text();
-    const text = await everything(folder);
+    const text = await readAll(folder);
     expect(text).toContain('https://files.example/masked.mp4');
     for (const secret of [
       'abcdef0123456789',
@@ -201,9 +201,9 @@ describe('an upstream', () => {
       expect(text, secret).not.toContain(secret);
   });
 
-  test('whose events are kept one by one', async () => {
+  test('stores events separately', async () => {
     const folder = await newFolder();
-    const { mock } = await recording(url, 'sk-the-real-key', folder);
+    const { mock } = await startRecorder(url, 'sk-the-real-key', folder);
     await (await post(mock, '/v1/messages')).text();
     const [name = ''] = await readdir(folder);
     const { answers } = JSON.parse(await readFile(join(folder, name), 'utf8')) as {
@@ -215,33 +215,33 @@ describe('an upstream', () => {
     ]);
   });
 
-  test('whose large bodies are left out, and told', async () => {
+  test('logs large bodies and does not store them', async () => {
     const folder = await newFolder();
-    const { mock, told } = await recording(url, 'sk-the-real-key', folder, 1000);
+    const { mock, logLines } = await startRecorder(url, 'sk-the-real-key', folder, 1000);
     expect(await (await post(mock, '/v1/embeddings')).json()).toEqual({ large });
     const bytes = (await (await post(mock, '/v1/audio/speech')).arrayBuffer()).byteLength;
     expect(bytes).toBe(5000);
-    expect(told).toEqual([
-      expect.stringMatching(/^not kept: createEmbedding 200: \d+ bytes are over --record-limit$/),
-      'kept without its file: createSpeech 200: 5000 bytes are over --record-limit',
+    expect(logLines).toEqual([
+      expect.stringMatching(/^not stored: createEmbedding 200: \d+ bytes are over --record-limit$/),
+      'stored without its file: createSpeech 200: 5000 bytes are over --record-limit',
     ]);
     expect(await readdir(folder)).toHaveLength(1);
-    const player = await playing(folder);
+    const player = await startPlayer(folder);
     const body = { model: 'alpha3-tts-flash', input: 'Hello.', voice: 'Aria' };
-    const speech = await fetch(`${player.url}/v1/audio/speech`, {
+    const response = await fetch(`${player.url}/v1/audio/speech`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer any' },
       body: JSON.stringify(body),
     });
-    expect(speech.headers.get('content-type')).toBe('audio/mpeg');
-    expect((await speech.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+    expect(response.headers.get('content-type')).toBe('audio/mpeg');
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1000);
   });
 
-  test('is left when the client leaves', async () => {
-    const { mock } = await recording(url, 'sk-the-real-key', await newFolder());
-    const leaving = new AbortController();
-    const asked = fetch(`${mock.url}/v1/models`, {
-      signal: leaving.signal,
+  test('is aborted when the client disconnects', async () => {
+    const { mock } = await startRecorder(url, 'sk-the-real-key', await newFolder());
+    const abort = new AbortController();
+    const request = fetch(`${mock.url}/v1/models`, {
+      signal: abort.signal,
       headers: { authorization: 'Bearer any' },
     });
     await vi.waitFor(async () => {
@@ -250,13 +250,13 @@ describe('an upstream', () => {
       };
       expect(requests[0]?.operation).toBe('listModels');
     });
-    leaving.abort();
-    await expect(asked).rejects.toThrow();
-    await vi.waitFor(() => expect(left).toBe(1));
+    abort.abort();
+    await expect(request).rejects.toThrow();
+    await vi.waitFor(() => expect(aborted).toBe(1));
   });
 
-  test('that is away is a documented failure', async () => {
-    const { mock } = await recording('http://127.0.0.1:9', 'sk-the-real-key', await newFolder());
+  test('returns a documented error if it is unreachable', async () => {
+    const { mock } = await startRecorder('http://127.0.0.1:9', 'sk-the-real-key', await newFolder());
     const answer = await post(mock, '/v1/embeddings');
     expect([answer.status, await answer.json()]).toEqual([
       502,
@@ -283,13 +283,13 @@ test.each([
     '{"operation":"createSpeech","request":{"path":"/"},"answers":[{}]}',
     'answers.0: needs status and headers',
   ],
-])('a file that is no example is named: %s', async (text, says) => {
+])('an invalid example is reported: %s', async (text, expected) => {
   const folder = await newFolder();
   await writeFile(join(folder, 'x.json'), text);
-  await expect(ExamplesFolder.open(folder)).rejects.toThrow(says);
+  await expect(ExamplesFolder.open(folder)).rejects.toThrow(expected);
 });
 
-test('what is kept has the form of what it stands for', () => {
+test('masked secrets keep their format', () => {
   const secret = {
     api_key: 'sk-12ab34cd56',
     session_token: 'abc-DEF',

@@ -3,29 +3,30 @@ import { operations } from '../../../generated/operations.ts';
 import type { Json } from '../../../openapi/tools/document.ts';
 import { Failure } from '../../../server/lib/failure.ts';
 import { documented } from '../../conformance/contract/documented.ts';
-import { eventsOf, hashOf, type RecordedAnswer, type RecordedExample } from './example.ts';
+import { eventsOf, hashOf, type RecordedExample, type RecordedResponse } from './example.ts';
 import type { ExamplesFolder } from './examples-folder.ts';
 import { masked, maskedText } from './mask.ts';
 
 export interface RecorderOptions {
-  /** Address of a gateway, without a slash at the end. */
+  /** URL of the gateway without a trailing slash. */
   gateway: string;
-  /** Sent in place of the client's own; without one the client's goes on. */
+  /** Key to send. Default: the key of the client. */
   key: string | undefined;
-  /** Largest body that is kept, in bytes. */
+  /** Maximum size of a stored body in bytes. */
   limit: number;
   folder: ExamplesFolder;
-  /** Takes a line about an answer that was not kept. */
-  tell: (line: string) => void;
+  /** Logs a response that was not stored. */
+  log: (line: string) => void;
 }
 
-/** Headers that hold for one connection, or are between the client and the mock. */
-const ownHeaders =
+/** Headers of one connection, or between the client and the mock. */
+const hopByHopRequestHeaders =
   /^(?:host|connection|keep-alive|transfer-encoding|content-length|te|upgrade|expect|origin|cookie|accept-encoding|prefer|x-mock-.*)$/;
-const answersOwn = /^(?:connection|keep-alive|transfer-encoding|date|set-cookie|access-control-.*)$/;
+const hopByHopResponseHeaders =
+  /^(?:connection|keep-alive|transfer-encoding|date|set-cookie|access-control-.*)$/;
 
-/** Hands every request to a gateway, passes its answer on as it comes, and keeps a copy without secrets as an example. */
-export function recorder(options: RecorderOptions) {
+/** Forwards every request to a gateway, streams the response, and stores a copy without secrets as an example. */
+export function recordResponses(options: RecorderOptions) {
   return (request: Request, response: Response, next: NextFunction): void => {
     forward(options, request, response).catch(next);
   };
@@ -37,9 +38,9 @@ async function forward(options: RecorderOptions, request: Request, response: Res
   const body = Buffer.concat(await request.toArray());
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
-    if (value !== undefined && !ownHeaders.test(name)) headers.set(name, String(value));
+    if (value !== undefined && !hopByHopRequestHeaders.test(name)) headers.set(name, String(value));
   headers.set('accept-encoding', 'identity');
-  const clients = [headers.get('authorization')?.replace(/^Bearer +/i, ''), headers.get('x-api-key')];
+  const clientKeys = [headers.get('authorization')?.replace(/^Bearer +/i, ''), headers.get('x-api-key')];
   if (options.key !== undefined) {
     headers.set('authorization', `Bearer ${options.key}`);
     headers.delete('x-api-key');
@@ -56,42 +57,43 @@ async function forward(options: RecorderOptions, request: Request, response: Res
     });
   });
   response.statusCode = answer.status;
-  for (const [name, value] of answer.headers) if (!answersOwn.test(name)) response.setHeader(name, value);
-  const pieces: Uint8Array[] = [];
+  for (const [name, value] of answer.headers)
+    if (!hopByHopResponseHeaders.test(name)) response.setHeader(name, value);
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of answer.body ?? []) {
-    size += piece.length;
-    if (size <= options.limit) pieces.push(piece);
-    if (!response.write(piece)) await drained(response);
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.length;
+    if (size <= options.limit) chunks.push(chunk);
+    if (!response.write(chunk)) await waitForDrain(response);
   }
-  const secrets = [options.key, ...clients].filter(
+  const secrets = [options.key, ...clientKeys].filter(
     (one): one is string => typeof one === 'string' && one.length > 3,
   );
-  // What the gateway serves to everybody says nothing, and the address of a file is a permission.
+  // Service operations need no recording, and file URLs grant access.
   if (operations[operation.id].area !== 'service' && request.method !== 'HEAD') {
-    const about = { operation: operation.id, request: requestOf(request, body) };
-    const whole = size <= options.limit ? Buffer.concat(pieces) : undefined;
-    const recorded = recordedAnswer(answer, operation.id, whole, size, secrets);
+    const metadata = { operation: operation.id, request: requestOf(request, body) };
+    const content = size <= options.limit ? Buffer.concat(chunks) : undefined;
+    const recorded = toRecordedResponse(answer, operation.id, content, size, secrets);
     const line = `${operation.id} ${answer.status}: ${size} bytes are over --record-limit`;
-    if (whole === undefined)
-      options.tell(recorded === undefined ? `not kept: ${line}` : `kept without its file: ${line}`);
+    if (content === undefined)
+      options.log(recorded === undefined ? `not stored: ${line}` : `stored without its file: ${line}`);
     const isMedia = recorded?.media !== undefined;
-    if (recorded !== undefined) await options.folder.keep(about, recorded, isMedia ? whole : undefined);
+    if (recorded !== undefined) await options.folder.store(metadata, recorded, isMedia ? content : undefined);
   }
   response.end();
 }
 
-/** Resolves when the client takes more, or has gone. */
-const drained = (response: Response): Promise<void> =>
+/** Resolves when the client accepts more data or has disconnected. */
+const waitForDrain = (response: Response): Promise<void> =>
   new Promise((resolve) => {
-    const go = () => {
-      response.off('drain', go).off('close', go);
+    const done = () => {
+      response.off('drain', done).off('close', done);
       resolve();
     };
-    response.on('drain', go).on('close', go);
+    response.on('drain', done).on('close', done);
   });
 
-/** What is kept of a request: nothing that it holds, but a mark to know it again by. */
+/** Returns the stored part of a request: a hash instead of its body. */
 export function requestOf(request: Request, body: Buffer | Json | undefined): RecordedExample['request'] {
   const [path = '', query = ''] = request.originalUrl.split('?', 2);
   return {
@@ -103,7 +105,7 @@ export function requestOf(request: Request, body: Buffer | Json | undefined): Re
   };
 }
 
-/** Undefined for no body and one that is no JSON: a form has another boundary each time. */
+/** Undefined without a body, or if it is not JSON: the boundary of a form differs each time. */
 function jsonOf(body: Buffer): Json | undefined {
   try {
     return JSON.parse(body.toString()) as Json;
@@ -112,20 +114,21 @@ function jsonOf(body: Buffer): Json | undefined {
   }
 }
 
-/** An answer as it is kept; undefined for one that is too large and has no file. */
-function recordedAnswer(
+/** Returns a response without secrets. Undefined if it is too large and not a file. */
+function toRecordedResponse(
   { status, headers }: globalThis.Response,
   operation: RecordedExample['operation'],
   body: Buffer | undefined,
   size: number,
   secrets: readonly string[],
-): RecordedAnswer | undefined {
+): RecordedResponse | undefined {
   const type = headers.get('content-type') ?? '';
-  const kept = documented(operation).responses.find((one) => one.status === status)?.headers ?? [];
-  const names = ['content-type', ...kept.map(({ name }) => name.toLowerCase())].filter(
+  const documentedHeaders =
+    documented(operation).responses.find((one) => one.status === status)?.headers ?? [];
+  const names = ['content-type', ...documentedHeaders.map(({ name }) => name.toLowerCase())].filter(
     (name) => !name.endsWith('request-id'),
   );
-  const answer: RecordedAnswer = {
+  const answer: RecordedResponse = {
     status,
     headers: Object.fromEntries(
       names.flatMap((name) => {

@@ -14,30 +14,30 @@ import {
 import type { OperationId } from '../../../generated/operations.ts';
 import { Failure } from '../../../server/lib/failure.ts';
 import type { Timers } from '../../../server/lib/timers.ts';
-import { type Behaviour, Behaviours } from '../behaviours.ts';
+import { type Behavior, Behaviors } from '../behaviors.ts';
 import type { RecentRequest, RecentRequests } from '../recent-requests.ts';
 import { addressOf } from './examples.ts';
-import { admit, type Refusal, refuse, wishesOfHandshake } from './handshake.ts';
+import { checkHandshake, type HandshakeError, rejectHandshake, requestedByHandshake } from './handshake.ts';
 import { InferenceSession } from './inference-session.ts';
 import { RealtimeSession } from './realtime-session.ts';
 import { scripts } from './scripts.ts';
-import type { MockSession, Opening } from './session.ts';
+import type { MockSession, SessionOptions } from './session.ts';
 
 interface Channel {
   protocol: Protocol;
   operation: OperationId;
   client: EventValidator<unknown>;
   server: EventValidator<unknown>;
-  play: (opening: Opening) => MockSession;
+  createSession: (options: SessionOptions) => MockSession;
 }
 
 const realtime = {
   protocol: 'realtime',
   operation: 'openRealtimeSocket',
-  play: (opening: Opening) => new RealtimeSession(opening),
+  createSession: (options: SessionOptions) => new RealtimeSession(options),
 } as const;
 
-/** The channels of the AsyncAPI document that are sockets, by their paths. */
+/** The sockets of the AsyncAPI document by path. */
 const channels: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   [
     addressOf('realtime'),
@@ -54,33 +54,33 @@ const channels: ReadonlyMap<string, Channel> = new Map<string, Channel>([
       operation: 'openInferenceSocket',
       client: validateInferenceClientEvent,
       server: validateInferenceServerEvent,
-      play: (opening) => new InferenceSession(opening),
+      createSession: (options) => new InferenceSession(options),
     },
   ],
 ]);
 
 const channelOf = ({ url = '' }: IncomingMessage) => channels.get(url.split('?', 1)[0] ?? '');
 
-/** Whether a request opens a socket; any other with an `Upgrade` header is an ordinary request. */
-export function opensSocket(request: IncomingMessage): boolean {
+/** Whether a request opens a socket. Any other request with an `Upgrade` header is an ordinary request. */
+export function isSocketRequest(request: IncomingMessage): boolean {
   const websocket = request.headers.upgrade?.toLowerCase() === 'websocket';
   return websocket && request.method === 'GET' && channelOf(request) !== undefined;
 }
 
-/** What the mock is told about its sockets; without it they behave as always. */
-export interface SocketControl {
-  behaviours?: Behaviours;
+/** The shared state of the control page. */
+export interface SocketControls {
+  behaviors?: Behaviors;
   requests?: RecentRequests;
 }
 
 /**
- * Plays the sockets on the server's `upgrade` events, which it must raise only where `opensSocket` says so. The
- * result ends all connections.
+ * Handles the `upgrade` events of a server. The server must emit them only for an `isSocketRequest`. Returns a function that
+ * closes all connections.
  */
 export function acceptSockets(
   server: Server,
   timers: Timers,
-  { behaviours = new Behaviours(), requests }: SocketControl = {},
+  { behaviors = new Behaviors(), requests }: SocketControls = {},
 ): () => void {
   const switcher = new WebSocketServer({
     noServer: true,
@@ -91,54 +91,54 @@ export function acceptSockets(
   switcher.on('headers', (headers) => headers.push(`x-request-id: req_${crypto.randomUUID()}`));
   const waiting = new Set<Duplex>();
   server.on('upgrade', (request, socket, head) => {
-    // Until the switch nobody else listens, and an error without a listener is thrown.
+    // An error without a listener would be thrown.
     socket.on('error', () => {});
     waiting.add(socket);
     socket.once('close', () => waiting.delete(socket));
     const channel = channelOf(request);
     if (channel === undefined) return void socket.destroy();
     const { operation } = channel;
-    const note: RecentRequest = {
+    const recent: RecentRequest = {
       at: Date.now(),
       method: 'GET',
       path: request.url?.split('?')[0] ?? '',
       operation,
     };
-    requests?.note(note);
-    const began = timers.monotonic();
+    requests?.add(recent);
+    const startedAt = timers.monotonic();
     socket.once('close', () => {
-      note.end ??= 'broken';
-      note.ms = timers.monotonic() - began;
+      recent.end ??= 'broken';
+      recent.ms = timers.monotonic() - startedAt;
     });
-    const decline = (refusal: Refusal) => {
-      Object.assign(note, { status: refusal.status, end: 'whole' });
-      refuse(socket, operation, refusal);
+    const reject = (error: HandshakeError) => {
+      Object.assign(recent, { status: error.status, end: 'whole' });
+      rejectHandshake(socket, operation, error);
     };
-    let behaviour: Behaviour;
+    let behavior: Behavior;
     try {
-      behaviour = behaviours.next(operation, wishesOfHandshake(operation, request));
+      behavior = behaviors.next(operation, requestedByHandshake(operation, request));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return decline({ status: error.status, message: error.message });
+      return reject({ status: error.status, message: error.message });
     }
-    const delay = behaviours.latency(behaviour);
-    const fault = behaviour.fault === 'none' ? undefined : behaviour.fault;
-    Object.assign(note, { delay, ...(fault !== undefined && { fault }) });
-    afterDelay(timers, delay, socket, (early) => {
-      const unanswered = scripts.get(fault ?? '')?.unanswered;
-      if (unanswered === 'cut') return void socket.destroy();
-      // Read on, so that the end of the connection is seen.
-      if (unanswered === 'left') return void socket.resume().once('end', () => socket.destroy());
-      const admission = admit(request, channel.protocol, fault);
-      if ('status' in admission) return decline(admission);
-      switcher.handleUpgrade(request, socket, Buffer.concat([head, ...early]), (opened) => {
+    const delay = behaviors.latency(behavior);
+    const fault = behavior.fault === 'none' ? undefined : behavior.fault;
+    Object.assign(recent, { delay, ...(fault !== undefined && { fault }) });
+    afterDelay(timers, delay, socket, (earlyData) => {
+      const withoutResponse = scripts.get(fault ?? '')?.withoutResponse;
+      if (withoutResponse === 'close') return void socket.destroy();
+      // Reads further to detect the end of the connection.
+      if (withoutResponse === 'hang') return void socket.resume().once('end', () => socket.destroy());
+      const accepted = checkHandshake(request, channel.protocol, fault);
+      if ('status' in accepted) return reject(accepted);
+      switcher.handleUpgrade(request, socket, Buffer.concat([head, ...earlyData]), (opened) => {
         waiting.delete(socket);
-        note.status = 101;
+        recent.status = 101;
         opened.once('close', (code) => {
-          note.end = code === 1006 ? 'broken' : 'whole';
+          recent.end = code === 1006 ? 'broken' : 'whole';
         });
-        const latency = () => behaviours.latency(behaviour);
-        channel.play({ ...channel, ...admission, socket: opened, timers, latency });
+        const latency = () => behaviors.latency(behavior);
+        channel.createSession({ ...channel, ...accepted, socket: opened, timers, latency });
       });
     });
   });
@@ -148,16 +148,21 @@ export function acceptSockets(
   };
 }
 
-/** Waits before a handshake is answered, unless the client leaves; what it sends meanwhile is kept. */
-function afterDelay(timers: Timers, ms: number, socket: Duplex, go: (early: Buffer[]) => void): void {
-  if (ms === 0) return go([]);
-  const early: Buffer[] = [];
-  const keep = (piece: Buffer) => early.push(piece);
-  const leave = () => socket.destroy();
+/** Delays the handshake and buffers data of the client. Ends when the client disconnects. */
+function afterDelay(
+  timers: Timers,
+  ms: number,
+  socket: Duplex,
+  proceed: (earlyData: Buffer[]) => void,
+): void {
+  if (ms === 0) return proceed([]);
+  const earlyData: Buffer[] = [];
+  const buffer = (chunk: Buffer) => earlyData.push(chunk);
+  const onEnd = () => socket.destroy();
   const alarm = timers.alarm(ms, () => {
-    socket.off('data', keep).off('end', leave);
-    go(early);
+    socket.off('data', buffer).off('end', onEnd);
+    proceed(earlyData);
   });
-  socket.on('data', keep).once('end', leave);
+  socket.on('data', buffer).once('end', onEnd);
   socket.once('close', () => alarm.cancel());
 }

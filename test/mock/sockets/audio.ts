@@ -1,17 +1,17 @@
 import { payloadOf } from './examples.ts';
 
-const example = (message: string, pick: (payload: unknown) => unknown) =>
-  Buffer.from(String(pick(payloadOf(message))), 'base64');
+const example = (message: string, read: (payload: unknown) => unknown) =>
+  Buffer.from(String(read(payloadOf(message))), 'base64');
 
-/** The document's samples of PCM and its beginning of an MP3. */
+/** The PCM samples and the start of an MP3 file in the examples. */
 const pcm = example('ResponseAudioDelta', (payload) => (payload as { delta: string }).delta);
 const mp3 = example('InferenceAudio', (payload) => payload);
 const opus = Buffer.from('OggS\0\x02', 'latin1');
 
-/** Pieces in which the mock speaks a response or a sentence. */
-export const piecesEach = 2;
+/** Audio chunks of each response or sentence. */
+export const chunksPerResponse = 2;
 
-/** Header of a 16-bit mono WAV file of unknown length, as a stream has it. */
+/** Returns the header of a 16-bit mono WAV stream of unknown length. */
 function wavHeader(sampleRate: number): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0, 'latin1');
@@ -29,14 +29,14 @@ function wavHeader(sampleRate: number): Buffer {
   return header;
 }
 
-const pieces: Readonly<Record<string, (sampleRate: number, first: boolean) => Buffer>> = {
+const chunks: Readonly<Record<string, (sampleRate: number, first: boolean) => Buffer>> = {
   pcm: () => pcm,
   wav: (sampleRate, first) => (first ? Buffer.concat([wavHeader(sampleRate), pcm]) : pcm),
   mp3: () => mp3,
   opus: () => opus,
 };
 
-/** A piece of mock audio. The first of a file has the container's header; only PCM and WAV can be played. */
-export function audioPiece(format: string, sampleRate: number, first: boolean): Buffer {
-  return pieces[format]?.(sampleRate, first) ?? pcm;
+/** Returns an audio chunk. The first one of a file has the header of the container. Only PCM and WAV are playable. */
+export function audioChunk(format: string, sampleRate: number, first: boolean): Buffer {
+  return chunks[format]?.(sampleRate, first) ?? pcm;
 }

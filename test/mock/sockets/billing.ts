@@ -1,21 +1,21 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 
-/** Billing characters: a CJK ideograph counts 2, anything else 1, SSML tags 0. */
+/** Counts billing characters: a CJK ideograph is 2, any other character 1, an SSML tag 0. */
 export function billingCharacters(text: string, ssml = false): number {
   const counted = ssml ? text.replaceAll(/<[^<>]*>/g, '') : text;
   return Array.from(counted).length + (counted.match(/\p{Unified_Ideograph}/gu) ?? []).length;
 }
 
-/** A usage figure in the unit of the model; the mock's audio is short of a second, the least that tokens count. */
+/** Returns usage in the unit of the model. The audio is shorter than one second, the minimum for tokens. */
 export function usageOf({ unit }: CatalogueModel, characters: number): JsonObject {
   if (unit !== 'tokens') return { characters };
-  const read = Math.ceil(characters / 3);
+  const inputTokens = Math.ceil(characters / 3);
   return {
-    input_tokens: read,
+    input_tokens: inputTokens,
     output_tokens: 50,
-    total_tokens: read + 50,
-    input_tokens_details: { text_tokens: read },
+    total_tokens: inputTokens + 50,
+    input_tokens_details: { text_tokens: inputTokens },
     output_tokens_details: { audio_tokens: 50, text_tokens: 0 },
   };
 }

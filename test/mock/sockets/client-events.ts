@@ -1,4 +1,4 @@
-/** Client events as a test sends them, right or wrong. */
+/** Client events for tests. They may be invalid. */
 
 export const update = (session: object, id = 'e1') => ({ event_id: id, type: 'session.update', session });
 export const append = (text: unknown, id = 'e2') => ({
@@ -6,7 +6,7 @@ export const append = (text: unknown, id = 'e2') => ({
   type: 'input_text_buffer.append',
   text,
 });
-export const plain = (type: string, id = 'e3') => ({ event_id: id, type });
+export const eventOf = (type: string, id = 'e3') => ({ event_id: id, type });
 
 export const taskId = '5d2f0c3e8b7a4f169a3d2c1b0e9f8a7d';
 export const headerOf = (action: string, id = taskId) => ({ action, task_id: id, streaming: 'duplex' });

@@ -1,17 +1,17 @@
 import type { EventError, EventValidator } from '../../../generated/event-validators.js';
 import { isObject, type JsonObject } from '../../../openapi/tools/document.ts';
 
-/** What is wrong with a client's frame. */
+/** A problem of a client frame. */
 export interface FrameProblem {
-  /** Path with dots; empty for the whole frame. */
+  /** Dotted path. Empty for the whole frame. */
   field: string;
   /** A sentence that names the field. */
   message: string;
-  /** Whether it breaks the form of the event, rather than the range of a value. */
+  /** Whether the structure of the event is invalid, rather than a value out of range. */
   malformed: boolean;
 }
 
-/** A frame as a JSON object; undefined when it is none. */
+/** Parses a frame. Undefined if it is not a JSON object. */
 export function readObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -23,7 +23,7 @@ export function readObject(text: string): JsonObject | undefined {
 
 const formKeywords: ReadonlySet<string> = new Set(['required', 'type', 'discriminator']);
 
-/** What the generated validator has against a frame; undefined when it is valid. */
+/** Returns the first validation problem of a frame. Undefined if it is valid. */
 export function frameProblem(validate: EventValidator<unknown>, frame: unknown): FrameProblem | undefined {
   if (validate(frame)) return undefined;
   const [error] = validate.errors ?? [];

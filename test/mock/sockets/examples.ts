@@ -11,14 +11,14 @@ const { channels, components } = JSON.parse(readFileSync(bundle, 'utf8')) as {
   components: { messages: Record<string, Message> };
 };
 
-/** The path of a channel of the AsyncAPI document. */
+/** Returns the path of a channel of the AsyncAPI document. */
 export function addressOf(channel: string): string {
   const address = channels[channel]?.address;
   if (address === undefined) throw new Error(`the document has no channel ${channel}`);
   return address;
 }
 
-/** Payload of a message's example, the first one unless named. */
+/** Returns the payload of an example of a message. Default: the first one. */
 export function payloadOf(message: string, name?: string): Json {
   const examples = components.messages[message]?.examples ?? [];
   const found = name === undefined ? examples[0] : examples.find((example) => example.name === name);
@@ -27,10 +27,10 @@ export function payloadOf(message: string, name?: string): Json {
 }
 
 /**
- * A copy of an event in which values stand at dotted paths, `response.id` or `output.0.id`. A path that the
- * event does not have is left out, so one set of values serves many events; undefined takes the field away.
+ * Returns a copy of an event with values at dotted paths, such as `response.id` or `output.0.id`. Skips paths that the event
+ * does not have, so that one set of values fits many events. Undefined removes the field.
  */
-export function filled(payload: Json, values: Readonly<Record<string, Json | undefined>>): JsonObject {
+export function withValues(payload: Json, values: Readonly<Record<string, Json | undefined>>): JsonObject {
   const event = structuredClone(payload) as JsonObject;
   for (const [path, value] of Object.entries(values)) {
     const keys = path.split('.');

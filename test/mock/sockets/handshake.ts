@@ -4,50 +4,54 @@ import { type CatalogueModel, models, type Protocol } from '../../../generated/c
 import type { OperationId } from '../../../generated/operations.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import { documented } from '../../conformance/contract/documented.ts';
-import { type Behaviour, readWishes } from '../behaviours.ts';
-import { filled } from './examples.ts';
+import { type Behavior, parseRequestedBehavior } from '../behaviors.ts';
+import { withValues } from './examples.ts';
 import { type Script, scripts } from './scripts.ts';
 
-export interface Refusal {
+export interface HandshakeError {
   status: number;
-  /** In place of the words of the document's example. */
+  /** Replaces the message of the example. */
   message?: string;
 }
 
-export interface Admission {
+export interface AcceptedHandshake {
   model: CatalogueModel;
   script: Script | undefined;
 }
 
-/** Query parameters and headers of a handshake that say how the mock behaves; a browser can set only the first. */
-const wish = /^(?:x-)?mock[-_](.+)$/;
+/** Query parameters and headers that set the behavior. A browser can set only query parameters. */
+const mockParameter = /^(?:x-)?mock[-_](.+)$/;
 
 /**
- * What the handshake asks for.
+ * Parses the behavior that a handshake requests.
  *
  * @throws Failure 400 that names the parameter or header and its limit
  */
-export function wishesOfHandshake(id: OperationId, { url = '', headers }: IncomingMessage): Behaviour {
-  const asked = [...new URL(url, 'http://mock').searchParams, ...Object.entries(headers)];
-  const wishes = asked.flatMap(([name, value]): [string, string, string][] => {
-    const field = wish.exec(name)?.[1]?.replace('script', 'fault');
+export function requestedByHandshake(id: OperationId, { url = '', headers }: IncomingMessage): Behavior {
+  const parameters = [...new URL(url, 'http://mock').searchParams, ...Object.entries(headers)];
+  const requested = parameters.flatMap(([name, value]): [string, string, string][] => {
+    const field = mockParameter.exec(name)?.[1]?.replace('script', 'fault');
     return field === undefined ? [] : [[field, String(value), name]];
   });
-  const texts = wishes.map(([field, text]) => [field, text] as const);
-  return readWishes(id, texts, (field) => wishes.find(([one]) => one === field)?.[2] ?? `mock_${field}`);
+  const texts = requested.map(([field, text]) => [field, text] as const);
+  return parseRequestedBehavior(
+    id,
+    texts,
+    (field) => requested.find(([one]) => one === field)?.[2] ?? `mock_${field}`,
+  );
 }
 
-/** The checks before the switch of protocols. Any key that is not empty is good. */
-export function admit(
+/** Checks a handshake. Accepts any key that is not empty. */
+export function checkHandshake(
   { url = '', headers }: IncomingMessage,
   protocol: Protocol,
   fault: string | undefined,
-): Admission | Refusal {
+): AcceptedHandshake | HandshakeError {
   const query = new URL(url, 'http://mock').searchParams;
   const script = fault === undefined ? undefined : scripts.get(fault);
-  if (script?.refuse !== undefined) return { status: script.refuse };
+  if (script?.rejectWith !== undefined) return { status: script.rejectWith };
   const bearer = /^Bearer +\S/i.test(headers.authorization ?? '');
-  // Browsers cannot set the header; only the realtime socket has another way.
+  // Browsers cannot set the header. Only the realtime socket accepts the key as a subprotocol.
   const browser = /insecure-api-key\.[^\s,]/.test(headers['sec-websocket-protocol'] ?? '');
   if (!bearer && !(browser && protocol === 'realtime')) return { status: 401 };
   const id = query.get('model') ?? '';
@@ -59,15 +63,19 @@ export function admit(
   return { model, script };
 }
 
-/** Answers a handshake as the ordinary HTTP request that it still is, with the example of the OpenAPI document. */
-export function refuse(socket: Duplex, operationId: string, { status, message }: Refusal): void {
+/** Rejects a handshake with the example of the OpenAPI document. */
+export function rejectHandshake(
+  socket: Duplex,
+  operationId: string,
+  { status, message }: HandshakeError,
+): void {
   const response = documented(operationId).responses.find((one) => one.status === status);
   const example = response?.content[0]?.examples[0]?.value;
   if (response === undefined || example === undefined) throw new Error(`${operationId} has no ${status}`);
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`;
   const values: JsonObject = { 'error.request_id': requestId };
   if (message !== undefined) values['error.message'] = message;
-  const body = JSON.stringify(filled(example, values));
+  const body = JSON.stringify(withValues(example, values));
   const known: Record<string, string> = { 'x-request-id': requestId, 'retry-after': '1' };
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,

@@ -1,18 +1,18 @@
 import type { ContinueTask, FinishTask, InferenceClientEvent, RunTask } from '../../../generated/events.ts';
 import type { Json, JsonObject } from '../../../openapi/tools/document.ts';
 import { isObject } from '../../../openapi/tools/document.ts';
-import { audioPiece, piecesEach } from './audio.ts';
+import { audioChunk, chunksPerResponse } from './audio.ts';
 import { billingCharacters, usageOf } from './billing.ts';
 import { frameProblem, readObject } from './client-frame.ts';
-import { filled, payloadOf } from './examples.ts';
-import { type InferenceState, outOfOrder } from './inference-states.ts';
+import { payloadOf, withValues } from './examples.ts';
+import { type InferenceState, orderErrors } from './inference-states.ts';
 import type { Failure } from './scripts.ts';
-import { takeSentence, wordsOf } from './sentences.ts';
-import { idleLimit, MockSession } from './session.ts';
+import { splitSentence, wordsOf } from './sentences.ts';
+import { idleTimeoutMs, MockSession } from './session.ts';
 
-/** Longest time between two texts of a task, in milliseconds. */
-const textLimit = 23_000;
-/** Longest text of one frame and of one task, in billing characters. */
+/** Maximum time between two texts of a task. */
+const textTimeoutMs = 23_000;
+/** Maximum length of a frame and of a task in billing characters. */
 const maxTextLength = 20_000;
 const maxTaskLength = 200_000;
 const taskId = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
@@ -22,33 +22,33 @@ interface Task {
   parameters: RunTask['payload']['parameters'];
   buffer: string;
   texts: number;
-  /** Billing characters that came, and those that were spoken. */
-  taken: number;
-  spoken: number;
+  /** Billing characters received and spoken. */
+  receivedCharacters: number;
+  spokenCharacters: number;
   sentences: number;
 }
 
-/** Plays the server of a duplex socket with the examples of the document. */
+/** The server side of an inference socket, with the examples of the document. */
 export class InferenceSession extends MockSession {
-  readonly #used = new Set<string>();
+  readonly #usedTaskIds = new Set<string>();
   #state: InferenceState = 'idle';
   #task: Task | undefined;
 
-  protected take(text: string): void {
+  protected handleText(text: string): void {
     const frame = readObject(text);
     const header = frame?.header;
-    const named = isObject(header) && typeof header.task_id === 'string' ? header.task_id : '';
-    const id = taskId.test(named) ? named : undefined;
+    const namedId = isObject(header) && typeof header.task_id === 'string' ? header.task_id : '';
+    const id = taskId.test(namedId) ? namedId : undefined;
     if (frame === undefined) return this.#invalid(id, 'The frame is not a JSON object.');
-    const problem = frameProblem(this.opening.client, frame);
+    const problem = frameProblem(this.options.client, frame);
     if (problem !== undefined) return this.#invalid(id, problem.message);
-    this.#follow(frame as unknown as InferenceClientEvent);
+    this.#handle(frame as unknown as InferenceClientEvent);
   }
 
-  #follow(frame: InferenceClientEvent): void {
+  #handle(frame: InferenceClientEvent): void {
     const { action, task_id: id } = frame.header;
-    const refused = outOfOrder[action][this.#state];
-    if (refused !== undefined) return this.#taskFailed(id, 'CLIENT_ERROR', `${action}: ${refused}`, 1000);
+    const error = orderErrors[action][this.#state];
+    if (error !== undefined) return this.#taskFailed(id, 'CLIENT_ERROR', `${action}: ${error}`, 1000);
     if (this.#task !== undefined && this.#task.id !== id)
       return this.#invalid(id, 'header.task_id: is not the one of the task that runs.');
     if (action === 'run-task') this.#run(id, frame as RunTask);
@@ -57,55 +57,70 @@ export class InferenceSession extends MockSession {
   }
 
   #run(id: string, { payload: { model = '', parameters } }: RunTask): void {
-    const own = this.opening.model.id;
-    if (model !== '' && model !== own)
-      return this.#invalid(id, `payload.model: must be ${own}, the model of this connection.`);
-    const written = id.replaceAll('-', '').toLowerCase();
-    if (this.#used.has(written)) return this.#invalid(id, `header.task_id: ${id} was used before.`);
-    this.#used.add(written);
-    this.#task = { id, parameters, buffer: '', texts: 0, taken: 0, spoken: 0, sentences: 0 };
-    this.#go('starting', idleLimit);
-    this.confirm(() => {
-      this.#tell('TaskStarted', id);
-      this.#go('running', textLimit);
+    const modelId = this.options.model.id;
+    if (model !== '' && model !== modelId)
+      return this.#invalid(id, `payload.model: must be ${modelId}, the model of this connection.`);
+    const normalizedId = id.replaceAll('-', '').toLowerCase();
+    if (this.#usedTaskIds.has(normalizedId))
+      return this.#invalid(id, `header.task_id: ${id} was used before.`);
+    this.#usedTaskIds.add(normalizedId);
+    this.#task = {
+      id,
+      parameters,
+      buffer: '',
+      texts: 0,
+      receivedCharacters: 0,
+      spokenCharacters: 0,
+      sentences: 0,
+    };
+    this.#setState('starting', idleTimeoutMs);
+    this.confirmLater(() => {
+      this.#sendEvent('TaskStarted', id);
+      this.#setState('running', textTimeoutMs);
     });
   }
 
   #continue({ header, payload: { input } }: ContinueTask): void {
     const task = this.#task;
     if (task === undefined) return;
-    this.#go('running', textLimit);
+    this.#setState('running', textTimeoutMs);
     const { text = '', flush = false } = input;
     if (text !== '') task.texts += 1;
     const characters = billingCharacters(text, task.parameters.enable_ssml);
-    task.taken += characters;
+    task.receivedCharacters += characters;
     const limit = [
-      { broken: task.parameters.enable_ssml === true && task.texts > 1, must: 'only one with enable_ssml' },
-      { broken: characters > maxTextLength, must: `at most ${maxTextLength} billing characters` },
-      { broken: task.taken > maxTaskLength, must: `at most ${maxTaskLength} billing characters in one task` },
-    ].find(({ broken }) => broken);
-    if (limit !== undefined) return this.#invalid(header.task_id, `payload.input.text: ${limit.must}.`);
+      {
+        isExceeded: task.parameters.enable_ssml === true && task.texts > 1,
+        rule: 'only one with enable_ssml',
+      },
+      { isExceeded: characters > maxTextLength, rule: `at most ${maxTextLength} billing characters` },
+      {
+        isExceeded: task.receivedCharacters > maxTaskLength,
+        rule: `at most ${maxTaskLength} billing characters in one task`,
+      },
+    ].find(({ isExceeded }) => isExceeded);
+    if (limit !== undefined) return this.#invalid(header.task_id, `payload.input.text: ${limit.rule}.`);
     task.buffer += text;
-    this.#speak(task, flush);
+    this.#speakSentences(task, flush);
   }
 
   #finish({ header }: FinishTask): void {
     const task = this.#task;
     if (task === undefined) return;
-    this.#speak(task, true);
-    const usage = usageOf(this.opening.model, task.spoken);
-    this.#tell('TaskFinished', header.task_id, {
+    this.#speakSentences(task, true);
+    const usage = usageOf(this.options.model, task.spokenCharacters);
+    this.#sendEvent('TaskFinished', header.task_id, {
       'header.attributes.request_uuid': crypto.randomUUID(),
       'payload.usage': usage,
     });
     this.#task = undefined;
-    this.#go('idle', idleLimit);
+    this.#setState('idle', idleTimeoutMs);
   }
 
-  /** Speaks the sentences that are whole, or all of the text. */
-  #speak(task: Task, all: boolean): void {
+  /** Speaks the complete sentences, or the whole text. */
+  #speakSentences(task: Task, all: boolean): void {
     for (;;) {
-      const { sentence, rest } = takeSentence(task.buffer, all);
+      const { sentence, rest } = splitSentence(task.buffer, all);
       if (sentence === '') return;
       task.buffer = rest;
       this.#speakSentence(task, sentence);
@@ -117,35 +132,35 @@ export class InferenceSession extends MockSession {
     const { format = 'mp3', sample_rate: rate = 22_050, enable_ssml: ssml } = parameters;
     const index = task.sentences;
     task.sentences += 1;
-    task.spoken += billingCharacters(sentence, ssml);
+    task.spokenCharacters += billingCharacters(sentence, ssml);
     const words = parameters.word_timestamp_enabled === true ? wordsOf(sentence) : [];
-    const step = (type: string, spoken: JsonObject[] = []) =>
-      this.#tell(
+    const step = (type: string, spokenCharacters: JsonObject[] = []) =>
+      this.#sendEvent(
         'ResultGenerated',
         id,
         {
-          'payload.output.sentence': { index, words: spoken },
+          'payload.output.sentence': { index, words: spokenCharacters },
           'payload.output.original_text': sentence,
-          'payload.usage': usageOf(this.opening.model, task.spoken),
+          'payload.usage': usageOf(this.options.model, task.spokenCharacters),
         },
         type,
       );
     step('sentence-begin');
-    for (let piece = 0; piece < piecesEach; piece += 1) {
-      step('sentence-synthesis', piece === 0 ? words : []);
-      this.sendAudio(audioPiece(format, rate, index === 0 && piece === 0));
-      this.spoke();
+    for (let chunk = 0; chunk < chunksPerResponse; chunk += 1) {
+      step('sentence-synthesis', chunk === 0 ? words : []);
+      this.sendAudio(audioChunk(format, rate, index === 0 && chunk === 0));
+      this.afterAudio();
     }
     step('sentence-end');
   }
 
-  #tell(message: string, id: string, values: Record<string, Json> = {}, example?: string): void {
-    this.send(filled(payloadOf(message, example), { ...values, 'header.task_id': id }));
+  #sendEvent(message: string, id: string, values: Record<string, Json> = {}, example?: string): void {
+    this.send(withValues(payloadOf(message, example), { ...values, 'header.task_id': id }));
   }
 
-  #go(state: InferenceState, silence: number): void {
+  #setState(state: InferenceState, silenceMs: number): void {
     this.#state = state;
-    this.allowSilence(silence);
+    this.restartSilenceTimer(silenceMs);
   }
 
   #invalid(id: string | undefined, message: string): void {
@@ -156,21 +171,21 @@ export class InferenceSession extends MockSession {
     this.#taskFailed(undefined, inference, message, close);
   }
 
-  /** The task that runs is the one that fails; a frame that names none is answered with the close alone. */
+  /** Fails the running task or the named one. Without either, it only closes the socket. */
   #taskFailed(
-    named: string | undefined,
+    namedId: string | undefined,
     code: string,
     message: string,
     close: number,
     reason?: string,
   ): void {
-    const id = this.#task?.id ?? named;
+    const id = this.#task?.id ?? namedId;
     if (id !== undefined)
-      this.#tell('TaskFailed', id, { 'header.error_code': code, 'header.error_message': message });
+      this.#sendEvent('TaskFailed', id, { 'header.error_code': code, 'header.error_message': message });
     this.close(close, reason);
   }
 
-  protected tooQuiet(): void {
+  protected onSilence(): void {
     if (this.#state === 'running')
       this.#taskFailed(undefined, 'CLIENT_ERROR', 'The client sent no text for 23 seconds.', 1000, 'timeout');
     else this.close(1000, 'idle');

@@ -1,18 +1,18 @@
 /**
- * The moves of a mocked duplex socket. It finishes a task in one go, so that finishing is no state of its own.
+ * States of a mocked inference socket. A task finishes synchronously, so there is no state for it.
  *
- * | state    | the socket                                    |
- * |----------|-----------------------------------------------|
- * | idle     | has no task                                   |
- * | starting | was told to run a task, and has not confirmed |
- * | running  | has a task that takes text                    |
+ * | state    | meaning                                |
+ * |----------|----------------------------------------|
+ * | idle     | no task                                |
+ * | starting | run-task received, task-started pending |
+ * | running  | the task accepts text                  |
  */
 export type InferenceState = 'idle' | 'starting' | 'running';
 
 export type Action = 'run-task' | 'continue-task' | 'finish-task';
 
-/** Why a frame is out of order; undefined when it is in order. */
-export const outOfOrder: Readonly<Record<Action, Readonly<Record<InferenceState, string | undefined>>>> = {
+/** Error of each action in each state. Undefined: the action is allowed. */
+export const orderErrors: Readonly<Record<Action, Readonly<Record<InferenceState, string | undefined>>>> = {
   'run-task': {
     idle: undefined,
     starting: 'another task runs; wait for task-finished.',

@@ -1,14 +1,14 @@
 /**
- * The moves of a mocked realtime session. It speaks in one go, so that synthesizing is no state of its own.
+ * States of a mocked realtime session. Speech is synchronous, so there is no state for it.
  *
- * | state          | the session                              |
- * |----------------|------------------------------------------|
- * | connected      | has not been told how to speak           |
- * | updating       | has been told, and has not confirmed     |
- * | configured     | has confirmed; no text yet               |
- * | buffered       | has text that waits; nothing was spoken  |
- * | idle           | has spoken all                           |
- * | buffered_again | has spoken before, and has text          |
+ * | state          | meaning                                        |
+ * |----------------|------------------------------------------------|
+ * | connected      | no settings received                           |
+ * | updating       | session.update received, confirmation pending  |
+ * | configured     | settings confirmed, no text                    |
+ * | buffered       | text buffered, no speech yet                   |
+ * | idle           | all text spoken                                |
+ * | buffered_again | text buffered after earlier speech             |
  */
 export type RealtimeState = 'connected' | 'updating' | 'configured' | 'buffered' | 'idle' | 'buffered_again';
 
@@ -20,62 +20,62 @@ export type ClientEventType =
   | 'response.cancel'
   | 'session.finish';
 
-/** An event leads to the next state, or is refused. */
-export type RealtimeMove = { next: RealtimeState } | { refused: keyof typeof refusals };
+/** An event leads to the next state, or to an error. */
+export type RealtimeTransition = { next: RealtimeState } | { error: keyof typeof orderErrors };
 
-/** Error code and words of what is out of order. */
-export const refusals = {
-  too_early: { code: 'session_not_ready', message: 'wait for session.updated.' },
-  nothing_waits: { code: 'empty_buffer', message: 'the text buffer is empty.' },
-  too_late: { code: 'invalid_value', message: 'the settings hold once synthesis has begun.' },
+/** Errors of events that are out of order. */
+export const orderErrors = {
+  not_ready: { code: 'session_not_ready', message: 'wait for session.updated.' },
+  empty_buffer: { code: 'empty_buffer', message: 'the text buffer is empty.' },
+  too_late: { code: 'invalid_value', message: 'the settings cannot change after synthesis has started.' },
 } as const;
 
-const to = (next: RealtimeState): RealtimeMove => ({ next });
-const no = (refused: keyof typeof refusals): RealtimeMove => ({ refused });
+const transition = (next: RealtimeState): RealtimeTransition => ({ next });
+const reject = (error: keyof typeof orderErrors): RealtimeTransition => ({ error });
 
-/** What each event does in each state; in every state a finish ends the session. */
-export const realtimeMoves: Readonly<
-  Record<Exclude<ClientEventType, 'session.finish'>, Readonly<Record<RealtimeState, RealtimeMove>>>
+/** Transition of each event in each state. `session.finish` ends the session in every state. */
+export const realtimeTransitions: Readonly<
+  Record<Exclude<ClientEventType, 'session.finish'>, Readonly<Record<RealtimeState, RealtimeTransition>>>
 > = {
   'session.update': {
-    connected: to('updating'),
-    updating: to('updating'),
-    configured: to('configured'),
-    buffered: to('buffered'),
-    idle: no('too_late'),
-    buffered_again: no('too_late'),
+    connected: transition('updating'),
+    updating: transition('updating'),
+    configured: transition('configured'),
+    buffered: transition('buffered'),
+    idle: reject('too_late'),
+    buffered_again: reject('too_late'),
   },
   'input_text_buffer.append': {
-    connected: no('too_early'),
-    updating: no('too_early'),
-    configured: to('buffered'),
-    buffered: to('buffered'),
-    idle: to('buffered_again'),
-    buffered_again: to('buffered_again'),
+    connected: reject('not_ready'),
+    updating: reject('not_ready'),
+    configured: transition('buffered'),
+    buffered: transition('buffered'),
+    idle: transition('buffered_again'),
+    buffered_again: transition('buffered_again'),
   },
   'input_text_buffer.commit': {
-    connected: no('too_early'),
-    updating: no('too_early'),
-    configured: no('nothing_waits'),
-    buffered: to('idle'),
-    idle: no('nothing_waits'),
-    buffered_again: to('idle'),
+    connected: reject('not_ready'),
+    updating: reject('not_ready'),
+    configured: reject('empty_buffer'),
+    buffered: transition('idle'),
+    idle: reject('empty_buffer'),
+    buffered_again: transition('idle'),
   },
   'input_text_buffer.clear': {
-    connected: to('connected'),
-    updating: to('updating'),
-    configured: to('configured'),
-    buffered: to('configured'),
-    idle: to('idle'),
-    buffered_again: to('idle'),
+    connected: transition('connected'),
+    updating: transition('updating'),
+    configured: transition('configured'),
+    buffered: transition('configured'),
+    idle: transition('idle'),
+    buffered_again: transition('idle'),
   },
   'response.cancel': {
-    connected: to('connected'),
-    updating: to('updating'),
-    configured: to('configured'),
-    buffered: to('buffered'),
-    idle: to('idle'),
-    buffered_again: to('buffered_again'),
+    connected: transition('connected'),
+    updating: transition('updating'),
+    configured: transition('configured'),
+    buffered: transition('buffered'),
+    idle: transition('idle'),
+    buffered_again: transition('buffered_again'),
   },
 };
 

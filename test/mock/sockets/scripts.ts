@@ -1,69 +1,69 @@
-/** What a provider or the gateway may run into, in the words of both sockets. */
+/** A failure of the provider or the gateway, in the formats of both sockets. */
 export interface Failure {
   /** Type and code of the realtime `error` event. */
   realtime: { type: string; code: string };
-  /** `error_code` of the duplex `task-failed`. */
+  /** `error_code` of the inference event `task-failed`. */
   inference: string;
   message: string;
-  /** Close code that follows. */
+  /** Close code. */
   close: number;
 }
 
-/** What a script can do to a session. */
-export interface Breakable {
-  /** Tells the failure and closes. */
+/** A session into which a script injects a fault. */
+export interface FaultTarget {
+  /** Sends the failure and closes. */
   fail(failure: Failure): void;
   close(code: number): void;
-  /** Ends the connection without a close frame. */
+  /** Closes the connection without a close frame. */
   drop(): void;
-  /** Says nothing more and listens no more. */
+  /** Stops sending and receiving. */
   hang(): void;
-  /** Sends a text frame that is no JSON. */
+  /** Sends a text frame that is not JSON. */
   garble(): void;
 }
 
 export interface Script {
   about: string;
-  /** Status to answer the handshake with. */
-  refuse?: number;
-  /** What becomes of the handshake instead of an answer. */
-  unanswered?: 'cut' | 'left';
-  /** Done once, after the first piece of audio. */
-  act?: (session: Breakable) => void;
+  /** Status with which the handshake is rejected. */
+  rejectWith?: number;
+  /** Whether the connection closes or stays open without a handshake response. */
+  withoutResponse?: 'close' | 'hang';
+  /** Runs once, after the first audio chunk. */
+  apply?: (session: FaultTarget) => void;
 }
 
-const failing = (about: string, failure: Failure): Script => ({
-  about: `tells that ${about}, then closes with ${failure.close}`,
-  act: (session) => session.fail(failure),
+const failWith = (about: string, failure: Failure): Script => ({
+  about: `reports that ${about}, then closes with ${failure.close}`,
+  apply: (session) => session.fail(failure),
 });
 
-const refusing = (refuse: number): [string, Script] => [
-  `refuse-${refuse}`,
-  { about: `answers the handshake with ${refuse}`, refuse },
+const rejectHandshakeWith = (status: number): [string, Script] => [
+  `refuse-${status}`,
+  { about: `rejects the handshake with ${status}`, rejectWith: status },
 ];
 
-const closing = (code: number): [string, Script] => [
+const closeWith = (code: number): [string, Script] => [
   `close-${code}`,
-  { about: `closes with ${code} and tells no error`, act: (session) => session.close(code) },
+  { about: `closes with ${code} without an error`, apply: (session) => session.close(code) },
 ];
 
 /**
- * Faults of a socket by name. A client names one in the query parameter `mock_fault` or the header `x-mock-fault` of
- * the handshake (`mock_script` and `x-mock-script` mean the same); all but those of the handshake begin after the first
- * piece of audio.
+ * Faults of a socket by name. A client selects one with the query parameter `mock_fault` or the header `x-mock-fault` of the
+ * handshake (aliases: `mock_script` and `x-mock-script`). All except those of the handshake start after the first audio
+ * chunk.
  */
 export const scripts: ReadonlyMap<string, Script> = new Map<string, Script>([
-  ['refuse', { about: 'cuts the connection instead of answering the handshake', unanswered: 'cut' }],
-  ['stall', { about: 'never answers the handshake', unanswered: 'left' }],
-  ['drop', { about: 'breaks the connection off without a close frame', act: (session) => session.drop() }],
-  ['hang', { about: 'falls silent and leaves the connection open', act: (session) => session.hang() }],
+  ['refuse', { about: 'closes the connection without a handshake response', withoutResponse: 'close' }],
+  ['stall', { about: 'never answers the handshake', withoutResponse: 'hang' }],
+  ['drop', { about: 'closes the connection without a close frame', apply: (session) => session.drop() }],
+  ['hang', { about: 'stops sending and keeps the connection open', apply: (session) => session.hang() }],
   [
     'garbage',
-    { about: 'sends a text frame that is no JSON, then goes on', act: (session) => session.garble() },
+    { about: 'sends a text frame that is not JSON, then continues', apply: (session) => session.garble() },
   ],
   [
     'error',
-    failing('the provider hung up', {
+    failWith('the provider closed the connection', {
       realtime: { type: 'api_error', code: 'bad_response' },
       inference: 'InternalError',
       message: 'The provider closed the connection.',
@@ -72,16 +72,16 @@ export const scripts: ReadonlyMap<string, Script> = new Map<string, Script>([
   ],
   [
     'timeout',
-    failing('the provider fell silent', {
+    failWith('the provider does not respond', {
       realtime: { type: 'api_error', code: 'upstream_timeout' },
       inference: 'InternalError',
-      message: 'The provider fell silent.',
+      message: 'The provider does not respond.',
       close: 1011,
     }),
   ],
   [
     'quota',
-    failing('the quota is used up', {
+    failWith('the quota is used up', {
       realtime: { type: 'permission_error', code: 'insufficient_user_quota' },
       inference: 'AccessDenied',
       message: "The key's remaining quota does not cover this text.",
@@ -90,7 +90,7 @@ export const scripts: ReadonlyMap<string, Script> = new Map<string, Script>([
   ],
   [
     'throttle',
-    failing('the provider takes no more', {
+    failWith('the provider throttles', {
       realtime: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
       inference: 'Throttling.RateQuota',
       message: 'The provider takes no more requests now.',
@@ -99,13 +99,13 @@ export const scripts: ReadonlyMap<string, Script> = new Map<string, Script>([
   ],
   [
     'restart',
-    failing('the gateway is going down', {
+    failWith('the gateway is shutting down', {
       realtime: { type: 'api_error', code: 'service_restarting' },
       inference: 'ServiceRestarting',
-      message: 'The gateway is going down; connect again.',
+      message: 'The gateway is shutting down, connect again.',
       close: 1001,
     }),
   ],
-  ...[1000, 1001, 1008, 1011, 1013].map(closing),
-  ...[400, 401, 403, 404, 429, 500, 503].map(refusing),
+  ...[1000, 1001, 1008, 1011, 1013].map(closeWith),
+  ...[400, 401, 403, 404, 429, 500, 503].map(rejectHandshakeWith),
 ]);

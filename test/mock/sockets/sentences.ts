@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 
-/** A sentence is whole when another text follows it. */
-const whole = /^[\s\S]*?(?:[.!?…]+(?=\s+\S)|[。！？]+(?=\s*\S))/;
+/** A sentence is complete when text follows it. */
+const completeSentence = /^[\s\S]*?(?:[.!?…]+(?=\s+\S)|[。！？]+(?=\s*\S))/;
 
-/** Cuts the first sentence off a text; with `all`, what is left is a sentence too. Empty when there is none. */
-export function takeSentence(text: string, all: boolean): { sentence: string; rest: string } {
-  const sentence = whole.exec(text)?.[0] ?? (all ? text : '');
+/** Splits off the first complete sentence. With `all`, the rest of the text counts as a sentence. Empty if there is none. */
+export function splitSentence(text: string, all: boolean): { sentence: string; rest: string } {
+  const sentence = completeSentence.exec(text)?.[0] ?? (all ? text : '');
   return { sentence, rest: text.slice(sentence.length) };
 }
 
-/** The words of a sentence with their places; each takes 300 milliseconds. */
+/** Returns the words of a sentence with their positions and times. Each word takes 300 ms. */
 export function wordsOf(sentence: string): JsonObject[] {
   return [...sentence.matchAll(/[\p{L}\p{N}'’-]+/gu)].map(({ 0: text, index }, at) => ({
     text,

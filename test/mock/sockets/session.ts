@@ -3,118 +3,118 @@ import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { EventValidator } from '../../../generated/event-validators.js';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { Alarm, Timers } from '../../../server/lib/timers.ts';
-import type { Breakable, Failure, Script } from './scripts.ts';
+import type { Failure, FaultTarget, Script } from './scripts.ts';
 
-/** What a session is begun with. */
-export interface Opening {
+/** Parameters of a session. */
+export interface SessionOptions {
   socket: WebSocket;
   model: CatalogueModel;
-  /** What the document lets a client and the server send on this channel. */
+  /** Validators of the events of client and server on this channel. */
   client: EventValidator<unknown>;
   server: EventValidator<unknown>;
   script: Script | undefined;
   timers: Timers;
-  /** Milliseconds until the next frame of the client is taken. */
+  /** Returns the delay of the next client frame in milliseconds. */
   latency: () => number;
 }
 
-/** Time between a setting and its confirmation, in milliseconds, so that a client that does not wait is caught. */
-const confirmAfter = 20;
-/** Longest time without a frame, or without a task, in milliseconds. */
-export const idleLimit = 60_000;
+/** Delay of a confirmation, which detects clients that do not wait for it. */
+const confirmDelayMs = 20;
+/** Maximum time without a frame, or without a task. */
+export const idleTimeoutMs = 60_000;
 
-/** The server's end of a mocked socket. Nothing leaves it that the document does not allow, scripts apart. */
-export abstract class MockSession implements Breakable {
-  protected readonly opening: Opening;
+/** The server side of a mocked socket. It validates every event that it sends, except those of scripts. */
+export abstract class MockSession implements FaultTarget {
+  protected readonly options: SessionOptions;
   readonly #alarms = new Set<Alarm>();
   #silence: Alarm | undefined;
   #script: Script | undefined;
-  #over = false;
-  /** Frames of the client that are not taken yet, in order. */
-  readonly #late: (() => void)[] = [];
+  #isClosed = false;
+  /** Delayed client frames, in order. */
+  readonly #queue: (() => void)[] = [];
   #dueAt = 0;
 
-  constructor(opening: Opening) {
-    this.opening = opening;
-    this.#script = opening.script;
-    opening.socket.on('message', (data, binary) => {
-      this.#inTime(() => {
-        if (this.#over) return;
+  constructor(options: SessionOptions) {
+    this.options = options;
+    this.#script = options.script;
+    options.socket.on('message', (data, binary) => {
+      this.#afterLatency(() => {
+        if (this.#isClosed) return;
         if (binary) this.close(1003, 'text frames only');
-        else this.take((data as Buffer).toString('utf8'));
+        else this.handleText((data as Buffer).toString('utf8'));
       });
     });
-    opening.socket.on('close', () => this.hang());
-    // A frame that is too long or no UTF-8 is closed with its code by the library.
-    opening.socket.on('error', () => {});
-    this.allowSilence(idleLimit);
+    options.socket.on('close', () => this.hang());
+    // ws closes the socket if a frame is too long or not UTF-8.
+    options.socket.on('error', () => {});
+    this.restartSilenceTimer(idleTimeoutMs);
   }
 
-  /** Lets the latency pass, in which no frame overtakes another. */
-  #inTime(take: () => void): void {
-    const { latency, timers } = this.opening;
-    const wait = latency();
-    if (wait === 0 && this.#late.length === 0) return take();
+  /** Runs `handle` after the latency. Frames stay in order. */
+  #afterLatency(handle: () => void): void {
+    const { latency, timers } = this.options;
+    const delay = latency();
+    if (delay === 0 && this.#queue.length === 0) return handle();
     const now = timers.monotonic();
-    this.#dueAt = Math.max(this.#dueAt, now + wait);
-    this.#late.push(take);
-    this.#alarms.add(timers.alarm(this.#dueAt - now, () => this.#late.shift()?.()));
+    this.#dueAt = Math.max(this.#dueAt, now + delay);
+    this.#queue.push(handle);
+    this.#alarms.add(timers.alarm(this.#dueAt - now, () => this.#queue.shift()?.()));
   }
 
-  protected abstract take(text: string): void;
-  protected abstract tooQuiet(): void;
+  protected abstract handleText(text: string): void;
+  protected abstract onSilence(): void;
   abstract fail(failure: Failure): void;
 
   protected send(event: JsonObject): void {
-    if (this.#over) return;
-    const { server, socket } = this.opening;
+    if (this.#isClosed) return;
+    const { server, socket } = this.options;
     if (server(event)) {
       socket.send(JSON.stringify(event));
       return;
     }
     const [error] = server.errors ?? [];
-    this.close(1011, `the mock is wrong: ${error?.instancePath} ${error?.message}`.slice(0, 120));
+    this.close(1011, `invalid mock event: ${error?.instancePath} ${error?.message}`.slice(0, 120));
   }
 
   protected sendAudio(bytes: Buffer): void {
-    if (!this.#over) this.opening.socket.send(bytes);
+    if (!this.#isClosed) this.options.socket.send(bytes);
   }
 
-  /** A piece of audio has gone out: time for the script. */
-  protected spoke(): void {
+  /** Runs the script after the first audio chunk. */
+  protected afterAudio(): void {
     const script = this.#script;
     this.#script = undefined;
-    script?.act?.(this);
+    script?.apply?.(this);
   }
 
-  protected confirm(send: () => void): void {
-    if (!this.#over) this.#alarms.add(this.opening.timers.alarm(confirmAfter, send));
+  protected confirmLater(send: () => void): void {
+    if (!this.#isClosed) this.#alarms.add(this.options.timers.alarm(confirmDelayMs, send));
   }
 
-  /** Begins to wait anew for the next sign of life. */
-  protected allowSilence(ms: number): void {
+  /** Restarts the silence timer. */
+  protected restartSilenceTimer(ms: number): void {
     this.#silence?.cancel();
-    this.#silence = this.#over ? undefined : this.opening.timers.alarm(ms, () => this.tooQuiet());
+    this.#silence = this.#isClosed ? undefined : this.options.timers.alarm(ms, () => this.onSilence());
   }
 
   close(code: number, reason?: string): void {
-    if (this.#over) return;
+    if (this.#isClosed) return;
     this.hang();
-    this.opening.socket.close(code, reason);
+    this.options.socket.close(code, reason);
   }
 
   drop(): void {
     this.hang();
-    this.opening.socket.terminate();
+    this.options.socket.terminate();
   }
 
   hang(): void {
-    this.#over = true;
+    this.#isClosed = true;
     this.#silence?.cancel();
     for (const alarm of this.#alarms) alarm.cancel();
   }
 
   garble(): void {
-    this.opening.socket.send('{"type":');
+    this.options.socket.send('{"type":');
   }
 }

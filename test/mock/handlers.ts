@@ -2,38 +2,38 @@ import type { Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
-import { documentedEvents, mediaTypeOf, spokenEvents } from './events.ts';
+import { documentedEvents, mediaTypeOf, speechEvents } from './events.ts';
 import { exampleOf } from './examples.ts';
-import { inChunks, mediaFolder, mediaOf } from './media.ts';
-import { journeys, type MockTask, type MockTasks, type Stage, unknown } from './tasks.ts';
+import { mediaFolder, mediaOf, splitSamples } from './media.ts';
+import { type MockTask, type MockTasks, notFound, type Stage, taskKinds } from './tasks.ts';
 
-/** What an answer of the mock's own is made with. */
-export interface Exchange {
+/** The context of a handler. */
+export interface MockExchange {
   request: Request;
   response: Response;
   /** An empty object for an operation without a body. */
   body: JsonObject;
   params: Readonly<Record<string, string>>;
   tasks: MockTasks;
-  /** Address under which the client reached the mock, without a slash at the end. */
+  /** URL under which the client reached the mock, without a trailing slash. */
   base: string;
-  /** Resolves after the pause between two pieces of a stream; rejects when the client has gone. */
+  /** Resolves after the pause between two chunks of a stream. Rejects if the client has disconnected. */
   pause(): Promise<void>;
 }
 
-type Answer = (exchange: Exchange) => Promise<void> | void;
+type MockHandler = (exchange: MockExchange) => Promise<void> | void;
 
-const streamedPieces = 4;
+const streamedChunks = 4;
 
-/** The operations that need more than the documented answer; all others are left to Prism. */
-export const answers: ReadonlyMap<OperationId, Answer> = new Map<OperationId, Answer>([
-  ...[...journeys].map(([operation]): [OperationId, Answer] => [operation, create(operation)]),
-  ...polls().map(([read, parameter]): [OperationId, Answer] => [read, poll(read, parameter)]),
+/** Handlers of operations with state or media. All other operations return documented examples. */
+export const mockHandlers: ReadonlyMap<OperationId, MockHandler> = new Map<OperationId, MockHandler>([
+  ...[...taskKinds].map(([operation]): [OperationId, MockHandler] => [operation, create(operation)]),
+  ...pollOperations().map(([read, parameter]): [OperationId, MockHandler] => [read, poll(read, parameter)]),
   ['fetchMusicTasks', fetchMusic],
-  ['createSpeech', speak],
-  ['synthesizeSpeech', speakNatively],
-  ['generateMultimodalSpeech', speakNatively],
-  ['createMessage', message],
+  ['createSpeech', createSpeech],
+  ['synthesizeSpeech', synthesizeSpeech],
+  ['generateMultimodalSpeech', synthesizeSpeech],
+  ['createMessage', createMessage],
   ['listVideos', listVideos],
   ['listOfficialVideos', listOfficial],
   ['deleteVideo', deleteVideo],
@@ -42,19 +42,19 @@ export const answers: ReadonlyMap<OperationId, Answer> = new Map<OperationId, An
   ['downloadVideoContent', download],
 ]);
 
-function polls(): [OperationId, string][] {
+function pollOperations(): [OperationId, string][] {
   const names: Readonly<Record<string, string>> = {
     getAsset: 'id',
     fetchImageJob: 'id',
     getVerificationSession: 'session_id',
   };
-  return [...new Set([...journeys.values()].map(({ read }) => read))].map((read) => [
+  return [...new Set([...taskKinds.values()].map(({ read }) => read))].map((read) => [
     read,
     names[read] ?? 'task_id',
   ]);
 }
 
-function create(operation: OperationId): Answer {
+function create(operation: OperationId): MockHandler {
   return ({ request, body, response, tasks, base }) => {
     const listed = operation === 'submitMusic' && request.path.startsWith('/sigma/v1/');
     const created = exampleOf(operation, listed ? 'tasks' : firstExample(operation));
@@ -75,18 +75,18 @@ const firstExample = (operation: OperationId): string =>
     submitImageModal: 'accepted',
   })[operation as string] ?? 'task_id';
 
-function poll(read: OperationId, parameter: string): Answer {
+function poll(read: OperationId, parameter: string): MockHandler {
   return ({ params, response, tasks, base }) => {
     const id = params[parameter] ?? '';
     const task = tasks.find(read, id);
     if (task !== undefined) response.json(tasks.show(task, base, read));
     else if (read === 'getNativeTask')
       response.json({ request_id: `req_${id}`, output: { task_id: id, task_status: 'UNKNOWN' } });
-    else throw unknown(parameter, id);
+    else throw notFound(parameter, id);
   };
 }
 
-function fetchMusic({ body, response, tasks, base }: Exchange): void {
+function fetchMusic({ body, response, tasks, base }: MockExchange): void {
   const ids = Array.isArray(body.ids) ? body.ids.map(String) : [];
   const records = ids.flatMap((id) => {
     const task = tasks.find('fetchMusicTask', id);
@@ -96,20 +96,20 @@ function fetchMusic({ body, response, tasks, base }: Exchange): void {
   response.json({ code: 'success', message: '', data: records });
 }
 
-/** The audio of a text: a file, its pieces as they are made, or the native events. */
-async function speak(exchange: Exchange): Promise<void> {
+/** Returns speech as a file, as chunks, or as native events. */
+async function createSpeech(exchange: MockExchange): Promise<void> {
   const { response, body } = exchange;
   const model = textOf(body.model);
   const format =
     typeof body.response_format === 'string' ? body.response_format : defaultFormat(model, body.stream);
-  if (body.stream_format === 'sse') return sendEvents(exchange, spokenEvents(model, format));
+  if (body.stream_format === 'sse') return sendEvents(exchange, speechEvents(model, format));
   const type = mediaTypeOf(format);
   const audio = mediaOf(type);
-  if (audio === undefined) throw invalid('response_format', `the mock has no ${format}.`);
+  if (audio === undefined) throw invalid('response_format', `the mock does not support ${format}.`);
   response.setHeader('content-type', type);
   if (body.stream !== true) return void response.end(audio);
-  for (const piece of inChunks(audio, streamedPieces)) {
-    response.write(piece);
+  for (const chunk of splitSamples(audio, streamedChunks)) {
+    response.write(chunk);
     await exchange.pause();
   }
   response.end();
@@ -122,24 +122,24 @@ function defaultFormat(model: string, stream: unknown): string {
   return stream === true ? 'pcm' : 'wav';
 }
 
-async function speakNatively(exchange: Exchange): Promise<void> {
+async function synthesizeSpeech(exchange: MockExchange): Promise<void> {
   const { request, response, body, base } = exchange;
   const model = textOf(body.model);
   const input = isObject(body.input) ? body.input : {};
   const format = typeof input.format === 'string' ? input.format : undefined;
   if (String(request.headers['x-native-sse']).toLowerCase() === 'enable')
-    return sendEvents(exchange, spokenEvents(model, format));
+    return sendEvents(exchange, speechEvents(model, format));
   if (model.startsWith('beta/')) {
     const audio = (mediaOf('audio/mpeg') ?? Buffer.alloc(0)).toString('hex');
     return void response.json(
       withOutput(exampleOf('generateMultimodalSpeech', 'beta'), { data: { audio, status: 2 } }),
     );
   }
-  const sentences = /^(voxa|alpha-audio)/.test(model);
-  const example = sentences
+  const hasSentences = /^(voxa|alpha-audio)/.test(model);
+  const example = hasSentences
     ? exampleOf('synthesizeSpeech', 'finished')
     : exampleOf('generateMultimodalSpeech', model.startsWith('alpha3-') ? 'alpha3' : 'legacy');
-  const name = `speech.${sentences ? (format ?? 'mp3').replace('opus', 'ogg').replace('pcm', 'wav') : 'wav'}`;
+  const name = `speech.${hasSentences ? (format ?? 'mp3').replace('opus', 'ogg').replace('pcm', 'wav') : 'wav'}`;
   const id = crypto.randomUUID();
   const expires = Math.floor(Date.now() / 1000) + 24 * 60 * 60;
   const audio = { data: '', url: `${base}/mock-media/${name}`, id: `audio_${id}`, expires_at: expires };
@@ -151,7 +151,7 @@ const withOutput = (answer: Json, more: JsonObject): Json =>
     ? { ...answer, output: { ...(isObject(answer.output) && answer.output), ...more } }
     : answer;
 
-async function message(exchange: Exchange): Promise<void> {
+async function createMessage(exchange: MockExchange): Promise<void> {
   const { body, response } = exchange;
   if (body.stream === true)
     return sendEvents(exchange, documentedEvents('createMessage', 'answer', body.model));
@@ -159,7 +159,7 @@ async function message(exchange: Exchange): Promise<void> {
   response.json({ ...(isObject(answer) && answer), model: body.model });
 }
 
-async function sendEvents({ response, pause }: Exchange, events: readonly string[]): Promise<void> {
+async function sendEvents({ response, pause }: MockExchange, events: readonly string[]): Promise<void> {
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
@@ -172,7 +172,7 @@ async function sendEvents({ response, pause }: Exchange, events: readonly string
   response.end();
 }
 
-function listVideos({ request, response, tasks, base }: Exchange): void {
+function listVideos({ request, response, tasks, base }: MockExchange): void {
   const { limit = 20, after, order } = request.query as { limit?: number; after?: string; order?: string };
   const all = order === 'asc' ? tasks.list('getVideo').reverse() : tasks.list('getVideo');
   const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
@@ -188,7 +188,7 @@ function listVideos({ request, response, tasks, base }: Exchange): void {
   });
 }
 
-function listOfficial({ request, response, tasks, base }: Exchange): void {
+function listOfficial({ request, response, tasks, base }: MockExchange): void {
   const { page_num = 1, page_size = 10 } = request.query as { page_num?: number; page_size?: number };
   const all = tasks.list('getOfficialVideo');
   const from = (page_num - 1) * page_size;
@@ -196,50 +196,50 @@ function listOfficial({ request, response, tasks, base }: Exchange): void {
   response.json({ items, total: all.length });
 }
 
-function deleteVideo({ params, response, tasks }: Exchange): void {
-  const { id } = ended(tasks, 'getVideo', params.task_id);
+function deleteVideo({ params, response, tasks }: MockExchange): void {
+  const { id } = requireEnded(tasks, 'getVideo', params.task_id);
   tasks.remove(id);
   response.json({ id, object: 'video.deleted', deleted: true });
 }
 
-function deleteOfficial({ params, response, tasks }: Exchange): void {
+function deleteOfficial({ params, response, tasks }: MockExchange): void {
   const task = tasks.find('getOfficialVideo', params.task_id ?? '');
   if (task === undefined || !tasks.cancel(task))
-    tasks.remove(ended(tasks, 'getOfficialVideo', params.task_id).id);
+    tasks.remove(requireEnded(tasks, 'getOfficialVideo', params.task_id).id);
   response.status(204).end();
 }
 
-function cancelNative({ request, params, response, tasks }: Exchange): void {
+function cancelNative({ request, params, response, tasks }: MockExchange): void {
   const id = params.task_id ?? '';
   const task = tasks.find('getNativeTask', id);
-  if (task === undefined) throw unknown('task_id', id);
+  if (task === undefined) throw notFound('task_id', id);
   if (!tasks.cancel(task))
     throw new Failure(400, 'UnsupportedOperation', 'task_id: only a task that is PENDING can be canceled.');
   response.json({ request_id: request.context.requestId });
 }
 
-/** @throws Failure 404 for a task that was not made here, 400 for one that goes on */
-function ended(tasks: MockTasks, read: OperationId, id = ''): MockTask {
+/** Returns a task that has ended. @throws Failure 404 for an unknown task, 400 for an unfinished one */
+function requireEnded(tasks: MockTasks, read: OperationId, id = ''): MockTask {
   const task = tasks.find(read, id);
-  if (task === undefined) throw unknown('task_id', id);
-  const going: readonly Stage[] = ['queued', 'running'];
-  if (going.includes(tasks.stage(task)))
+  if (task === undefined) throw notFound('task_id', id);
+  const unfinished: readonly Stage[] = ['queued', 'running'];
+  if (unfinished.includes(tasks.stage(task)))
     throw new Failure(400, 'task_not_completed', 'task_id: the task has not ended yet.');
   return task;
 }
 
-/** The file of a finished task, with ranges. */
-function download({ request, params, response, tasks }: Exchange): Promise<void> {
+/** Sends the file of a completed task. Supports ranges. */
+function download({ request, params, response, tasks }: MockExchange): Promise<void> {
   const id = params.task_id ?? '';
   const read = tasks.find('getVideo', id) === undefined ? 'getGenericVideo' : 'getVideo';
-  const task = ended(tasks, read, id);
+  const task = requireEnded(tasks, read, id);
   if (tasks.stage(task) === 'failed')
-    throw new Failure(404, 'resource_not_found', 'task_id: the task has failed and made no file.');
+    throw new Failure(404, 'resource_not_found', 'task_id: the task has failed and has no file.');
   const name = request.query.variant === 'thumbnail' ? 'picture.jpg' : 'clip.mp4';
   return sendFile(response, name);
 }
 
-/** Sends one of the small files; a range that it does not have is ignored, as the gateway does. */
+/** Sends a small media file. Supports ranges. */
 export function sendFile(response: Response, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error?: Error) => (error === undefined || response.headersSent ? resolve() : reject(error));

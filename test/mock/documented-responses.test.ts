@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 test.each([...documentedOperations])(
-  '%s answers with each documented example that is asked for',
+  '%s returns each documented example on request',
   async (_, operation) => {
     for (const { status, content } of operation.responses) {
       for (const { mediaType, examples } of content) {
@@ -44,7 +44,7 @@ const successes = [...documentedOperations.values()]
       .map((success) => ({ id: operation.id, operation, ...success })),
   );
 
-test('what is made up stays within the schema, and is other than the examples', async () => {
+test('generated responses match the schema and differ from the examples', async () => {
   let same = 0;
   for (const { id, operation, status, media } of successes) {
     const prefer = `code=${status}, dynamic=true`;
@@ -56,20 +56,20 @@ test('what is made up stays within the schema, and is other than the examples', 
     if (examples.includes(JSON.stringify(value))) same += 1;
   }
   expect(successes.length).toBeGreaterThan(60);
-  // Some schemas allow one value only.
+  // Some schemas allow only one value.
   expect(same).toBeLessThan(successes.length / 10);
 }, 60_000);
 
-test('the same seed makes up the same, another one something else', async () => {
+test('the same seed generates the same response, and another seed a different one', async () => {
   const other = await startMock({ seed: 'one', dynamic: true });
-  const ask = async (url: string, prefer?: string) => {
+  const send = async (url: string, prefer?: string) => {
     const headers = { authorization: 'Bearer any', ...(prefer !== undefined && { prefer }) };
     return (await fetch(`${url}/v1/models`, { headers })).text();
   };
-  const first = await ask(mock.url, 'dynamic=true');
-  expect(await ask(other.url)).toBe(first);
-  expect(await ask(mock.url, 'dynamic=true')).toBe(first);
-  expect(await ask(mock.url, 'dynamic=true, seed=two')).not.toBe(first);
-  expect(await ask(other.url, 'dynamic=false')).toBe(await ask(mock.url));
+  const first = await send(mock.url, 'dynamic=true');
+  expect(await send(other.url)).toBe(first);
+  expect(await send(mock.url, 'dynamic=true')).toBe(first);
+  expect(await send(mock.url, 'dynamic=true, seed=two')).not.toBe(first);
+  expect(await send(other.url, 'dynamic=false')).toBe(await send(mock.url));
   await other.close();
 }, 60_000);

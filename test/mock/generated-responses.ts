@@ -5,49 +5,49 @@ import { schemaProblems } from '../conformance/contract/schemas.ts';
 import { asText, pathOf } from '../conformance/wire/exchange.ts';
 import { type Prism, startPrism } from './prism.ts';
 
-/** How often another try is made when what was made up breaks the schema, which Prism's generator follows nearly. */
-const tries = 6;
+/** Attempts to generate a valid value. Prism's generator sometimes violates the schema. */
+const maxAttempts = 6;
 
-/** Made-up answers within the contract: Prism's, each held to its schema. Prism starts with the first of them. */
-export class MadeUpAnswers {
+/** Generates responses with Prism and validates them. Prism starts with the first one. */
+export class GeneratedResponses {
   readonly #seed: string;
   #prism: Promise<Prism> | undefined;
 
-  /** Equal seeds give equal answers to equal requests. */
+  /** The same seed generates the same response to the same request. */
   constructor(seed: string) {
     this.#seed = seed;
   }
 
-  /** Begins to start Prism, so that the first answer need not wait for all of it. */
-  warm(): Promise<Prism> {
+  /** Starts Prism early, which shortens the first response. */
+  start(): Promise<Prism> {
     this.#prism ??= startPrism();
     return this.#prism;
   }
 
-  /** A JSON answer to a request; undefined when nothing was made up that the schema allows. */
-  async answer(
+  /** Returns a JSON response. Undefined if no valid value was generated. */
+  async generate(
     operation: DocumentedOperation,
     status: number,
     media: Media,
     request: { url: string; body: Json | undefined; seed: string | undefined },
   ): Promise<Json | undefined> {
-    const prism = await this.warm();
-    const about = createHash('sha256')
+    const prism = await this.start();
+    const seed = createHash('sha256')
       .update(JSON.stringify([this.#seed, request]))
       .digest('hex');
-    for (let attempt = 0; attempt < tries; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const response = await fetch(prism.url + pathOf(operation), {
         method: operation.method.toUpperCase(),
         redirect: 'manual',
-        ...good(operation, `code=${status}, dynamic=true, seed=${about}${attempt}`),
+        ...validRequest(operation, `code=${status}, dynamic=true, seed=${seed}${attempt}`),
       });
       const text = await response.text();
       if (response.status !== status) throw new Error(`Prism: ${response.status} ${text.slice(0, 300)}`);
-      const made = JSON.parse(text) as Json;
-      const problems = schemaProblems(media, made);
-      if (problems.length === 0) return made;
-      const mended = withoutItems(made, problems);
-      if (schemaProblems(media, mended).length === 0) return mended;
+      const value = JSON.parse(text) as Json;
+      const problems = schemaProblems(media, value);
+      if (problems.length === 0) return value;
+      const repaired = withoutItems(value, problems);
+      if (schemaProblems(media, repaired).length === 0) return repaired;
     }
     return undefined;
   }
@@ -57,7 +57,7 @@ export class MadeUpAnswers {
   }
 }
 
-/** A copy without the items of its lists that problems were found in, as `/data/3/progress must be …` tells them. */
+/** Returns a copy without the list items that have problems, such as `/data/3/progress must be …`. */
 function withoutItems(value: Json, problems: readonly string[]): Json {
   const result = structuredClone(value);
   if (!isObject(result)) return result;
@@ -70,8 +70,8 @@ function withoutItems(value: Json, problems: readonly string[]): Json {
   return result;
 }
 
-/** A request that Prism takes: the client's own was checked already, and what is made up does not depend on it. */
-function good({ parameters, requests }: DocumentedOperation, prefer: string) {
+/** Returns a request that Prism accepts. The generated value does not depend on the request of the client. */
+function validRequest({ parameters, requests }: DocumentedOperation, prefer: string) {
   const json = requests.find(({ mediaType }) => mediaType === 'application/json');
   const example = json?.examples[0]?.value;
   const required = parameters.filter((one) => one.in === 'header' && one.required);

@@ -3,9 +3,9 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { faultsOf } from './behaviours.ts';
+import { faultsOf } from './behaviors.ts';
 import { type Mock, startMock } from './server.ts';
-import { append, plain, update } from './sockets/client-events.ts';
+import { append, eventOf, update } from './sockets/client-events.ts';
 
 let mock: Mock;
 const timers = new ManualTimers();
@@ -18,7 +18,7 @@ afterEach(async () => {
   await fetch(`${mock.url}/__mock/requests`, { method: 'DELETE' });
 });
 
-interface Seen {
+interface RecordedRequest {
   delay?: number;
   fault?: string;
   status?: number;
@@ -29,7 +29,7 @@ const key = { authorization: 'Bearer any' };
 const state = async () =>
   (await (await fetch(`${mock.url}/__mock/state`)).json()) as {
     behaviours: Record<string, object>;
-    requests: Seen[];
+    requests: RecordedRequest[];
   };
 const last = async () => (await state()).requests[0] ?? {};
 const set = (scope: string, behaviour: unknown) =>
@@ -51,17 +51,17 @@ const speech = (headers: Record<string, string>, stream = false, url = mock.url)
     }),
   });
 
-/** A request whose connection is its own and can be left. */
-function ask(headers: Record<string, string>, path = '/v1/models'): ClientRequest {
+/** Sends a request on a separate connection, so that it can be aborted. */
+function send(headers: Record<string, string>, path = '/v1/models'): ClientRequest {
   const sent = request(mock.url + path, { headers: { ...key, ...headers }, agent: false });
   sent.on('error', () => {});
   return sent.end();
 }
 
-describe('a request can ask for', () => {
-  test('a delay, which ends when the client leaves', async () => {
+describe('a request header sets', () => {
+  test('a delay, which ends when the client disconnects', async () => {
     await vi.waitFor(() => expect(timers.pending).toBe(0));
-    const slow = ask({ 'x-mock-delay': '800' });
+    const slow = send({ 'x-mock-delay': '800' });
     await vi.waitFor(async () => expect(await last()).toMatchObject({ delay: 800 }));
     timers.advance(799);
     expect((await last()).status).toBeUndefined();
@@ -70,17 +70,17 @@ describe('a request can ask for', () => {
     expect(answer.statusCode).toBe(200);
     answer.resume();
 
-    const left = ask({ 'x-mock-delay': '800' });
+    const aborted = send({ 'x-mock-delay': '800' });
     await vi.waitFor(async () => expect((await last()).end).toBeUndefined());
     await vi.waitFor(() => expect(timers.pending).toBe(1));
-    left.destroy();
+    aborted.destroy();
     await vi.waitFor(() => expect(timers.pending).toBe(0));
     expect(await last()).toMatchObject({ end: 'broken' });
   });
 
-  test('jitter within its bound', async () => {
+  test('jitter within its limit', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const sent = ask({ 'x-mock-delay': '10', 'x-mock-jitter': '5' });
+      const sent = send({ 'x-mock-delay': '10', 'x-mock-jitter': '5' });
       await vi.waitFor(async () => expect((await last()).delay).toBeDefined());
       const { delay = 0 } = await last();
       expect(delay).toBeGreaterThanOrEqual(10);
@@ -99,14 +99,14 @@ describe('a request can ask for', () => {
     expect(await answer.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
   });
 
-  test('no answer at all', async () => {
+  test('a connection that is closed without a response', async () => {
     await expect(speech({ 'x-mock-fault': 'drop' })).rejects.toThrow();
     expect(await last()).toMatchObject({ fault: 'drop', end: 'broken' });
     expect((await last()).status).toBeUndefined();
   });
 
-  test('silence, which ends when the client leaves', async () => {
-    const stalled = ask({ 'x-mock-fault': 'stall' });
+  test('a response that never comes, until the client disconnects', async () => {
+    const stalled = send({ 'x-mock-fault': 'stall' });
     await vi.waitFor(async () => expect(await last()).toMatchObject({ fault: 'stall' }));
     timers.advance(3_600_000);
     expect((await last()).end).toBeUndefined();
@@ -114,40 +114,42 @@ describe('a request can ask for', () => {
     await vi.waitFor(async () => expect((await last()).end).toBe('broken'));
   });
 
-  test('half an answer and a cut', async () => {
+  test('half a response, then a disconnect', async () => {
     const path = '/v1/models';
     const whole = await (await fetch(mock.url + path, { headers: key })).text();
-    const [answer] = (await once(ask({ 'x-mock-fault': 'truncate' }, path), 'response')) as [IncomingMessage];
+    const [answer] = (await once(send({ 'x-mock-fault': 'truncate' }, path), 'response')) as [
+      IncomingMessage,
+    ];
     let text = '';
-    answer.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
+    answer.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
     });
     await expect(once(answer, 'end')).rejects.toThrow('aborted');
     expect(text.length).toBe(Math.floor(whole.length / 2));
     expect(whole).toContain(text);
   });
 
-  test.each([false, true])('half of speech and a cut, streamed: %s', async (stream) => {
+  test.each([false, true])('half of the speech, then a disconnect (stream: %s)', async (stream) => {
     const answer = await speech({ 'x-mock-fault': 'truncate' }, stream);
     expect(answer.status).toBe(200);
     await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
   });
 
-  test('half an answer and silence', async () => {
-    const [answer] = (await once(ask({ 'x-mock-fault': 'hang' }), 'response')) as [IncomingMessage];
+  test('half a response, then nothing', async () => {
+    const [answer] = (await once(send({ 'x-mock-fault': 'hang' }), 'response')) as [IncomingMessage];
     await once(answer, 'data');
     expect((await last()).end).toBeUndefined();
     answer.destroy();
     await vi.waitFor(async () => expect((await last()).end).toBe('broken'));
   });
 
-  test('a body that cannot be read', async () => {
+  test('an invalid body', async () => {
     const answer = await fetch(`${mock.url}/v1/models`, { headers: { ...key, 'x-mock-fault': 'garbage' } });
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
     await expect(answer.json()).rejects.toThrow(SyntaxError);
   });
 
-  test('one event of a stream that cannot be read', async () => {
+  test('one invalid event in a stream', async () => {
     const own = await startMock({ paceMs: 0 });
     const events = await (await speech({ 'x-mock-fault': 'garbage' }, true, own.url)).text();
     expect(events.startsWith('data: {"type":\n\n')).toBe(true);
@@ -159,19 +161,19 @@ describe('a request can ask for', () => {
     ['x-mock-delay', 'soon', 'must be a whole number from 0 to 600000'],
     ['x-mock-delay', '600001', 'must be a whole number from 0 to 600000'],
     ['x-mock-jitter', '-1', 'must be a whole number from 0 to 600000'],
-    ['x-mock-status', '418', '418 is not documented here; there are 200, 400'],
+    ['x-mock-status', '418', '418 is not documented for this operation, must be one of 200, 400'],
     ['x-mock-fault', 'explode', 'must be one of none, drop, stall, truncate, hang, garbage'],
-    ['x-mock-dealy', '1', 'is not known; there are x-mock-delay'],
-    ['x-mock-times', '1', 'a request is only one'],
-  ])('nothing wrong: %s: %s', async (name, value, says) => {
+    ['x-mock-dealy', '1', 'is unknown, must be one of x-mock-delay'],
+    ['x-mock-times', '1', 'is not available for a single request'],
+  ])('%s: %s is rejected', async (name, value, expected) => {
     const answer = await speech({ [name]: value });
     expect(answer.status).toBe(400);
     const { error } = (await answer.json()) as { error: { message: string } };
     expect(error.message).toContain(`${name}: `);
-    expect(error.message).toContain(says);
+    expect(error.message).toContain(expected);
   });
 
-  test('all of it from a page of another origin', async () => {
+  test('a preflight allows the headers', async () => {
     const answer = await fetch(`${mock.url}/v1/models`, {
       method: 'OPTIONS',
       headers: {
@@ -185,16 +187,16 @@ describe('a request can ask for', () => {
   });
 });
 
-describe('the control', () => {
-  test('sets one operation or all, for so many requests, and resets', async () => {
+describe('the control API', () => {
+  test('sets a behavior for one or all operations and a number of requests, and resets it', async () => {
     await set('createSpeech', { status: 503, times: 2 });
     await set('all', { status: 404, fault: 'none' });
     const statuses = [];
     for (let round = 0; round < 3; round += 1) statuses.push((await speech({})).status);
     expect(statuses).toEqual([503, 503, 404]);
-    // The list of models has no such answer.
+    // 404 is not documented for the list of models.
     expect((await fetch(`${mock.url}/v1/models`, { headers: key })).status).toBe(200);
-    // A request's own wish comes first.
+    // A header of the request takes precedence.
     expect((await speech({ 'x-mock-status': '200' })).status).toBe(200);
     expect((await state()).behaviours).toEqual({ all: { status: 404, fault: 'none' } });
     await fetch(`${mock.url}/__mock/behaviours/all`, { method: 'DELETE' });
@@ -205,19 +207,19 @@ describe('the control', () => {
   test.each([
     ['all', { delay: 1.5 }, 'delay: must be a whole number from 0 to 600000'],
     ['all', { times: 0 }, 'times: must be a whole number from 1 to'],
-    ['all', { speed: 1 }, 'speed: is not known'],
+    ['all', { speed: 1 }, 'speed: is unknown'],
     ['all', [], 'body: must be a JSON object'],
     ['createSpeech', { fault: 'close-1011' }, 'fault: must be one of none, drop'],
     ['openRealtimeSocket', { fault: 'truncate' }, 'fault: must be one of none, refuse, stall, drop'],
-    ['openRealtimeSocket', { status: 429 }, 'status: a socket has none'],
-    ['createSpeach', {}, 'operation: there is no createSpeach'],
-  ])('refuses for %s %j', async (scope, behaviour, says) => {
+    ['openRealtimeSocket', { status: 429 }, 'status: is not available for a socket'],
+    ['createSpeach', {}, 'operation: must be an operationId or all, not createSpeach'],
+  ])('rejects for %s: %j', async (scope, behaviour, expected) => {
     const answer = await set(scope, behaviour);
     expect(answer.status).toBe(400);
-    expect(((await answer.json()) as { error: { message: string } }).error.message).toContain(says);
+    expect(((await answer.json()) as { error: { message: string } }).error.message).toContain(expected);
   });
 
-  test('refuses what is no JSON, and an address that it does not have', async () => {
+  test('rejects invalid JSON, another content type and an unknown path', async () => {
     const put = (body: string, type: string) =>
       fetch(`${mock.url}/__mock/behaviours/all`, { method: 'PUT', headers: { 'content-type': type }, body });
     expect((await put('{', 'application/json')).status).toBe(400);
@@ -236,14 +238,14 @@ describe('a socket', () => {
     return socket;
   };
 
-  test.each(['&mock_fault=refuse', ''])('is cut before its handshake is answered: %s', async (query) => {
+  test.each(['&mock_fault=refuse', ''])('is closed without a handshake response: %s', async (query) => {
     if (query === '') await set('openRealtimeSocket', { fault: 'refuse' });
     const code = await new Promise((resolve) => open(query).once('close', resolve));
     expect(code).toBe(1006);
     expect((await last()).status).toBeUndefined();
   });
 
-  test('waits for a handshake that never comes, until its client leaves', async () => {
+  test('gets no handshake response until its client disconnects', async () => {
     const socket = open('', { 'x-mock-fault': 'stall' });
     await vi.waitFor(async () => expect(await last()).toMatchObject({ fault: 'stall' }));
     expect((await last()).end).toBeUndefined();
@@ -251,23 +253,23 @@ describe('a socket', () => {
     await vi.waitFor(async () => expect((await last()).end).toBe('broken'));
   });
 
-  test('is refused with a status that the control sets', async () => {
+  test('is rejected with the status set by the control API', async () => {
     await set('openRealtimeSocket', { fault: 'refuse-429', times: 1 });
     const [, response] = (await once(open(''), 'unexpected-response')) as [unknown, IncomingMessage];
     expect(response.statusCode).toBe(429);
   });
 
-  test('waits before its handshake and before each frame, in order; both end when the client leaves', async () => {
+  test('delays the handshake and each frame, in order, until its client disconnects', async () => {
     await vi.waitFor(() => expect(timers.pending).toBe(0));
-    const left = open('&mock_delay=500');
+    const aborted = open('&mock_delay=500');
     await vi.waitFor(() => expect(timers.pending).toBe(1));
-    left.terminate();
+    aborted.terminate();
     await vi.waitFor(() => expect(timers.pending).toBe(0));
 
     const socket = open('&mock_delay=500');
-    const heard: string[] = [];
+    const receivedTypes: string[] = [];
     socket.on('message', (data) =>
-      heard.push((JSON.parse((data as Buffer).toString()) as { type: string }).type),
+      receivedTypes.push((JSON.parse((data as Buffer).toString()) as { type: string }).type),
     );
     await vi.waitFor(() => expect(timers.pending).toBe(1));
     timers.advance(500);
@@ -276,14 +278,16 @@ describe('a socket', () => {
     for (const event of [
       update({ voice: 'Aria', mode: 'commit' }),
       append('Hello.'),
-      plain('input_text_buffer.clear'),
+      eventOf('input_text_buffer.clear'),
     ])
       socket.send(JSON.stringify(event));
     await vi.waitFor(() => expect(timers.pending).toBe(idle + 3));
-    expect(heard).toEqual(['session.created']);
-    // The settings are confirmed a moment after they were taken, so text that does not wait is refused.
+    expect(receivedTypes).toEqual(['session.created']);
+    // The confirmation of the settings comes a moment later, so text sent before it is rejected.
     timers.advance(500);
-    await vi.waitFor(() => expect(heard).toEqual(['session.created', 'error', 'input_text_buffer.cleared']));
+    await vi.waitFor(() =>
+      expect(receivedTypes).toEqual(['session.created', 'error', 'input_text_buffer.cleared']),
+    );
     socket.terminate();
     await vi.waitFor(() => expect(timers.pending).toBe(0));
   });
@@ -291,15 +295,15 @@ describe('a socket', () => {
   test.each([
     ['&mock_delay=x', 'mock_delay: must be a whole number'],
     ['&mock_fault=none-such', 'mock_fault: must be one of'],
-    ['&mock_speed=1', 'mock_speed: is not known'],
-  ])('is refused with 400 for %s', async (query, says) => {
+    ['&mock_speed=1', 'mock_speed: is unknown'],
+  ])('is rejected with 400 for %s', async (query, expected) => {
     const [, response] = (await once(open(query), 'unexpected-response')) as [unknown, IncomingMessage];
     expect(response.statusCode).toBe(400);
     const body = Buffer.concat(await response.toArray()).toString();
-    expect(body).toContain(says);
+    expect(body).toContain(expected);
   });
 
-  test('has a fault of each kind', () => {
+  test('has faults of every kind', () => {
     expect(faultsOf('openRealtimeSocket')).toEqual(
       expect.arrayContaining(['refuse', 'stall', 'drop', 'hang', 'error', 'close-1011', 'refuse-429']),
     );

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventProblems } from '../conformance/contract/schemas.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';
-import { append, finish, headerOf, plain, run, taskId, text, update } from './sockets/client-events.ts';
+import { append, eventOf, finish, headerOf, run, taskId, text, update } from './sockets/client-events.ts';
 import { serveSockets } from './sockets/serve-sockets.ts';
 
 const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
@@ -18,13 +18,13 @@ afterAll(() => mock.close());
 
 const open = (path: string) => connect(`${mock.url}${path}`, { key: 'sk-any' });
 
-describe('a realtime session refuses', () => {
+describe('a realtime session rejects', () => {
   test.each<[string, string, (object | string)[], string, string | null, string | null]>([
-    ['what is no JSON', realtime, ['{'], 'invalid_event', null, null],
-    ['what is no object', realtime, ['[]'], 'invalid_event', null, null],
-    ['an unknown event', realtime, [plain('session.delete')], 'invalid_event', 'type', 'e3'],
+    ['invalid JSON', realtime, ['{'], 'invalid_event', null, null],
+    ['a JSON array', realtime, ['[]'], 'invalid_event', null, null],
+    ['an unknown event', realtime, [eventOf('session.delete')], 'invalid_event', 'type', 'e3'],
     ['an event without id', realtime, [{ type: 'session.finish' }], 'invalid_event', 'event_id', null],
-    ['a text that is none', realtime, [append(1)], 'invalid_event', 'text', 'e2'],
+    ['a text that is a number', realtime, [append(1)], 'invalid_event', 'text', 'e2'],
     ['settings without a voice', realtime, [update({})], 'invalid_event', 'session.voice', 'e1'],
     [
       'an unknown mode',
@@ -46,7 +46,7 @@ describe('a realtime session refuses', () => {
     [
       'a commit before session.updated',
       realtime,
-      [plain('input_text_buffer.commit')],
+      [eventOf('input_text_buffer.commit')],
       'session_not_ready',
       null,
       'e3',
@@ -54,7 +54,7 @@ describe('a realtime session refuses', () => {
     [
       'an event_id used before',
       realtime,
-      [plain('input_text_buffer.clear'), plain('response.cancel')],
+      [eventOf('input_text_buffer.clear'), eventOf('response.cancel')],
       'invalid_value',
       'event_id',
       'e3',
@@ -106,17 +106,17 @@ describe('a realtime session refuses', () => {
     expect(event.error).toMatchObject({ type: 'invalid_request_error', code, param, event_id: eventId });
     expect(eventProblems('RealtimeError', event)).toEqual([]);
     // The connection stays open.
-    client.send(plain('session.finish', 'last'));
+    client.send(eventOf('session.finish', 'last'));
     await client.next(({ type }) => type === 'session.finished');
     expect((await client.closed).code).toBe(1000);
   });
 
-  test('new settings once it has spoken, and a commit of nothing', async () => {
+  test('new settings after speech, and a commit of an empty buffer', async () => {
     const client = await ready(realtime);
     client.send(append('Good day.'));
     await client.next(({ type }) => type === 'response.done');
     client.send(update({ voice: 'Bruno' }, 'e4'));
-    client.send(plain('input_text_buffer.commit', 'e5'));
+    client.send(eventOf('input_text_buffer.commit', 'e5'));
     const codes = [];
     for (let index = 0; index < 2; index += 1) {
       const { error } = await client.next(({ type }) => type === 'error');
@@ -127,7 +127,7 @@ describe('a realtime session refuses', () => {
   });
 });
 
-test('a realtime session begins each file with the header of its container', async () => {
+test('a realtime session starts each file with the header of its container', async () => {
   const client = await ready(cloned, { voice: 'own', response_format: 'wav', sample_rate: 16_000 });
   client.send(append('我 go.'));
   const done = await client.next(({ type }) => type === 'response.done');
@@ -148,11 +148,11 @@ async function ready(path: string, session: object = { voice: 'Aria' }) {
 
 const started = (frame: Frame) => (frame.header as Frame).event === 'task-started';
 
-describe('a duplex socket fails', () => {
+describe('an inference socket fails', () => {
   test.each<[string, object, string, number]>([
     ['text without a task', text('Hi'), 'CLIENT_ERROR', 1000],
     ['a finish without a task', finish, 'CLIENT_ERROR', 1000],
-    ['a value out of its range', run({ volume: 101 }), 'InvalidParameter', 1007],
+    ['a value out of range', run({ volume: 101 }), 'InvalidParameter', 1007],
     ['a task without a voice', run({ voice: '' }), 'InvalidParameter', 1007],
     ['an unknown action', { header: headerOf('stop'), payload: {} }, 'InvalidParameter', 1007],
   ])('%s', async (_, frame, code, close) => {
@@ -165,13 +165,13 @@ describe('a duplex socket fails', () => {
     ['a second task at once', [run()], run(), 'CLIENT_ERROR', 1000],
     ['the text of another task', [run()], text('Hi', crypto.randomUUID()), 'InvalidParameter', 1007],
     [
-      'a second text of SSML',
+      'a second SSML text',
       [run({ enable_ssml: true }), text('<speak>a</speak>')],
       text('b'),
       'InvalidParameter',
       1007,
     ],
-    ['too long a text', [run()], text('我'.repeat(10_001)), 'InvalidParameter', 1007],
+    ['a text that is too long', [run()], text('我'.repeat(10_001)), 'InvalidParameter', 1007],
     ['a task id used before', [run(), finish], run({}, taskId.toUpperCase()), 'InvalidParameter', 1007],
   ])('%s', async (_, [first = {}, ...more], last, code, close) => {
     const client = await open(inference);
@@ -189,9 +189,9 @@ describe('a duplex socket fails', () => {
   });
 
   test.each([
-    ['what is no JSON', '{', 1007],
+    ['invalid JSON', '{', 1007],
     ['a binary frame', Buffer.from('{}'), 1003],
-  ])('%s by the close alone', async (_, data, code) => {
+  ])('%s with a close code only', async (_, data, code) => {
     for (const path of data === '{' ? [inference] : [inference, realtime]) {
       const client = await open(path);
       client.socket.send(data);
