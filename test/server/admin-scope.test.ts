@@ -36,14 +36,14 @@ beforeAll(async () => {
 afterAll(() => target.close());
 
 const send = async (key: string, method: string, path: string, body?: object): Promise<Answer> => {
-  const answer = await fetch(target.url + path, {
+  const reply = await fetch(target.url + path, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  const read = answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : {};
-  return { status: answer.status, message: read.message ?? '', data: read.data };
+  const text = await reply.text();
+  const read = reply.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : {};
+  return { status: reply.status, message: read.message ?? '', data: read.data };
 };
 const create = (key: string, body: object) => send(key, 'POST', '/api/token/', { name: 'made', ...body });
 const createFor = (key: string, userId: number, body: object) =>
@@ -81,14 +81,14 @@ describe.each(Object.entries(withoutAccess))('a key of an admin, %s,', (_, field
     const changes = () => target.gateway.store.read.selectFrom('changes').selectAll().execute();
     const before = await changes();
     const place = path.replaceAll(/\{\w+\}/g, '1');
-    const answer = await send(key, method.toUpperCase(), place, method === 'get' ? undefined : {});
-    expect([answer.status, answer.message]).toEqual([403, expect.stringContaining('scope admin')]);
+    const reply = await send(key, method.toUpperCase(), place, method === 'get' ? undefined : {});
+    expect([reply.status, reply.message]).toEqual([403, expect.stringContaining('scope admin')]);
     expect(await changes()).toEqual(before);
   });
 
   test('cannot create a key with the scope', async () => {
-    const asked = await create(key, { unlimited_quota: true, admin: true });
-    expect([asked.status, asked.message]).toEqual([403, expect.stringContaining('admin')]);
+    const refusal = await create(key, { unlimited_quota: true, admin: true });
+    expect([refusal.status, refusal.message]).toEqual([403, expect.stringContaining('admin')]);
   });
 });
 
@@ -108,8 +108,8 @@ describe('a new key', () => {
   });
 
   test('has the scope if an admin key gives it, and can be bound to addresses', async () => {
-    const asked = { unlimited_quota: true, admin: true, allow_ips: '127.0.0.0/8\n::1' };
-    for (const { data } of [await create(target.key, asked), await createFor(target.key, 1, asked)]) {
+    const keyFields = { unlimited_quota: true, admin: true, allow_ips: '127.0.0.0/8\n::1' };
+    for (const { data } of [await create(target.key, keyFields), await createFor(target.key, 1, keyFields)]) {
       expect(data.admin).toBe(true);
       expect(await listsUsers(data.key)).toBe(true);
     }
@@ -117,22 +117,25 @@ describe('a new key', () => {
 
   test.each([
     ['quota', { remain_quota: 5 }, 'admin: '],
-    ['quota, said twice', { remain_quota: 5, unlimited_quota: false }, 'unlimited_quota: '],
+    ['quota in two fields', { remain_quota: 5, unlimited_quota: false }, 'unlimited_quota: '],
     ['models', { unlimited_quota: true, model_limits: 'voxa-v2' }, 'model_limits: '],
     ['an expiry', { unlimited_quota: true, expired_time: year2100 }, 'expired_time: '],
     ['requests', { unlimited_quota: true, requests_per_minute: 60 }, 'requests_per_minute: '],
     ['sockets', { unlimited_quota: true, sockets: 2 }, 'sockets: '],
   ])('with the scope cannot have a limit of %s', async (_, limit, names) => {
-    for (const asked of [
+    for (const refusal of [
       await create(target.key, { ...limit, admin: true }),
       await createFor(target.key, 1, { ...limit, admin: true }),
     ])
-      expect([asked.status, asked.message]).toEqual([400, expect.stringContaining(names)]);
+      expect([refusal.status, refusal.message]).toEqual([400, expect.stringContaining(names)]);
   });
 
   test('of a user without the admin role cannot have the scope', async () => {
-    const asked = await createFor(target.key, await newUser('user'), { unlimited_quota: true, admin: true });
-    expect([asked.status, asked.message]).toEqual([400, expect.stringMatching(/^admin: .*role admin/)]);
+    const refusal = await createFor(target.key, await newUser('user'), {
+      unlimited_quota: true,
+      admin: true,
+    });
+    expect([refusal.status, refusal.message]).toEqual([400, expect.stringMatching(/^admin: .*role admin/)]);
   });
 });
 
@@ -187,12 +190,12 @@ test('a key that lost the scope on another gateway cannot pass it on while it is
     expect(await listsUsers(key)).toBe(true);
     await changeElsewhere(id, demoted);
     const before = await scopedKeys();
-    const asked = { unlimited_quota: true, admin: true };
-    await update(key, id, asked);
+    const keyFields = { unlimited_quota: true, admin: true };
+    await update(key, id, keyFields);
     for (const { status } of [
-      await update(key, other.id, asked),
-      await createFor(key, 1, asked),
-      await create(key, asked),
+      await update(key, other.id, keyFields),
+      await createFor(key, 1, keyFields),
+      await create(key, keyFields),
     ])
       expect([401, 403]).toContain(status);
     expect(await scopedKeys()).toEqual(before);
@@ -223,13 +226,13 @@ describe('a key with the scope', () => {
 
   test('loses the scope with the key that created it, and then cannot pass it on', async () => {
     const maker = await keyWith({ unlimitedQuota: true, adminScope: true });
-    const asked = { unlimited_quota: true, admin: true };
-    const { data } = await create(maker.key, asked);
+    const keyFields = { unlimited_quota: true, admin: true };
+    const { data } = await create(maker.key, keyFields);
     const other = await keyWith({ unlimitedQuota: true });
     expect(await listsUsers(data.key)).toBe(true);
     await changeElsewhere(maker.id, { status: 2 });
-    expect([401, 403]).toContain((await update(data.key, other.id, asked)).status);
-    expect([401, 403]).toContain((await createFor(data.key, 1, asked)).status);
+    expect([401, 403]).toContain((await update(data.key, other.id, keyFields)).status);
+    expect([401, 403]).toContain((await createFor(data.key, 1, keyFields)).status);
   });
 });
 
@@ -279,8 +282,8 @@ describe('a key that an admin key creates or deletes', () => {
   };
 
   test('is recorded, without its secret', async () => {
-    const asked = { remain_quota: 7, model_limits: 'voxa-v2', nonsense: 'x'.repeat(50) };
-    const { data } = await create(target.key, asked);
+    const keyFields = { remain_quota: 7, model_limits: 'voxa-v2', nonsense: 'x'.repeat(50) };
+    const { data } = await create(target.key, keyFields);
     await send(target.key, 'DELETE', `/api/token/${data.id}`);
     const changes = await listChangesOf(data.id);
     const details = { user_id: 1, name: 'made', remain_quota: 7, model_limits: 'voxa-v2' };

@@ -28,18 +28,18 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
         return;
       }
       const audio = { data: '', url: `${http.url}/file.wav`, id: 'a', expires_at: 1 };
-      const answer = {
+      const speechResponse = {
         request_id: 'r',
         output: { finish_reason: 'stop', audio },
         usage: { characters: billed },
       };
       if (request.headers['x-native-sse'] !== 'enable') {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(speechResponse));
         return;
       }
-      const spoken = { output: { finish_reason: 'null', audio: { data: 'AAAA' } } };
+      const nativeBody = { output: { finish_reason: 'null', audio: { data: 'AAAA' } } };
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const data of [spoken, answer])
+      for (const data of [nativeBody, speechResponse])
         response.write(`id:1\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify(data)}\n\n`);
       response.end();
     });
@@ -99,7 +99,7 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
   const standard = { input: text, voice: 'Aria' };
   const events = { stream: true, stream_format: 'sse' };
   const sse = { headers: { 'X-Native-SSE': 'enable' } };
-  const spoken = { model: 'alpha3-tts-flash', input: { text, voice: 'Aria' } };
+  const nativeBody = { model: 'alpha3-tts-flash', input: { text, voice: 'Aria' } };
   const synthesized = { model: 'voxa-v2', input: { text, voice: 'v', format: 'mp3' } };
   const bridged = { ...standard, model: 'voxa-v1', response_format: 'mp3' };
 
@@ -110,7 +110,7 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
       expect(reply.status).toBe(200);
       return new TextDecoder('latin1').decode(await reply.arrayBuffer());
     };
-  const standardBody = { ...standard, model: spoken.model };
+  const standardBody = { ...standard, model: nativeBody.model };
 
   /** Calls that return what the client received. Audio bytes contain no character count. */
   const routesWithoutCount: [string, (key: string) => Promise<string>][] = [
@@ -121,8 +121,8 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
   const routesWithCount: [string, (key: string) => Promise<string>][] = [
     ['speech, as events', fetchAs(speech, { ...standardBody, ...events })],
     ['speech over a bridge, as events', fetchAs(speech, { ...bridged, ...events })],
-    ['the multimodal route', fetchAs(multimodal, spoken)],
-    ['the multimodal route, as events', fetchAs(multimodal, spoken, sse)],
+    ['the multimodal route', fetchAs(multimodal, nativeBody)],
+    ['the multimodal route, as events', fetchAs(multimodal, nativeBody, sse)],
     ['the synthesizer route', fetchAs(synthesizer, synthesized)],
     ['the synthesizer route, as events', fetchAs(synthesizer, synthesized, sse)],
   ];
@@ -201,7 +201,7 @@ describe.each(engines)('text whose provider counts each character twice, on %s',
       [3 * billed - 1, 403],
     ] as const) {
       const { key, id } = await makeKey(target, { quota });
-      const reply = await post(target.url, key, multimodal, spoken);
+      const reply = await post(target.url, key, multimodal, nativeBody);
       await reply.arrayBuffer();
       expect(reply.status).toBe(status);
       expect(await remainingQuota(target, id)).toBe(status === 200 ? 0 : quota);

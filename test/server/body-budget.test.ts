@@ -101,14 +101,15 @@ describe('on the gateway', () => {
     const sending = open(target.url + path, { method: 'POST', headers: headersOf(more), agent: false });
     sending.on('error', () => {});
     sending.flushHeaders();
-    const answer = new Promise<{ status: number | undefined; retryAfter: unknown; body: string }>((resolve) =>
-      sending.on('response', (response) => {
-        void text(response).then((body) =>
-          resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'], body }),
-        );
-      }),
+    const outcome = new Promise<{ status: number | undefined; retryAfter: unknown; body: string }>(
+      (resolve) =>
+        sending.on('response', (response) => {
+          void text(response).then((body) =>
+            resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'], body }),
+          );
+        }),
     );
-    return { sending, answer };
+    return { sending, outcome };
   };
 
   test.each([
@@ -119,21 +120,21 @@ describe('on the gateway', () => {
     first.sending.write(' ');
     const second = begin({ 'content-length': String(20 * megabyte) });
     second.sending.end(' '.repeat(20 * megabyte));
-    const refused = await second.answer;
+    const refused = await second.outcome;
     expect([refused.status, refused.retryAfter]).toEqual([429, '1']);
     expect(refused.body).toContain('This key may have 40 MB of request bodies in progress.');
     first.sending.destroy();
     const third = begin({ 'content-length': '2' });
     third.sending.end('{}');
-    expect((await third.answer).status).toBe(400);
+    expect((await third.outcome).status).toBe(400);
   });
 
   test('a body without a declared length counts with its actual size once it has been read', async () => {
     const first = begin({ 'transfer-encoding': 'chunked' });
     first.sending.end('{}');
-    expect((await first.answer).status).toBe(400);
+    expect((await first.outcome).status).toBe(400);
     const both = [begin({ 'transfer-encoding': 'chunked' }), begin({ 'transfer-encoding': 'chunked' })];
     for (const { sending } of both) sending.end('{}');
-    for (const { answer } of both) expect((await answer).status).toBe(400);
+    for (const { outcome } of both) expect((await outcome).status).toBe(400);
   });
 });

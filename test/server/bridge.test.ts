@@ -51,7 +51,7 @@ test('a streamed response contains audio bytes, or the native events of related 
     expect.arrayContaining(['sentence-begin', 'sentence-synthesis', 'sentence-end']),
   );
   expect(data.some(({ output }) => output.audio.data.length > 100)).toBe(true);
-  // The events contain no URL, so none expires.
+  // The events contain no URL, so they contain no expiry time.
   expect(text).not.toContain('expires_at');
   expect(data.at(-1)).toMatchObject({ output: { finish_reason: 'stop' }, usage: { characters } });
   expect((await ledgerRows(target)).map(({ state }) => state)).not.toContain('open');
@@ -88,7 +88,7 @@ test('a client that disconnects in the second sentence pays for both, although o
   const hasSecondSentence = () =>
     seen().some(({ output, usage }) => usage.characters > 0 && output.audio.data.length > 100);
   const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
-  while (!hasSecondSentence()) text += (await reader?.read())?.value ?? expect.fail('the answer ended');
+  while (!hasSecondSentence()) text += (await reader?.read())?.value ?? expect.fail('the response ended');
   controller.abort();
   const [first = '', second = ''] = sentences;
   await vi.waitFor(async () =>

@@ -16,13 +16,13 @@ const vectors = {
 
 /** An embeddings upstream whose response a test can change. */
 interface ScriptedUpstream extends RecordingUpstream {
-  answer(response: ServerResponse): void | Promise<void>;
+  respond(response: ServerResponse): void | Promise<void>;
 }
 
-const good = (response: ServerResponse) => {
+const respondOk = (response: ServerResponse) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(vectors));
 };
-const bad =
+const respondWithError =
   (status: number, headers: Record<string, string> = {}) =>
   (response: ServerResponse) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end('{}');
@@ -33,14 +33,14 @@ let skew = 0;
 const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + skew };
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  for (const one of opened.splice(0).toReversed()) await one.close();
+  for (const scripted of opened.splice(0).toReversed()) await scripted.close();
 });
 
 async function startScripted(): Promise<ScriptedUpstream> {
-  const upstream = await startUpstream((_request, response) => one.answer(response));
-  const one: ScriptedUpstream = Object.assign(upstream, { answer: good });
-  opened.push(one);
-  return one;
+  const upstream = await startUpstream((_request, response) => scripted.respond(response));
+  const scripted: ScriptedUpstream = Object.assign(upstream, { respond: respondOk });
+  opened.push(scripted);
+  return scripted;
 }
 
 describe('a gateway with two accounts', () => {
@@ -66,25 +66,25 @@ describe('a gateway with two accounts', () => {
     return reply;
   };
   const health = () => target.gateway.channels.named('first')?.health;
-  const asked = () => [first.seen.length, second.seen.length];
+  const requestCounts = () => [first.seen.length, second.seen.length];
 
   test('counts the lost connections of a hundred requests as one failure and hides it from clients', async () => {
     const waiting: ServerResponse[] = [];
-    first.answer = (response) => void waiting.push(response);
+    first.respond = (response) => void waiting.push(response);
     const calls = Array.from({ length: 100 }, () => send());
     await vi.waitFor(() => expect(waiting).toHaveLength(100), 10_000);
-    first.answer = good;
+    first.respond = respondOk;
     for (const response of waiting) breaks(response);
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(asked()).toEqual([100, 100]);
+    expect(requestCounts()).toEqual([100, 100]);
     expect([health()?.state, health()?.figures.failures.broken_off]).toEqual(['healthy', 100]);
     await send();
-    expect(asked()).toEqual([101, 100]);
+    expect(requestCounts()).toEqual([101, 100]);
   });
 
   test('skips a dead channel, probes it with one request and uses it again', async () => {
-    first.answer = breaks;
+    first.respond = breaks;
     for (let episode = 0; episode < 3; episode += 1) {
       skew += 1_500;
       expect((await send()).status).toBe(200);
@@ -94,13 +94,13 @@ describe('a gateway with two accounts', () => {
     expect(first.seen).toHaveLength(3);
     skew += 5_000;
     const probes: ServerResponse[] = [];
-    first.answer = (response) => void probes.push(response);
+    first.respond = (response) => void probes.push(response);
     const calls = Array.from({ length: 10 }, () => send());
     await vi.waitFor(() => expect(second.seen).toHaveLength(22));
     expect([probes.length, health()?.state]).toEqual([1, 'probing']);
-    for (const probe of probes) good(probe);
+    for (const probe of probes) respondOk(probe);
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(10).fill(200));
-    first.answer = good;
+    first.respond = respondOk;
     await Promise.all(Array.from({ length: 5 }, () => send()));
     expect([health()?.state, first.seen.length]).toEqual(['healthy', 9]);
   });
@@ -112,30 +112,30 @@ describe('a gateway with two accounts', () => {
       now: 1,
     });
     const { key: hers } = await makeKey(target, { quota: 1_000, userId: berta });
-    first.answer = bad(429, { 'retry-after': '60' });
+    first.respond = respondWithError(429, { 'retry-after': '60' });
     expect((await send()).status).toBe(200);
-    first.answer = good;
+    first.respond = respondOk;
     await send();
-    expect(asked()).toEqual([1, 2]);
+    expect(requestCounts()).toEqual([1, 2]);
     await send(hers);
-    expect(asked()).toEqual([2, 2]);
+    expect(requestCounts()).toEqual([2, 2]);
     await send(target.key, 'other-embedding');
-    expect(asked()).toEqual([3, 2]);
+    expect(requestCounts()).toEqual([3, 2]);
     skew += 60_000;
     await send();
-    expect(asked()).toEqual([4, 2]);
+    expect(requestCounts()).toEqual([4, 2]);
     expect(health()?.state).toBe('healthy');
   });
 
   test('rejects a call with the shortest retry-after and no charge when both throttle', async () => {
     const { key, id } = await makeKey(target, { quota: 1_000 });
-    first.answer = bad(429, { 'retry-after': new Date(Date.now() + 40_000).toUTCString() });
-    second.answer = bad(429, { 'retry-after': '9000' });
+    first.respond = respondWithError(429, { 'retry-after': new Date(Date.now() + 40_000).toUTCString() });
+    second.respond = respondWithError(429, { 'retry-after': '9000' });
     const refused = await send(key);
     expect(refused.status).toBe(429);
-    const again = await send(key);
-    expect([again.status, asked()]).toEqual([429, [1, 1]]);
-    for (const { headers } of [refused, again]) {
+    const retried = await send(key);
+    expect([retried.status, requestCounts()]).toEqual([429, [1, 1]]);
+    for (const { headers } of [refused, retried]) {
       const seconds = Number(headers.get('retry-after'));
       expect(seconds).toBeGreaterThan(0);
       expect(seconds).toBeLessThanOrEqual(40);
@@ -144,16 +144,16 @@ describe('a gateway with two accounts', () => {
   });
 
   test('starts no cool-down for invalid requests', async () => {
-    first.answer = bad(400);
+    first.respond = respondWithError(400);
     for (let times = 0; times < 10; times += 1) {
       skew += 1_500;
       expect((await send()).status).toBe(400);
     }
-    expect([health()?.state, asked()]).toEqual(['healthy', [10, 0]]);
+    expect([health()?.state, requestCounts()]).toEqual(['healthy', [10, 0]]);
   });
 
   test('counts unusable responses as failures of the channel', async () => {
-    first.answer = (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+    first.respond = (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
     for (let times = 0; times < 5; times += 1) {
       skew += 1_500;
       expect((await send()).status).toBe(502);
@@ -163,14 +163,14 @@ describe('a gateway with two accounts', () => {
   });
 
   test('sends requests although both channels are in cool-down, and a success ends it', async () => {
-    first.answer = bad(500);
-    second.answer = bad(500);
+    first.respond = respondWithError(500);
+    second.respond = respondWithError(500);
     for (let episode = 0; episode < 3; episode += 1) {
       skew += 1_500;
       expect((await send()).status).toBe(502);
     }
     expect(health()?.state).toBe('resting');
-    first.answer = good;
+    first.respond = respondOk;
     expect((await send()).status).toBe(200);
     expect(health()?.state).toBe('healthy');
   });
@@ -190,7 +190,7 @@ describe('a request that must not run twice', () => {
   const session = { callback_url: 'https://app.example/verified' };
   const video = { model: 'gamma3.0-video', input: { prompt: 'A boat.' } };
   /** The provider's response with a new id, by protocol. */
-  const made = (id: number) => ({
+  const createdBody = (id: number) => ({
     native: {
       output: { voice_id: `voxa-v2-anna-${id}`, task_id: `t${id}`, task_status: 'PENDING' },
       usage: { count: 1 },
@@ -219,8 +219,8 @@ describe('a request that must not run twice', () => {
     const target = await startTestGateway({ sandbox: false, channels });
     opened.push(target);
     let count = 0;
-    const seen = async (answer: ScriptedUpstream['answer']) => {
-      first.answer = answer;
+    const seen = async (respond: ScriptedUpstream['respond']) => {
+      first.respond = respond;
       // Later assets of a user use the channel of the first one.
       const user = { name: 'one', group: 'default', now: 1 };
       const { id: userId } = await target.gateway.store.run('createUser', user);
@@ -230,9 +230,9 @@ describe('a request that must not run twice', () => {
         for (const { health } of target.gateway.channels.all) health.reset();
         first.seen.length = 0;
         second.seen.length = 0;
-        second.answer = (response) => {
+        second.respond = (response) => {
           const headers = { 'content-type': 'application/json' };
-          response.writeHead(200, headers).end(JSON.stringify(made((count += 1))[protocol]));
+          response.writeHead(200, headers).end(JSON.stringify(createdBody((count += 1))[protocol]));
         };
         const { status } = await post(target.url, key, path, body);
         received.push([title, status === 200, first.changes().length, second.changes().length]);
@@ -240,25 +240,27 @@ describe('a request that must not run twice', () => {
       return received;
     };
     const each = (...outcome: unknown[]) => kinds.map(([title]) => [title, ...outcome]);
-    for (const status of [401, 402, 429, 503, 529]) expect(await seen(bad(status))).toEqual(each(true, 1, 1));
-    const short = bad(429, { 'retry-after': '40' });
-    const long = bad(429, { 'retry-after': '9000' });
+    for (const status of [401, 402, 429, 503, 529])
+      expect(await seen(respondWithError(status))).toEqual(each(true, 1, 1));
+    const short = respondWithError(429, { 'retry-after': '40' });
+    const long = respondWithError(429, { 'retry-after': '9000' });
     for (const [here, there] of [
       [short, long],
       [long, short],
     ] as const) {
       for (const { health } of target.gateway.channels.all) health.reset();
-      first.answer = here;
-      second.answer = there;
+      first.respond = here;
+      second.respond = there;
       for (let times = 0; times < 2; times += 1) {
         const { status, headers } = await post(target.url, target.key, kinds[1][2], video);
         expect([status, Number(headers.get('retry-after')) > 40]).toEqual([429, false]);
       }
     }
-    for (const status of [500, 502, 504]) expect(await seen(bad(status))).toEqual(each(false, 1, 0));
+    for (const status of [500, 502, 504])
+      expect(await seen(respondWithError(status))).toEqual(each(false, 1, 0));
     expect(await seen(breaks)).toEqual(each(false, 1, 0));
     await first.close();
-    expect(await seen(good)).toEqual(each(true, 0, 1));
+    expect(await seen(respondOk)).toEqual(each(true, 0, 1));
   });
 });
 

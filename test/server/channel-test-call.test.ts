@@ -13,10 +13,10 @@ afterEach(async () => {
 });
 
 async function channelWith(
-  answer: (response: ServerResponse) => void,
+  respond: (response: ServerResponse) => void,
   change: Partial<ChannelSettings>,
 ): Promise<{ channel: Channel; upstream: RecordingUpstream }> {
-  const upstream = await startUpstream((_request, response) => answer(response));
+  const upstream = await startUpstream((_request, response) => respond(response));
   const channel = new Channel(channelTo(upstream.url, change), Date.now);
   opened.push(upstream, channel);
   return { channel, upstream };

@@ -78,9 +78,9 @@ describe('the order of candidates', () => {
 
 describe('failover', () => {
   const openUpstream = async (
-    answer: (request: SeenRequest, response: ServerResponse) => void,
+    respond: (request: SeenRequest, response: ServerResponse) => void,
   ): Promise<RecordingUpstream> => {
-    const upstream = await startUpstream(answer);
+    const upstream = await startUpstream(respond);
     opened.push(upstream);
     return upstream;
   };
@@ -88,7 +88,7 @@ describe('failover', () => {
     response.writeHead(code);
     response.end('{}');
   };
-  const ask = async (settings: ReturnType<typeof channelTo>[]) => {
+  const requestWith = async (settings: ReturnType<typeof channelTo>[]) => {
     const channels = new Channels(settings, clock);
     opened.unshift(channels);
     const { signal } = new AbortController();
@@ -101,21 +101,21 @@ describe('failover', () => {
   };
 
   test.each([401, 403, 429, 500, 503])('tries the next channel after a status %i', async (code) => {
-    const bad = await openUpstream(status(code));
-    const good = await openUpstream(status(200));
-    const { response, channel } = await ask([
-      channelTo(bad.url, { name: 'bad' }),
-      channelTo(good.url, { name: 'good' }),
+    const failing = await openUpstream(status(code));
+    const working = await openUpstream(status(200));
+    const { response, channel } = await requestWith([
+      channelTo(failing.url, { name: 'bad' }),
+      channelTo(working.url, { name: 'good' }),
     ]);
     await response.body.dump();
-    expect([channel.name, response.status, bad.seen.length]).toEqual(['good', 200, 1]);
+    expect([channel.name, response.status, failing.seen.length]).toEqual(['good', 200, 1]);
   });
 
   test('tries the next channel when the connection is refused', async () => {
-    const good = await openUpstream(status(200));
-    const { response, channel } = await ask([
+    const working = await openUpstream(status(200));
+    const { response, channel } = await requestWith([
       channelTo('http://127.0.0.1:9'),
-      channelTo(good.url, { name: 'good' }),
+      channelTo(working.url, { name: 'good' }),
     ]);
     await response.body.dump();
     expect(channel.name).toBe('good');
@@ -124,14 +124,14 @@ describe('failover', () => {
   test('stops when the upstream rejects the request itself', async () => {
     const strict = await openUpstream(status(400));
     const other = await openUpstream(status(200));
-    const { response } = await ask([channelTo(strict.url), channelTo(other.url)]);
+    const { response } = await requestWith([channelTo(strict.url), channelTo(other.url)]);
     await response.body.dump();
     expect([response.status, other.seen.length]).toEqual([400, 0]);
   });
 
   test('fails with 503 without a channel, and with 502 when none responds', async () => {
-    await expect(ask([])).rejects.toMatchObject({ status: 503, code: 'get_channel_failed' });
-    await expect(ask([channelTo('http://127.0.0.1:9')])).rejects.toMatchObject({ status: 502 });
+    await expect(requestWith([])).rejects.toMatchObject({ status: 503, code: 'get_channel_failed' });
+    await expect(requestWith([channelTo('http://127.0.0.1:9')])).rejects.toMatchObject({ status: 502 });
   });
 
   test('renames models, headers and paths by the profile and keeps the path of the base URL', async () => {

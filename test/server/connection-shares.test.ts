@@ -114,17 +114,17 @@ describe('the requests of a channel', () => {
     const other = await startUpstream((_request, response) => void response.end('{}'));
     const next = new Channel(channelTo(other.url, { name: 'next' }), () => timers.now);
     opened.push(next, other);
-    const ask = (channels: Channel[]) =>
+    const sendVia = (channels: Channel[]) =>
       requestWithFailover(channels, () => ({ method: 'POST', path: '/x', user: anna, signal }), logger);
     for (let times = 0; times < 4; times += 1) {
-      const answered = ask([busy, next]);
+      const pending = sendVia([busy, next]);
       timers.advance(10_000);
-      const { channel: by, response } = await answered;
+      const { channel: by, response } = await pending;
       await response.body.dump();
       expect(by.name).toBe('next');
     }
     expect(busy.health.isHealthy).toBe(true);
-    const refused = ask([busy]);
+    const refused = sendVia([busy]);
     timers.advance(10_000);
     await expect(refused).rejects.toMatchObject({ status: 503, code: 'get_channel_failed', retryAfter: 2 });
   });

@@ -159,10 +159,13 @@ describe.each(engines)('custom voices on %s', (engine) => {
     expect(providersThatReceived(route) + providersThatReceived('/v1/audio/speech')).toBe(0);
   });
 
-  test('lists contain only the own voices, with their current status', async () => {
+  test('lists contain only the voices of the caller, with their current status', async () => {
     const { body } = await customize(otherUserKey, 'voice-enrollment', { ...clone, prefix: 'zoe' });
-    const mine = await customize(target.key, 'voice-enrollment', { action: 'list_voice', page_size: 1000 });
-    const ids = mine.body.output.voice_list.map(({ voice_id }: { voice_id: string }) => voice_id);
+    const ownList = await customize(target.key, 'voice-enrollment', {
+      action: 'list_voice',
+      page_size: 1000,
+    });
+    const ids = ownList.body.output.voice_list.map(({ voice_id }: { voice_id: string }) => voice_id);
     expect(ids.length).toBeGreaterThan(0);
     expect(ids).not.toContain(body.output.voice_id);
     const othersList = await customize(otherUserKey, 'voice-enrollment', {
@@ -241,8 +244,8 @@ describe.each(engines)('custom voices on %s', (engine) => {
       audio_url: 'https://files.example/a.wav',
     };
     expect((await post(target.url, target.key, multimodal, { model, input })).status).toBe(200);
-    const again = await post(target.url, otherUserKey, multimodal, { model, input });
-    expect([again.status, await again.json()]).toEqual([
+    const repeated = await post(target.url, otherUserKey, multimodal, { model, input });
+    expect([repeated.status, await repeated.json()]).toEqual([
       400,
       { error: expect.objectContaining({ message: expect.stringMatching(/^input.voice_id: .* is taken/) }) },
     ]);

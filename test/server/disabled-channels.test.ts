@@ -45,35 +45,35 @@ test.each(engines)(
     ];
     const target = await startTestGateway({ sandbox: false, channels }, engine);
     opened.push(target);
-    const ask = async ({ url, key } = target) => {
+    const send = async ({ url, key } = target) => {
       const reply = await post(url, key, '/v1/embeddings', { model: 'theta-embedding-1', input: 'Hi' });
       await reply.arrayBuffer();
       return [reply.status, first.seen.length, second.seen.length];
     };
-    expect(await ask()).toEqual([200, 1, 0]);
+    expect(await send()).toEqual([200, 1, 0]);
     expect(await change(target, 'first', 'disable')).toMatchObject({ state: 'disabled' });
-    expect(await ask()).toEqual([200, 1, 1]);
+    expect(await send()).toEqual([200, 1, 1]);
     if (engine === 'postgres') {
       const { databaseUrl, bootstrapKey } = target.gateway.settings;
       const other = await startTestGateway({ sandbox: false, channels, databaseUrl, bootstrapKey });
       opened.push(other);
       const there = { ...other, key: target.key };
-      expect(await ask(there)).toEqual([200, 1, 2]);
+      expect(await send(there)).toEqual([200, 1, 2]);
       await change(target, 'first', 'enable');
-      await vi.waitFor(async () => expect((await ask(there))[1]).toBeGreaterThan(1), { timeout: 5_000 });
+      await vi.waitFor(async () => expect((await send(there))[1]).toBeGreaterThan(1), { timeout: 5_000 });
       await change(there, 'first', 'disable', 'moved again');
       await vi.waitFor(async () => {
         const before = first.seen.length;
-        expect((await ask())[1]).toBe(before);
+        expect((await send())[1]).toBe(before);
       });
     } else {
       await change(target, 'first', 'disable', 'moved again');
     }
     await change(target, 'second', 'disable');
-    expect((await ask())[0]).toBe(503);
+    expect((await send())[0]).toBe(503);
     await change(target, 'first', 'enable');
     await change(target, 'first', 'enable');
-    expect((await ask())[0]).toBe(200);
+    expect((await send())[0]).toBe(200);
     const { body } = await get(target, '/api/admin/changes?subject=channel+first');
     const { items } = body.data as { items: { action: string; details: { reason?: string } }[] };
     const changes = items.map(({ action, details }) => `${action} ${details.reason ?? ''}`.trim());
@@ -89,8 +89,8 @@ test('a disabled channel completes its tasks and serves their files but gets no 
   const target = await startTestGateway({ sandbox: false, channels });
   opened.push(target);
   const order = { model: 'epsilon-delta-2-5-260628', prompt: 'mp4 png' };
-  const made = await post(target.url, target.key, '/v1/videos', order);
-  const { id } = (await made.json()) as { id: string };
+  const created = await post(target.url, target.key, '/v1/videos', order);
+  const { id } = (await created.json()) as { id: string };
   await change(target, 'films', 'disable');
   await vi.waitFor(
     async () => expect((await get(target, `/v1/videos/${id}`)).body.status).toBe('completed'),

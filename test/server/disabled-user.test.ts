@@ -8,8 +8,8 @@ const speech = '/v1/realtime?model=alpha3-tts-flash-realtime';
 
 const send = async (url: string, key: string, path: string, init: RequestInit = {}) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const answer = await fetch(url + path, { ...init, headers });
-  return { status: answer.status, body: await answer.text() };
+  const reply = await fetch(url + path, { ...init, headers });
+  return { status: reply.status, body: await reply.text() };
 };
 
 describe.each(engines)('a user on %s', (engine) => {
@@ -38,11 +38,11 @@ describe.each(engines)('a user on %s', (engine) => {
   };
   const newAdmin = async () => {
     const post = async (path: string, body: object) => {
-      const answer = await send(adminGateway.url, adminGateway.key, path, {
+      const reply = await send(adminGateway.url, adminGateway.key, path, {
         method: 'POST',
         body: JSON.stringify(body),
       });
-      return (JSON.parse(answer.body) as { data: { id: number; key: string } }).data;
+      return (JSON.parse(reply.body) as { data: { id: number; key: string } }).data;
     };
     const { id } = await post('/api/admin/users', { name: 'someone', role: 'admin' });
     const token = { name: 'admin key', unlimited_quota: true, admin: true };

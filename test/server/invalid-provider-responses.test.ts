@@ -50,10 +50,10 @@ let upstream: RecordingUpstream;
 let target: TestGateway;
 let key: string;
 let id: number;
-let answer: Parameters<typeof startUpstream>[0];
+let respond: Parameters<typeof startUpstream>[0];
 
 beforeAll(async () => {
-  upstream = await startUpstream((request, response) => answer(request, response));
+  upstream = await startUpstream((request, response) => respond(request, response));
   const channels = (['native', 'official', 'eta'] as const).map((protocol) =>
     channelTo(upstream.url, { name: protocol, protocol }),
   );
@@ -68,7 +68,7 @@ beforeEach(async () => {
 });
 
 const respondWith = (body: string | Buffer | object, contentType = 'application/json') => {
-  answer = (_request, response) => {
+  respond = (_request, response) => {
     response.writeHead(200, { 'content-type': contentType });
     response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
   };
@@ -245,7 +245,7 @@ describe('streams', () => {
       ['with an invalid event', `${audio()}data:<html>\n\n${last()}`],
     ])('%s close the connection, without a charge', async (_case, sent) => {
       const started = Promise.withResolvers<ServerResponse>();
-      answer = (_request, response) => {
+      respond = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(sent.slice(0, audio().length), () => started.resolve(response));
       };
@@ -288,7 +288,7 @@ describe('streams', () => {
 
 describe('audio files', () => {
   const file = (body: Buffer | string, headers: Record<string, string> = {}, status = 200) => {
-    answer = (request, response) => {
+    respond = (request, response) => {
       if (request.path === '/file') {
         response.writeHead(status, headers).end(body);
         return;
@@ -355,7 +355,7 @@ describe('audio files', () => {
   );
 
   test('whose beginning arrives byte by byte are identified once enough bytes have arrived', async () => {
-    answer = (request, response) => {
+    respond = (request, response) => {
       if (request.path === '/file') {
         for (const byte of 'RIFF\0\0\0\0WAVEfmt ') response.write(Buffer.from(byte, 'latin1'));
         response.end();

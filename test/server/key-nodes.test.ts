@@ -22,24 +22,24 @@ test.runIf(engines.includes('postgres'))(
   async () => {
     const [here, there] = nodes as [TestGateway, TestGateway];
     const token = await makeKey(there, { quota: 1_000 });
-    const ask = async () => {
-      const answer = await fetch(`${here.url}/v1/models`, {
+    const listModels = async () => {
+      const response = await fetch(`${here.url}/v1/models`, {
         headers: { authorization: `Bearer ${token.key}` },
       });
-      await answer.arrayBuffer();
-      return answer.status;
+      await response.arrayBuffer();
+      return response.status;
     };
-    expect(await ask()).toBe(200);
+    expect(await listModels()).toBe(200);
     const path = '/v1/realtime?model=alpha3-tts-flash-realtime';
     const client = await connect(here.url + path, { key: token.key });
     await client.next(({ type }) => type === 'session.created');
     const headers = { authorization: `Bearer ${there.key}` };
-    const answer = await fetch(`${there.url}/api/token/${token.id}`, { method: 'DELETE', headers });
-    expect(answer.status).toBe(200);
-    // It may still be cached there, but it cannot reserve quota.
+    const response = await fetch(`${there.url}/api/token/${token.id}`, { method: 'DELETE', headers });
+    expect(response.status).toBe(200);
+    // The other gateway may still cache the key, but the key cannot reserve quota.
     const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello there.' };
     expect((await post(here.url, token.key, '/v1/audio/speech', speech)).status).toBe(401);
-    await vi.waitFor(async () => expect(await ask()).toBe(401), { timeout: 5_000, interval: 50 });
+    await vi.waitFor(async () => expect(await listModels()).toBe(401), { timeout: 5_000, interval: 50 });
     expect((await client.closed).code).toBe(1008);
     expect((await ledgerRowsWithIds(here)).filter(({ tokenId }) => tokenId === token.id)).toEqual([]);
   },

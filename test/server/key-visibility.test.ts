@@ -29,8 +29,8 @@ describe.each(engines)('on %s, a key', (engine) => {
   const send = async <Body>(method: string, path: string, name: Name, body?: object) => {
     const headers = { authorization: `Bearer ${keyOf(name).key}`, 'content-type': 'application/json' };
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-    const answer = await fetch(target.url + path, init);
-    return { status: answer.status, body: (await answer.json()) as Body };
+    const response = await fetch(target.url + path, init);
+    return { status: response.status, body: (await response.json()) as Body };
   };
   const keyOf = (name: Name): Key => {
     const key = keys.get(name);
@@ -38,9 +38,9 @@ describe.each(engines)('on %s, a key', (engine) => {
     return key;
   };
   const create = async (creator: Name, name: Name, remain_quota: number) => {
-    const made = await send<{ data: Key }>('POST', '/api/token/', creator, { name, remain_quota });
-    expect(made.status, JSON.stringify(made.body)).toBe(200);
-    keys.set(name, made.body.data);
+    const created = await send<{ data: Key }>('POST', '/api/token/', creator, { name, remain_quota });
+    expect(created.status, JSON.stringify(created.body)).toBe(200);
+    keys.set(name, created.body.data);
   };
   const nameOf = (id: number) => names.find((name) => keyOf(name).id === id);
 
@@ -53,18 +53,18 @@ describe.each(engines)('on %s, a key', (engine) => {
     await create('owner', 'sibling', 1_000_000);
     for (const name of names) {
       const video = { model: 'gamma3.0-video', prompt: `of ${name}` };
-      const made = await send<{ id: string }>('POST', '/v1/videos', name, video);
-      expect(made.status, JSON.stringify(made.body)).toBe(200);
-      tasks.set(name, made.body.id);
+      const created = await send<{ id: string }>('POST', '/v1/videos', name, video);
+      expect(created.status, JSON.stringify(created.body)).toBe(200);
+      tasks.set(name, created.body.id);
       const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hi.' };
       const headers = { authorization: `Bearer ${keyOf(name).key}`, 'content-type': 'application/json' };
-      const spoken = await fetch(`${target.url}/v1/audio/speech`, {
+      const speechReply = await fetch(`${target.url}/v1/audio/speech`, {
         method: 'POST',
         headers,
         body: JSON.stringify(speech),
       });
-      await spoken.arrayBuffer();
-      expect(spoken.status).toBe(200);
+      await speechReply.arrayBuffer();
+      expect(speechReply.status).toBe(200);
     }
   }, 60_000);
   afterAll(() => target.close());
@@ -138,7 +138,7 @@ describe.each(engines)('on %s, a key', (engine) => {
 
   test('gets no task of another key for a repeated idempotency key', async () => {
     const createVideo = async (name: Name) => {
-      const answer = await fetch(`${target.url}/v1/videos`, {
+      const response = await fetch(`${target.url}/v1/videos`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${keyOf(name).key}`,
@@ -147,7 +147,7 @@ describe.each(engines)('on %s, a key', (engine) => {
         },
         body: JSON.stringify({ model: 'gamma3.0-video', prompt: 'the same' }),
       });
-      return ((await answer.json()) as { id: string }).id;
+      return ((await response.json()) as { id: string }).id;
     };
     const first = new Map<Name, string>();
     for (const name of names) first.set(name, await createVideo(name));

@@ -143,11 +143,11 @@ test('a key is polled while anything watches it', async () => {
   stop();
   await pass(500);
   expect(polls.found).toHaveLength(2);
-  const again = vi.fn<() => Promise<void>>(async () => {});
-  watcher.watch(key, again)();
+  const another = vi.fn<() => Promise<void>>(async () => {});
+  watcher.watch(key, another)();
   // The last poll may be older than the new watcher.
   await pass(500);
-  expect([recheck, other, again].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 0]);
+  expect([recheck, other, another].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 0]);
   stopOther();
   timers.advance(500);
   await settle();

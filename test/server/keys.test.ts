@@ -19,15 +19,15 @@ const all = { models: ['*'], ratio: 1 };
 let target: TestGateway;
 
 const create = async (key: string, body: object) => {
-  const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });
-  const { data, message = '' } = (await answer.json()) as { data: Key; message?: string };
-  return { status: answer.status, data, message };
+  const reply = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });
+  const { data, message = '' } = (await reply.json()) as { data: Key; message?: string };
+  return { status: reply.status, data, message };
 };
-const ask = async (key: string, headers: Record<string, string> = {}, path = '/v1/models') => {
-  const answer = await fetch(target.url + path, {
+const listModels = async (key: string, headers: Record<string, string> = {}, path = '/v1/models') => {
+  const reply = await fetch(target.url + path, {
     headers: { authorization: `Bearer ${key}`, ...headers },
   });
-  return { status: answer.status, body: await answer.text() };
+  return { status: reply.status, body: await reply.text() };
 };
 const remove = async (key: string, id: number) => {
   const headers = { authorization: `Bearer ${key}` };
@@ -67,7 +67,7 @@ describe('a new key', () => {
     ['more addresses', { allow_ips: '127.0.0.1\n10.0.0.1' }, 'allow_ips'],
     ['a wider range', { allow_ips: '127.0.0.0/7' }, 'allow_ips'],
     ['another group', { group: 'default' }, 'group'],
-  ])('cannot have %s than its creator', async (_, wanted, words) => {
+  ])('cannot have %s than its creator', async (_, wanted, expected) => {
     const limits = {
       expired_time: 4_102_444_800,
       model_limits: 'voxa-v2,voxa-v3-flash',
@@ -77,20 +77,20 @@ describe('a new key', () => {
     const { key } = await makeKey(target, { quota: 100, userId: user.id });
     const creator = (await create(key, { remain_quota: 50, ...limits })).data;
     const { status, message } = await create(creator.key, wanted);
-    expect([status, message]).toEqual([403, expect.stringContaining(words)]);
+    expect([status, message]).toEqual([403, expect.stringContaining(expected)]);
     const less = { model_limits: 'voxa-v2', allow_ips: '127.0.1.0/24', expired_time: 4_000_000_000 };
     expect((await create(creator.key, less)).data).toMatchObject(less);
   });
 
   test('has the models and prices of its group', async () => {
     const { data } = await create(target.key, { remain_quota: 1_000, group: 'dear' });
-    const { data: models } = JSON.parse((await ask(data.key)).body) as { data: { id: string }[] };
+    const { data: models } = JSON.parse((await listModels(data.key)).body) as { data: { id: string }[] };
     expect(models.length).toBeGreaterThan(5);
     expect(models.filter(({ id }) => !id.startsWith('alpha3-'))).toEqual([]);
-    const spoken = await post(target.url, data.key, '/v1/audio/speech', speech);
-    expect(spoken.status).toBe(200);
+    const speechReply = await post(target.url, data.key, '/v1/audio/speech', speech);
+    expect(speechReply.status).toBe(200);
     // The settlement precedes the end of the response.
-    await spoken.arrayBuffer();
+    await speechReply.arrayBuffer();
     expect(await remainingQuota(target, data.id)).toBe(1_000 - 3 * speech.input.length);
     const before = await ledgerRows(target);
     const voxa = { ...speech, model: 'voxa-v3-flash', voice: 'voxanna' };
@@ -100,7 +100,7 @@ describe('a new key', () => {
 
   test('lists only the models it is limited to', async () => {
     const { data } = await create(target.key, { model_limits: 'voxa-v2,no-such-model' });
-    const { data: models } = JSON.parse((await ask(data.key)).body) as { data: { id: string }[] };
+    const { data: models } = JSON.parse((await listModels(data.key)).body) as { data: { id: string }[] };
     expect(models.map(({ id }) => id)).toEqual(['voxa-v2']);
   });
 
@@ -110,17 +110,17 @@ describe('a new key', () => {
       allow_ips: '192.0.2.7\n198.51.100.0/24',
     });
     const from = (address: string) => ({ 'x-forwarded-for': address });
-    const unknown = (await ask('sk-unknown')).body.replace(/req_\w+/, '');
+    const unknown = (await listModels('sk-unknown')).body.replace(/req_\w+/, '');
     for (const headers of [{}, from('192.0.2.8'), from('192.0.2.7, 192.0.2.8'), from('unknown')]) {
-      const { status, body } = await ask(data.key, headers);
+      const { status, body } = await listModels(data.key, headers);
       expect([status, body.replace(/req_\w+/, '')]).toEqual([401, unknown]);
       const path = '/v1/realtime?model=alpha3-tts-flash-realtime';
-      expect((await ask(data.key, headers, path)).status).toBe(401);
+      expect((await listModels(data.key, headers, path)).status).toBe(401);
     }
-    expect((await ask(data.key, from('192.0.2.7'))).status).toBe(200);
-    expect((await ask(data.key, from('1.1.1.1, 198.51.100.9'))).status).toBe(200);
+    expect((await listModels(data.key, from('192.0.2.7'))).status).toBe(200);
+    expect((await listModels(data.key, from('1.1.1.1, 198.51.100.9'))).status).toBe(200);
     // A key cached for one address is still refused from another.
-    expect((await ask(data.key, from('192.0.2.8'))).status).toBe(401);
+    expect((await listModels(data.key, from('192.0.2.8'))).status).toBe(401);
   });
 
   test('returns its remaining quota to its creator when it is deleted', async () => {
@@ -129,10 +129,10 @@ describe('a new key', () => {
     expect((await post(target.url, data.key, '/v1/audio/speech', speech)).status).toBe(200);
     expect(await remove(creator.key, data.id)).toBe(200);
     expect(await remainingQuota(target, creator.id)).toBe(100 - speech.input.length);
-    expect((await ask(data.key)).status).toBe(401);
+    expect((await listModels(data.key)).status).toBe(401);
     expect(await remove(creator.key, data.id)).toBe(404);
     expect(await remove(target.key, creator.id)).toBe(200);
-    expect((await ask(creator.key)).status).toBe(401);
+    expect((await listModels(creator.key)).status).toBe(401);
   });
 });
 
@@ -147,12 +147,12 @@ describe.each(engines)('on %s', (engine) => {
     const affordable = 20;
     const quota = affordable * speech.input.length + 5;
     const { data } = await create(target.key, { remain_quota: quota });
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       Array.from({ length: calls }, () => post(target.url, data.key, '/v1/audio/speech', speech)),
     );
-    await Promise.all(answers.map((answer) => answer.arrayBuffer()));
-    const ok = answers.filter(({ status }) => status === 200).length;
-    expect(answers.filter(({ status }) => status !== 200 && status !== 403)).toEqual([]);
+    await Promise.all(replies.map((reply) => reply.arrayBuffer()));
+    const ok = replies.filter(({ status }) => status === 200).length;
+    expect(replies.filter(({ status }) => status !== 200 && status !== 403)).toEqual([]);
     expect(ok).toBeLessThanOrEqual(affordable);
     expect(ok).toBeGreaterThan(0);
     const left = await remainingQuota(target, data.id);
@@ -165,16 +165,16 @@ describe.each(engines)('on %s', (engine) => {
     const creator = (await create(target.key, { remain_quota: 1_000 })).data;
     const { data } = await create(creator.key, { remain_quota: 1_000 });
     const one = async () => {
-      const answer = await post(target.url, data.key, '/v1/audio/speech', speech);
-      await answer.arrayBuffer();
-      return answer.status;
+      const reply = await post(target.url, data.key, '/v1/audio/speech', speech);
+      await reply.arrayBuffer();
+      return reply.status;
     };
-    const begun = Array.from({ length: 10 }, one);
-    await begun[0];
+    const started = Array.from({ length: 10 }, one);
+    await started[0];
     expect(await remove(creator.key, data.id)).toBe(200);
     const rows = (await ledgerRows(target)).length;
     expect(await Promise.all(Array.from({ length: 10 }, one))).toEqual(Array(10).fill(401));
-    const statuses = await Promise.all(begun);
+    const statuses = await Promise.all(started);
     expect(statuses.filter((status) => status !== 200 && status !== 401)).toEqual([]);
     expect((await ledgerRows(target)).length).toBe(rows);
     const spent = statuses.filter((status) => status === 200).length * speech.input.length;

@@ -34,16 +34,16 @@ test.runIf(engines.includes('postgres'))(
   async () => {
     const [node] = nodes as [TestGateway];
     const { key } = await makeKey(node, { quota: 1 });
-    const ask = async ({ url }: TestGateway) => {
-      const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-      await answer.arrayBuffer();
-      return answer.status;
+    const statusAt = async ({ url }: TestGateway) => {
+      const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+      await reply.arrayBuffer();
+      return reply.status;
     };
     const startedAt = performance.now();
     const statuses: number[] = [];
     for (let turn = 0; turn < 10; turn += 1)
       statuses.push(
-        ...(await Promise.all(nodes.flatMap((one) => Array.from({ length: 8 }, () => ask(one))))),
+        ...(await Promise.all(nodes.flatMap((one) => Array.from({ length: 8 }, () => statusAt(one))))),
       );
     const minutes = (performance.now() - startedAt) / 60_000;
     const passed = statuses.filter((status) => status === 200).length;
@@ -78,12 +78,12 @@ test.runIf(engines.includes('postgres'))(
   async () => {
     const [one, two] = nodes as [TestGateway, TestGateway];
     const { key, id } = await makeKey(one, { quota: 1 });
-    const ask = async () => {
-      const answer = await fetch(`${two.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-      await answer.arrayBuffer();
-      return [answer.status, answer.status === 429 && Number(answer.headers.get('retry-after')) > 1];
+    const statusAt = async () => {
+      const reply = await fetch(`${two.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+      await reply.arrayBuffer();
+      return [reply.status, reply.status === 429 && Number(reply.headers.get('retry-after')) > 1];
     };
-    expect(await ask()).toEqual([200, false]);
+    expect(await statusAt()).toEqual([200, false]);
     const changed = await fetch(`${one.url}/api/admin/tokens/${id}`, {
       method: 'PATCH',
       headers: {
@@ -93,7 +93,7 @@ test.runIf(engines.includes('postgres'))(
       body: JSON.stringify({ requests_per_minute: 1 }),
     });
     expect(changed.status).toBe(200);
-    await vi.waitFor(async () => expect(await ask()).toEqual([429, true]), {
+    await vi.waitFor(async () => expect(await statusAt()).toEqual([429, true]), {
       timeout: 10_000,
       interval: 100,
     });

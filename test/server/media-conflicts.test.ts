@@ -259,7 +259,7 @@ describe('the input of a 3D request', () => {
   });
 });
 
-describe('a violated pattern of the contract is described in words', () => {
+describe('a violated pattern of the contract has a readable message', () => {
   test.each([
     ['gamma3.0-video', '31', 'seconds: must be -1 or 2 to 30.'],
     ['gamma3.0-video', 'five', 'seconds: must be -1 or 2 to 30.'],

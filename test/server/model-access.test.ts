@@ -52,8 +52,8 @@ describe('a model that the caller may not use', () => {
       for (const [description, key] of Object.entries(keys)) {
         const caller = { url: target.url, key, isGateway: false };
         for (const variation of variations) {
-          const answer = await (socket ? requestUpgrade : exchange)(caller, operation, variation);
-          expect(answer.status, `${id} with ${description}: ${excerpt(answer)}`).toBe(403);
+          const response = await (socket ? requestUpgrade : exchange)(caller, operation, variation);
+          expect(response.status, `${id} with ${description}: ${excerpt(response)}`).toBe(403);
         }
       }
       const { read } = target.gateway.store;
@@ -64,8 +64,10 @@ describe('a model that the caller may not use', () => {
 
   test('is not in the list of models', async () => {
     for (const key of Object.values(keys)) {
-      const answer = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-      expect(await answer.json()).toMatchObject({ object: 'list', data: [] });
+      const response = await fetch(`${target.url}/v1/models`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      expect(await response.json()).toMatchObject({ object: 'list', data: [] });
     }
   });
 });

@@ -45,11 +45,11 @@ const seedance = {
 let upstream: RecordingUpstream;
 let target: TestGateway;
 let client: GenericClient;
-let answer: Parameters<typeof startUpstream>[0];
+let respond: Parameters<typeof startUpstream>[0];
 let lines = '';
 
 beforeAll(async () => {
-  upstream = await startUpstream((request, response) => answer(request, response));
+  upstream = await startUpstream((request, response) => respond(request, response));
   const channels = (['native', 'official', 'eta'] as const).map((protocol) =>
     channelTo(upstream.url, { name: protocol, protocol, key }),
   );
@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 const json = (status: number, body: unknown) => {
-  answer = (_request, response) => {
+  respond = (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   };
@@ -180,7 +180,7 @@ describe('a rejection', () => {
   });
 
   test('in an event has a redacted message', async () => {
-    answer = (_request, response) => {
+    respond = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const data = JSON.stringify({
         code: 'InvalidParameter',
@@ -196,7 +196,7 @@ describe('a rejection', () => {
   test('in an event of a native route is forwarded unchanged, except for private parts', async () => {
     const event = (message: string) =>
       `id:1\nevent:error\n:HTTP_STATUS/400\ndata:${JSON.stringify({ code: 'InvalidParameter', message, request_id: 'r' })}\n\n`;
-    answer = (_request, response) => {
+    respond = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(event(privateMessage(upstream.url)));
     };
@@ -218,7 +218,7 @@ describe('a rejection', () => {
     async (_name, create, method, path, suffix) => {
       json(200, { id: 'up-c', status: 'queued', output: { task_id: 'up-c', task_status: 'PENDING' } });
       const task = (await (await create()).json()) as { id?: string; output?: { task_id: string } };
-      answer = (request, response) => {
+      respond = (request, response) => {
         const isRejected = request.method === method;
         response.writeHead(isRejected ? 400 : 200, { 'content-type': 'application/json' });
         const state = { id: 'up-c', status: 'queued', output: { task_id: 'up-c', task_status: 'PENDING' } };
@@ -261,7 +261,7 @@ describe('a rejection', () => {
 
 describe('a task that fails later', () => {
   const respondToTasks = (created: unknown, polled: unknown) => {
-    answer = ({ method }, response) => {
+    respond = ({ method }, response) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(method === 'POST' ? created : polled));
     };

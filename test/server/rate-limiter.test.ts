@@ -162,9 +162,10 @@ test('the 429 carries retry-after, and an operation without a key is never limit
   const target = await startTestGateway({
     limits: { bodyMb: 1, requestsPerMinute: 1, socketsPerKey: 0 },
   });
-  const ask = () => fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${target.key}` } });
-  expect((await ask()).status).toBe(200);
-  const refused = await ask();
+  const statusOf = () =>
+    fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${target.key}` } });
+  expect((await statusOf()).status).toBe(200);
+  const refused = await statusOf();
   expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
   expect((await fetch(`${target.url}/healthz`)).status).toBe(200);
@@ -176,14 +177,14 @@ test('the 429 carries retry-after, and an operation without a key is never limit
 test('keys created with a limited key share its allowance, those of an unlimited key have their own', async () => {
   const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 4, socketsPerKey: 1 } });
   const make = async (key: string) => {
-    const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 1 });
-    expect(answer.status).toBe(200);
-    return ((await answer.json()) as { data: { key: string } }).data.key;
+    const reply = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 1 });
+    expect(reply.status).toBe(200);
+    return ((await reply.json()) as { data: { key: string } }).data.key;
   };
-  const ask = async (key: string) => {
-    const answer = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-    await answer.arrayBuffer();
-    return answer.status;
+  const statusOf = async (key: string) => {
+    const reply = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    await reply.arrayBuffer();
+    return reply.status;
   };
   const limited = await make(target.key);
   const child = await make(limited);
@@ -191,8 +192,10 @@ test('keys created with a limited key share its allowance, those of an unlimited
   const path = `${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`;
   const client = await connect(path, { key: grandchild });
   await expect(connect(path, { key: child })).rejects.toMatchObject({ status: 429 });
-  expect([await ask(limited), await ask(child), await ask(grandchild)]).toEqual([429, 429, 429]);
-  expect(await ask(await make(target.key))).toBe(200);
+  expect([await statusOf(limited), await statusOf(child), await statusOf(grandchild)]).toEqual([
+    429, 429, 429,
+  ]);
+  expect(await statusOf(await make(target.key))).toBe(200);
   client.socket.terminate();
   await client.closed;
   await target.close();
@@ -201,14 +204,14 @@ test('keys created with a limited key share its allowance, those of an unlimited
 test('a key has its own limits within those of its creator, and both apply', async () => {
   const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 100, socketsPerKey: 10 } });
   const make = async (key: string, body: object) => {
-    const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });
-    const { data, message } = (await answer.json()) as { data?: Made; message: string };
-    return { status: answer.status, message, ...data, key: data?.key ?? '' };
+    const reply = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });
+    const { data, message } = (await reply.json()) as { data?: Made; message: string };
+    return { status: reply.status, message, ...data, key: data?.key ?? '' };
   };
-  const ask = async (key: string) => {
-    const answer = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-    await answer.arrayBuffer();
-    return answer.status;
+  const statusOf = async (key: string) => {
+    const reply = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    await reply.arrayBuffer();
+    return reply.status;
   };
   const narrow = await make(target.key, { requests_per_minute: 50, sockets: 1, unlimited_quota: true });
   expect(narrow).toMatchObject({ requests_per_minute: 50, sockets: 1 });
@@ -221,7 +224,9 @@ test('a key has its own limits within those of its creator, and both apply', asy
   expect(await make(narrow.key, { requests_per_minute: 0 })).toMatchObject(beyond);
   const child = await make(narrow.key, { requests_per_minute: 1, unlimited_quota: true });
   expect(child).toMatchObject({ requests_per_minute: 1, sockets: null });
-  expect([await ask(child.key), await ask(child.key), await ask(child.key)]).toEqual([200, 429, 429]);
+  expect([await statusOf(child.key), await statusOf(child.key), await statusOf(child.key)]).toEqual([
+    200, 429, 429,
+  ]);
   const path = `${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`;
   const client = await connect(path, { key: narrow.key });
   // Its sibling shares the allowance of their creator.

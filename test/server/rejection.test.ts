@@ -52,11 +52,11 @@ describe('a rejection without an error code', () => {
     await upstream.close();
   });
 
-  const spoken = { model: 'voxa-v2', input: { text: 'x', voice: 'v' } };
+  const speechBody = { model: 'voxa-v2', input: { text: 'x', voice: 'v' } };
   test.each(
     [400, 404, 413, 415, 422].flatMap((status) => [
       [status, '/v1/audio/speech', { model: 'voxa-v2', input: 'x', voice: 'v' }] as const,
-      [status, '/api/v1/services/audio/tts/SpeechSynthesizer', spoken] as const,
+      [status, '/api/v1/services/audio/tts/SpeechSynthesizer', speechBody] as const,
     ]),
   )("%i at %s is returned as bad_request, with the provider's message", async (status, path, body) => {
     upstreamStatus = status;
@@ -70,7 +70,7 @@ describe('a rejection without an error code', () => {
 
   test('a model that no channel serves is reported as such, with a retry-after', async () => {
     const path = '/api/v1/services/audio/tts/SpeechSynthesizer';
-    const reply = await post(target.url, target.key, path, { ...spoken, model: 'voxa-v3-flash' });
+    const reply = await post(target.url, target.key, path, { ...speechBody, model: 'voxa-v3-flash' });
     expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toMatchObject([
       503,
       '60',

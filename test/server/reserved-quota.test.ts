@@ -20,14 +20,14 @@ describe.each(engines)('the charge on %s', (engine) => {
         return;
       }
       const audio = { data: '', url: `${upstream.url}/file.wav`, id: 'a', expires_at: 1 };
-      const answer = { request_id: 'r', output: { finish_reason: 'stop', audio }, usage };
+      const speechResponse = { request_id: 'r', output: { finish_reason: 'stop', audio }, usage };
       if (request.headers['x-native-sse'] !== 'enable') {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(speechResponse));
         return;
       }
       const audioEvent = { output: { finish_reason: 'null', audio: { data: 'AAAA' } } };
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const data of [audioEvent, answer])
+      for (const data of [audioEvent, speechResponse])
         response.write(`id:1\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify(data)}\n\n`);
       response.end();
     });

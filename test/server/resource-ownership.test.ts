@@ -207,8 +207,8 @@ describe.each(cases)('on $engine, $caller', ({ engine, createKey }) => {
     ]);
     return rows.flat();
   };
-  const maskIds = (id: string, answer: { status: number; body: string }) =>
-    `${answer.status} ${answer.body}`.replaceAll(id, 'ID').replace(/req_[0-9a-f]{32}/g, 'REQ');
+  const maskIds = (id: string, response: { status: number; body: string }) =>
+    `${response.status} ${response.body}`.replaceAll(id, 'ID').replace(/req_[0-9a-f]{32}/g, 'REQ');
   /** Expects that another caller gets the same response for these ids as for unknown ids, without any change. */
   const expectNotFound = async (request: (id: string) => Request, kind: string) => {
     const before = await storedRows();

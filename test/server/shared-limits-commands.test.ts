@@ -13,7 +13,7 @@ type SentCommand = { command: string; args: unknown };
 
 let clock: TestClock;
 let sent: SentCommand[];
-let answers: (args: never) => unknown;
+let respond: (args: never) => unknown;
 
 beforeEach(() => {
   clock = new TestClock(0);
@@ -23,7 +23,7 @@ beforeEach(() => {
 const run = (async (command: string, args: never) => {
   // A copy, because the gateway modifies its own.
   sent.push({ command, args: structuredClone(args) });
-  return answers(args);
+  return respond(args);
 }) as unknown as Store['run'];
 const logger = pino({ level: 'silent' });
 
@@ -53,13 +53,13 @@ const outcomeOf = (promise: unknown) =>
 /** Expects that `stop` responds to a waiting request and that no further command is sent. */
 async function expectStopResponds(acquire: () => unknown, stop: () => Promise<void>): Promise<void> {
   await pass(100);
-  const held = Promise.withResolvers<void>();
-  answers = () => held.promise.then(() => Promise.reject(new StoreUnavailable(new Error('unavailable'))));
+  const blocked = Promise.withResolvers<void>();
+  respond = () => blocked.promise.then(() => Promise.reject(new StoreUnavailable(new Error('unavailable'))));
   const waiting = acquire();
   await pass(0);
   const stopped = stop();
   expect(await outcomeOf(waiting)).toBe('accepted');
-  held.resolve();
+  blocked.resolve();
   await stopped;
   await pass(5_000);
   expect(sent).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('requests', () => {
 
   beforeEach(() => {
     [gateways, given, remaining, requestsPerMinute] = [2, {}, {}, 100];
-    answers = (args: Partial<Draws>) => ({
+    respond = (args: Partial<Draws>) => ({
       gateways,
       drawn: (args.draws ?? []).map(({ tokenId, wanted }) => {
         return { tokenId, given: given[tokenId] ?? wanted, remaining: remaining[tokenId] ?? 90 };
@@ -157,14 +157,14 @@ describe('requests', () => {
 
   test('pending requests count as accepted', async () => {
     requestsPerMinute = 2;
-    const held = Promise.withResolvers<void>();
-    const answer = answers;
-    answers = (args) => held.promise.then(() => answer(args));
+    const blocked = Promise.withResolvers<void>();
+    const original = respond;
+    respond = (args) => blocked.promise.then(() => original(args));
     const first = acquire();
     await pass(0);
     const second = acquire();
     expect(() => acquire()).toThrow(expect.objectContaining({ status: 429 }));
-    held.resolve();
+    blocked.resolve();
     await pass(25);
     expect([await outcomeOf(first), await outcomeOf(second)]).toEqual(['accepted', 'accepted']);
   });
@@ -202,7 +202,7 @@ describe('requests', () => {
     await pass(0);
     expect(shared.shares).toBe(1);
     await pass(60_000);
-    answers = () => Promise.reject(new StoreUnavailable(new Error('unavailable')));
+    respond = () => Promise.reject(new StoreUnavailable(new Error('unavailable')));
     sent.length = 0;
     for (let count = 0; count < 2; count += 1) void acquire();
     const third = acquire();
@@ -221,15 +221,15 @@ describe('requests', () => {
   });
 
   test('a grant for a request that was decided locally is refunded', async () => {
-    const held = Promise.withResolvers<void>();
-    const answer = answers;
-    answers = (args) => held.promise.then(() => answer(args));
+    const blocked = Promise.withResolvers<void>();
+    const original = respond;
+    respond = (args) => blocked.promise.then(() => original(args));
     const first = acquire();
     // The store exceeds the wait limit, so the gateway decides.
     await pass(1_000);
     expect(await outcomeOf(first)).toBe('accepted');
-    answers = answer;
-    held.resolve();
+    respond = original;
+    blocked.resolve();
     await pass(2_000);
     expect(draws().map(({ used, wanted }) => [used, wanted])).toEqual([
       [0, 1],
@@ -261,13 +261,13 @@ describe('requests', () => {
     void acquire();
     await pass(0);
     expect(acquire()).toBeUndefined();
-    const held = Promise.withResolvers<void>();
-    const answer = answers;
-    answers = (args) => held.promise.then(() => answer(args));
+    const blocked = Promise.withResolvers<void>();
+    const original = respond;
+    respond = (args) => blocked.promise.then(() => original(args));
     await pass(250);
     expect(acquire()).toBeUndefined();
     remaining = { 1: 1 };
-    held.resolve();
+    blocked.resolve();
     await pass(0);
     expect(() => acquire()).toThrow(expect.objectContaining({ status: 429 }));
     await pass(250);
@@ -279,15 +279,15 @@ describe('requests', () => {
     remaining = { 1: 4 };
     void acquire();
     await pass(25);
-    const held = Promise.withResolvers<void>();
-    const answer = answers;
-    answers = (args) => held.promise.then(() => answer(args));
+    const blocked = Promise.withResolvers<void>();
+    const original = respond;
+    respond = (args) => blocked.promise.then(() => original(args));
     const four = [acquire(), acquire(), acquire(), acquire()];
     await pass(1_000);
     const outcomes = await Promise.all(four.map(outcomeOf));
     expect(outcomes.map((one) => one.slice(0, 3))).toEqual(['acc', 'acc', '429', '429']);
-    answers = answer;
-    held.resolve();
+    respond = original;
+    blocked.resolve();
     await pass(2_000);
     expect(draws().map(({ used, wanted }) => [used, wanted])).toEqual([
       [0, 1],
@@ -300,7 +300,7 @@ describe('requests', () => {
     expectStopResponds(acquire, () => shared.stop()));
 
   test('a key that the store does not return has no requests left', async () => {
-    answers = () => ({ gateways: 1, drawn: [] });
+    respond = () => ({ gateways: 1, drawn: [] });
     const first = acquire();
     await pass(0);
     expect(await outcomeOf(first)).toBe('429 after 1');
@@ -330,7 +330,7 @@ describe('sockets', () => {
 
   beforeEach(() => {
     [gateways, places] = [2, {}];
-    answers = ({ claims: all }: Claims) => ({
+    respond = ({ claims: all }: Claims) => ({
       gateways,
       places: all.map(({ tokenId, wanted }) => ({ tokenId, places: places[tokenId] ?? wanted })),
     });
@@ -374,12 +374,12 @@ describe('sockets', () => {
   test('an allocation is not reused while its return is reported', async () => {
     const release = await open();
     release();
-    const held = Promise.withResolvers<void>();
-    const answer = answers;
-    answers = (args) => held.promise.then(() => answer(args));
+    const blocked = Promise.withResolvers<void>();
+    const original = respond;
+    respond = (args) => blocked.promise.then(() => original(args));
     await pass(250);
     expect(acquire()).toBeInstanceOf(Promise);
-    held.resolve();
+    blocked.resolve();
     await pass(25);
   });
 
@@ -415,14 +415,14 @@ describe('sockets', () => {
   });
 
   test('waiting and pending sockets count as open', async () => {
-    const held = Promise.withResolvers<void>();
-    const answer = answers;
-    answers = (args) => held.promise.then(() => answer(args));
+    const blocked = Promise.withResolvers<void>();
+    const original = respond;
+    respond = (args) => blocked.promise.then(() => original(args));
     const first = [acquire(), acquire()];
     await pass(0);
     const more = [acquire(), acquire()];
     expect(() => acquire()).toThrow(expect.objectContaining({ status: 429 }));
-    held.resolve();
+    blocked.resolve();
     await pass(50);
     expect(await Promise.all([...first, ...more].map(outcomeOf))).toEqual(Array(4).fill('accepted'));
   });
@@ -441,7 +441,7 @@ describe('sockets', () => {
 
   test('a gateway opens its equal share or its allocation while the store is unavailable', async () => {
     await open();
-    answers = () => Promise.reject(new StoreUnavailable(new Error('unavailable')));
+    respond = () => Promise.reject(new StoreUnavailable(new Error('unavailable')));
     const second = await open();
     expect(second).toBeTypeOf('function');
     expect(() => acquire()).toThrow(expect.objectContaining({ status: 429 }));
@@ -453,22 +453,22 @@ describe('sockets', () => {
 
   test('waiting sockets get the local share when the store is slow', async () => {
     await open();
-    const held = Promise.withResolvers<void>();
-    const answer = answers;
-    answers = (args) => held.promise.then(() => answer(args));
+    const blocked = Promise.withResolvers<void>();
+    const original = respond;
+    respond = (args) => blocked.promise.then(() => original(args));
     const three = [acquire(), acquire(), acquire()];
     await pass(1_000);
     expect(await Promise.all(three.map(outcomeOf))).toEqual(['accepted', '429 after 1', '429 after 1']);
-    held.resolve();
+    blocked.resolve();
     await pass(25);
   });
 
   test('sockets opened without the store are reported when it responds again', async () => {
     await open();
-    answers = () => Promise.reject(new StoreUnavailable(new Error('unavailable')));
+    respond = () => Promise.reject(new StoreUnavailable(new Error('unavailable')));
     await open();
     expect(acquire(2)).toBeTypeOf('function');
-    answers = ({ claims: all }: Claims) => ({
+    respond = ({ claims: all }: Claims) => ({
       gateways,
       places: all.map(({ tokenId, wanted }) => ({ tokenId, places: wanted })),
     });

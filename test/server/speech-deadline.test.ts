@@ -22,13 +22,13 @@ let sockets: WebSocketServer;
 let target: SocketGateway;
 /** Responses of the upstream, finished or not. */
 let responses: ServerResponse[] = [];
-let answer: (path: string, response: ServerResponse) => void;
+let respond: (path: string, response: ServerResponse) => void;
 let run: (socket: WebSocket) => void;
 
 beforeAll(async () => {
   upstream = await startUpstream(({ path }, response) => {
     responses.push(response);
-    answer(path, response);
+    respond(path, response);
   });
   sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   sockets.on('connection', (socket) => socket.once('message', () => run(socket)));
@@ -63,8 +63,11 @@ describe('a slow response of a provider is aborted at the deadline without a cha
     expect(responses.some(({ destroyed }) => destroyed)).toBe(false);
     target.timers.advance(1);
     if (reply === undefined) {
-      const late = await call;
-      expect([late.status, await late.json()]).toMatchObject([504, { error: { code: 'upstream_timeout' } }]);
+      const timedOut = await call;
+      expect([timedOut.status, await timedOut.json()]).toMatchObject([
+        504,
+        { error: { code: 'upstream_timeout' } },
+      ]);
     } else {
       expect(reply.status).toBe(200);
       await expect(reply.arrayBuffer()).rejects.toThrow();
@@ -77,7 +80,7 @@ describe('a slow response of a provider is aborted at the deadline without a cha
     post(target.url, target.key, path, content, { headers });
 
   test('before it starts', async () => {
-    answer = () => {};
+    respond = () => {};
     await expectAborted(speak(native, nativeBody), false);
   });
 
@@ -85,7 +88,7 @@ describe('a slow response of a provider is aborted at the deadline without a cha
     ['native', native, nativeBody],
     ['standard', standard, body],
   ])('in the middle of a %s response', async (_name, path, content) => {
-    answer = (_path, response) => {
+    respond = (_path, response) => {
       response.writeHead(200, types.json);
       drip(response, ' ');
     };
@@ -93,7 +96,7 @@ describe('a slow response of a provider is aborted at the deadline without a cha
   });
 
   test('in the middle of a file', async () => {
-    answer = (path, response) => {
+    respond = (path, response) => {
       if (path === '/file') {
         response.writeHead(200, { 'content-type': 'audio/mpeg' });
         response.write(Buffer.concat([Buffer.from('ID3'), Buffer.alloc(20_000, 1)]));
@@ -113,7 +116,7 @@ describe('a slow response of a provider is aborted at the deadline without a cha
     ['native events of the standard route', standard, { ...body, stream: true, stream_format: 'sse' }, {}],
     ['decoded audio', standard, { ...body, stream: true }, {}],
   ] as const)('in the middle of %s', async (_name, path, content, headers) => {
-    answer = (_path, response) => {
+    respond = (_path, response) => {
       response.writeHead(200, types.sse);
       response.write(event(3));
       drip(response, ':\n');
@@ -139,7 +142,7 @@ describe('a slow response of a provider is aborted at the deadline without a cha
 });
 
 test('a client that stops reading until the deadline pays for the audio generated so far', async () => {
-  answer = (_path, response) => {
+  respond = (_path, response) => {
     response.writeHead(200, types.sse);
     response.write(event(7));
     // More than all buffers hold, in chunks, so that the progress is visible.
@@ -173,7 +176,7 @@ test('a client that stops reading until the deadline pays for the audio generate
 });
 
 test('a call that ends in time clears its timer', async () => {
-  answer = (_path, response) => {
+  respond = (_path, response) => {
     response.writeHead(200, types.json);
     const audio = { url: 'https://files.example/a.mp3' };
     response.end(JSON.stringify({ output: { finish_reason: 'stop', audio }, usage: { characters: 3 } }));

@@ -21,7 +21,7 @@ const audioEvent = (id: number, used?: number) =>
 
 let upstream: RecordingUpstream;
 let target: TestGateway;
-let answer: Parameters<typeof startUpstream>[0];
+let respond: Parameters<typeof startUpstream>[0];
 
 const speechResponse = (used: number) => ({
   request_id: 'r',
@@ -33,7 +33,7 @@ const speechResponse = (used: number) => ({
 });
 
 const json = (status: number, body: unknown, headers: Record<string, string> = {}) => {
-  answer = (request, response) => {
+  respond = (request, response) => {
     if (request.path === '/file.mp3') {
       response.end(Buffer.alloc(5000, 1));
       return;
@@ -47,7 +47,7 @@ const lastRow = async () => (await ledgerRows(target)).at(-1);
 
 describe.each(engines)('on %s', (engine) => {
   beforeAll(async () => {
-    upstream = await startUpstream((request, response) => answer(request, response));
+    upstream = await startUpstream((request, response) => respond(request, response));
     target = await startTestGateway(
       {
         sandbox: false,
@@ -130,7 +130,7 @@ describe.each(engines)('on %s', (engine) => {
     });
 
     test('with a stream is charged by the last cumulative count', async () => {
-      answer = (_request, response) => {
+      respond = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1, 3));
         response.write(audioEvent(2, 7).slice(0, 40));
@@ -207,9 +207,9 @@ describe.each(engines)('on %s', (engine) => {
       'an upstream %i without an error code becomes %i %s in the native error format',
       async (given, status, code) => {
         json(given, '');
-        const answered = await expectRefunded(target.key);
-        expect(answered.status).toBe(status);
-        expect(JSON.parse(answered.text)).toEqual({
+        const refusal = await expectRefunded(target.key);
+        expect(refusal.status).toBe(status);
+        expect(JSON.parse(refusal.text)).toEqual({
           code,
           message: expect.stringMatching(/^The provider .+\.$/),
           request_id: expect.stringMatching(/^req_/),
@@ -223,12 +223,12 @@ describe.each(engines)('on %s', (engine) => {
     });
 
     test('a connection that closes before the response is a 502', async () => {
-      answer = (_request, response) => void response.destroy();
+      respond = (_request, response) => void response.destroy();
       expect((await expectRefunded(target.key)).status).toBe(502);
     });
 
     test('a stream that breaks off also breaks off for the client', async () => {
-      answer = (_request, response) => {
+      respond = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1, 3), () => response.destroy());
       };
@@ -240,7 +240,7 @@ describe.each(engines)('on %s', (engine) => {
     });
 
     test('an error event after audio ends the stream without a charge', async () => {
-      answer = (_request, response) => {
+      respond = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1));
         response.end(
@@ -280,7 +280,7 @@ describe.each(engines)('on %s', (engine) => {
   describe('a client that disconnects in the middle', () => {
     const disconnectAfterAudio = async (used: number | undefined) => {
       let upstreamClosed = false;
-      answer = (_request, response) => {
+      respond = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(audioEvent(1, used));
         response.on('close', () => {
@@ -317,7 +317,7 @@ describe.each(engines)('on %s', (engine) => {
       ]);
     });
 
-    test.each<[string, object, typeof answer]>([
+    test.each<[string, object, typeof respond]>([
       [
         'file',
         {},
@@ -339,7 +339,7 @@ describe.each(engines)('on %s', (engine) => {
         },
       ],
     ])('pays for a %s of the standard route', async (_, body, upstreamAnswer) => {
-      answer = upstreamAnswer;
+      respond = upstreamAnswer;
       const controller = new AbortController();
       const before = (await ledgerRows(target)).length;
       const request = { model: 'voxa-v3-flash', input: 'Good day.', voice: 'v1', ...body };
@@ -353,7 +353,7 @@ describe.each(engines)('on %s', (engine) => {
     });
 
     test('pays nothing before the first audio', async () => {
-      answer = () => {};
+      respond = () => {};
       const controller = new AbortController();
       const before = (await ledgerRows(target)).length;
       const call = post(target.url, target.key, native, sentence, { signal: controller.signal });

@@ -34,12 +34,12 @@ describe.runIf(engines.includes('postgres'))('a gateway without its database', (
   let upstream: RecordingUpstream;
   let target: TestGateway;
   let token: { key: string; id: number };
-  let answer: (response: ServerResponse) => void;
+  let respond: (response: ServerResponse) => void;
 
   beforeAll(async () => {
     database = await makeDatabase('postgres');
     proxy = await DatabaseProxy.start(database.url);
-    upstream = await startUpstream((_request, response) => answer(response));
+    upstream = await startUpstream((_request, response) => respond(response));
     const channels = [channelTo(upstream.url)];
     target = await startTestGateway(
       { databaseUrl: proxy.url, sandbox: false, channels },
@@ -133,7 +133,7 @@ describe.runIf(engines.includes('postgres'))('a gateway without its database', (
 
   test('ends a speech response only after it is charged, once', async () => {
     await makeToken();
-    answer = disconnectAndSend(200, speechResponse);
+    respond = disconnectAndSend(200, speechResponse);
     let hasEnded = false;
     const reported = post(target.url, token.key, native, speechBody).finally(() => {
       hasEnded = true;
@@ -151,7 +151,7 @@ describe.runIf(engines.includes('postgres'))('a gateway without its database', (
 
   test('forwards a rejection at once, and releases the quota when the database is back', async () => {
     await makeToken();
-    answer = disconnectAndSend(400, { code: 'InvalidParameter', message: 'no', request_id: 'r' });
+    respond = disconnectAndSend(400, { code: 'InvalidParameter', message: 'no', request_id: 'r' });
     const reply = await post(target.url, token.key, native, speechBody);
     expect(reply.status).toBe(400);
     proxy.up();
@@ -161,7 +161,7 @@ describe.runIf(engines.includes('postgres'))('a gateway without its database', (
 
   test('stores a task that the provider accepted in the meantime, and creates it once', async () => {
     await makeToken();
-    answer = disconnectAndSend(200, {
+    respond = disconnectAndSend(200, {
       output: { task_id: 'upstream-1', task_status: 'PENDING' },
       request_id: 'r',
     });

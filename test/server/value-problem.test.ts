@@ -69,10 +69,10 @@ describe.each(engines)('on %s', (engine) => {
     sent: Parameters<typeof exchange>[2],
     field: string,
   ) => {
-    const answer = await exchange(target, operation, sent);
-    const errorBody = jsonOf(answer) as { error?: { message: string }; message?: string };
+    const response = await exchange(target, operation, sent);
+    const errorBody = jsonOf(response) as { error?: { message: string }; message?: string };
     const message = errorBody.error?.message ?? errorBody.message ?? '';
-    expect([answer.status, message], JSON.stringify(sent)).toEqual([
+    expect([response.status, message], JSON.stringify(sent)).toEqual([
       400,
       expect.stringContaining(`${field}: `),
     ]);
@@ -132,8 +132,8 @@ describe.each(engines)('on %s', (engine) => {
   test('the page with the highest index is empty', async () => {
     const operation = documentedOperations.get('customizeVoice') as DocumentedOperation;
     const input = { action: 'list_voice', page_index: 2_147_483_647, page_size: 1000 };
-    const answer = await exchange(target, operation, { body: { model: 'voice-enrollment', input } });
-    expect([answer.status, jsonOf(answer)]).toMatchObject([200, { output: { voice_list: [] } }]);
+    const response = await exchange(target, operation, { body: { model: 'voice-enrollment', input } });
+    expect([response.status, jsonOf(response)]).toMatchObject([200, { output: { voice_list: [] } }]);
   });
 
   test('a NUL in a header is refused', async () => {

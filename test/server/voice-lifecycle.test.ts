@@ -26,12 +26,12 @@ describe.each(engines)('a custom voice on %s', (engine) => {
   let upstream: RecordingUpstream;
   let target: TestGateway;
   let now = start;
-  let answer: (response: ServerResponse, input: Record<string, string>) => void;
+  let respond: (response: ServerResponse, input: Record<string, string>) => void;
 
   beforeAll(async () => {
     upstream = await startUpstream(({ body }, response) => {
       response.setHeader('content-type', 'application/json');
-      answer(response, (body as { input: Record<string, string> }).input);
+      respond(response, (body as { input: Record<string, string> }).input);
     });
     const channels = [channelTo(upstream.url), channelTo(upstream.url, { name: 'second' })];
     target = await startTestGateway({ sandbox: false, channels }, engine, () => now);
@@ -47,10 +47,10 @@ describe.each(engines)('a custom voice on %s', (engine) => {
   });
 
   const respondWith = (output: object, count = 1) => {
-    answer = (response) => void response.end(JSON.stringify({ request_id: 'r', output, usage: { count } }));
+    respond = (response) => void response.end(JSON.stringify({ request_id: 'r', output, usage: { count } }));
   };
   const rejectWith = (status: number, code: string) => {
-    answer = (response) => {
+    respond = (response) => {
       response.writeHead(status);
       response.end(JSON.stringify({ code, message: 'No.', request_id: 'r' }));
     };
@@ -110,7 +110,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
     await createVoice();
     rejectWith(status, code);
     expect(await customize({ action, voice_id })).toMatchObject({ status, body: { code } });
-    answer = (response) => void response.writeHead(500).end();
+    respond = (response) => void response.writeHead(500).end();
     expect((await listed()).map((one) => one.voice_id)).toEqual([voice_id]);
   });
 
@@ -164,7 +164,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
     let logCount: number;
     const holdResponse = (output: object) => {
       heldResponses = [];
-      answer = (response) => {
+      respond = (response) => {
         const body = JSON.stringify({ request_id: 'r', output, usage: { count: 1, characters: 2 } });
         heldResponses.push(() => void response.end(body));
       };
@@ -188,7 +188,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
       await disconnect(customization, { model: 'voice-enrollment', input: clone });
       heldResponses[0]?.();
       await expectLogged(1);
-      answer = (response) => void response.writeHead(500).end();
+      respond = (response) => void response.writeHead(500).end();
       expect((await listed()).map((one) => one.voice_id)).toEqual([voice_id]);
     });
 
@@ -200,7 +200,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
         input: { action: 'delete_voice', voice_id },
       });
       const [release] = heldResponses;
-      answer = (response) => void response.writeHead(500).end();
+      respond = (response) => void response.writeHead(500).end();
       release?.();
       await vi.waitFor(async () => expect(await listed()).toEqual([]), { timeout: 10_000 });
       await expectLogged(1);
@@ -239,7 +239,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
   });
 
   test('of a beta model is requested from one channel only, whatever the response', async () => {
-    answer = (response) => void response.writeHead(500).end();
+    respond = (response) => void response.writeHead(500).end();
     const input = {
       text: 'Hi',
       action: 'voice_clone',
@@ -297,11 +297,11 @@ describe('a list of many voices in preparation', () => {
 
   test('polls at most twenty of them', async () => {
     const listed = list();
-    for (let answered = 0; answered < 20; answered += 1) {
-      await vi.waitFor(() => expect(open.length).toBeGreaterThan(answered));
-      expect(open.length - answered).toBeLessThanOrEqual(4);
+    for (let responseCount = 0; responseCount < 20; responseCount += 1) {
+      await vi.waitFor(() => expect(open.length).toBeGreaterThan(responseCount));
+      expect(open.length - responseCount).toBeLessThanOrEqual(4);
       const output = { status: 'OK' };
-      open[answered]?.end(JSON.stringify({ request_id: 'r', output, usage: { count: 0 } }));
+      open[responseCount]?.end(JSON.stringify({ request_id: 'r', output, usage: { count: 0 } }));
     }
     const statuses = await listed;
     expect(statuses.filter((status) => status === 'OK')).toHaveLength(20);

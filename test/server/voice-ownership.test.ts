@@ -224,8 +224,8 @@ describe.each(engines)('on %s', (engine) => {
     const { own, foreign, deleted } = voices.voxa;
     const managed = /query|update|delete/.test(action);
     const body = { model: 'voice-enrollment', input: { action, voice_id: managed ? own : '', ...fields } };
-    const elsewhere = voiceFields.customization.filter((voiceField) => voiceField !== 'input.voice_id');
-    for (const voiceField of [...elsewhere, 'input.ids[]', 'parameters.deep.voice_id', 'extra.anything']) {
+    const otherFields = voiceFields.customization.filter((voiceField) => voiceField !== 'input.voice_id');
+    for (const voiceField of [...otherFields, 'input.ids[]', 'parameters.deep.voice_id', 'extra.anything']) {
       for (const voice of [foreign, deleted]) {
         const reply = await post(target.url, target.key, customization, withFieldAt(body, voiceField, voice));
         const field = voiceField.replace('[]', '.0');

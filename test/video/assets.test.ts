@@ -345,9 +345,9 @@ describe.each(engines)('assets on %s', (engine) => {
       (await target.gateway.store.read.selectFrom('assets').select('id').execute()).length;
     const before = await count();
     const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
-    const answer = await client.call('POST', '/api/assets/upload', request);
-    expect(answer).toMatchObject({ status: expectedStatus, body: { error } });
-    expect(JSON.stringify(answer)).not.toMatch(/secret|internal/);
+    const reply = await client.call('POST', '/api/assets/upload', request);
+    expect(reply).toMatchObject({ status: expectedStatus, body: { error } });
+    expect(JSON.stringify(reply)).not.toMatch(/secret|internal/);
     expect([mainProvider.uploads().length, (await count()) - before]).toEqual([1, 0]);
   });
 
@@ -490,8 +490,8 @@ describe('the channel of an upload', () => {
     const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
     first.override = override;
     const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
-    const answer = await new AssetClient(target.url, target.key).call('POST', '/api/assets/upload', request);
-    expect([answer.status, first.uploads().length, second.uploads().length]).toEqual([status, 1, 0]);
+    const reply = await new AssetClient(target.url, target.key).call('POST', '/api/assets/upload', request);
+    expect([reply.status, first.uploads().length, second.uploads().length]).toEqual([status, 1, 0]);
     await target.close();
   });
 

@@ -141,8 +141,8 @@ describe('content from a misbehaving provider', () => {
     };
     upstream = await startUpstream(({ method }, response) => {
       const video = { url: `${url}/clip.mov?signature=9f2c`, duration: 2 };
-      const answer = method === 'POST' ? { request_id: 't' } : { status: 'done', video };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      const taskResponse = method === 'POST' ? { request_id: 't' } : { status: 'done', video };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(taskResponse));
     });
     const channels = [channelTo(upstream.url, { protocol: 'eta' })];
     target = await startTestGateway({ sandbox: false, channels }, 'sqlite', () => now ?? Date.now());
@@ -169,8 +169,8 @@ describe('content from a misbehaving provider', () => {
     now = (row.expires_at ?? 0) - 1;
     expect((await client.fetch(path)).status).toBe(200);
     now += 1;
-    const gone = await client.call('GET', path);
-    expect([gone.status, gone.body.error.code]).toEqual([404, 'resource_not_found']);
+    const afterExpiry = await client.call('GET', path);
+    expect([afterExpiry.status, afterExpiry.body.error.code]).toEqual([404, 'resource_not_found']);
     expect(files.seen).toHaveLength(1);
     now = undefined;
   });

@@ -26,12 +26,12 @@ describe('an eta upstream', () => {
   const json = (body: unknown, status = 200): ScriptedResponse => [status, JSON.stringify(body)];
   beforeAll(async () => {
     upstream = await startUpstream(({ method }, response) => {
-      const answer = method === 'POST' ? submitResponse : pollResponse;
-      if (answer === 'disconnect') {
+      const scripted = method === 'POST' ? submitResponse : pollResponse;
+      if (scripted === 'disconnect') {
         response.destroy();
         return;
       }
-      response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1]);
+      response.writeHead(scripted[0], { 'content-type': 'application/json' }).end(scripted[1]);
     });
     target = await startTestGateway({
       sandbox: false,
@@ -162,8 +162,8 @@ describe('an eta upstream', () => {
     ['invalid JSON', [200, 'not json'], 502, 'bad_response'],
     ['a response without a task', json({ ok: true }), 502, 'bad_response'],
     ['a closed connection', 'disconnect', 502, 'do_request_failed'],
-  ])('whose response is %s creates no task and costs nothing', async (_, answer, status, code) => {
-    submitResponse = answer;
+  ])('whose response is %s creates no task and costs nothing', async (_, scripted, status, code) => {
+    submitResponse = scripted;
     const reply = await client.call('POST', '/v1/videos', { model: newer.id, prompt });
     expect([reply.status, reply.body.error.code]).toEqual([status, code]);
     expect(reply.body.error.message).not.toContain('upstream-key');
@@ -181,6 +181,6 @@ test('an operator can allow host names, and only host names', () => {
     `channels:\n  - { name: eta, protocol: eta, base_url: "https://a.example", models: ["*"], custom_domains: ["${domain}"] }\n`;
   const read = (domain: string) => parseConfiguration('config.yaml', configuration(domain), {}).file;
   expect(read('media.files.example').channels?.[0]?.custom_domains).toEqual(['media.files.example']);
-  for (const wrong of ['https://files.example', 'files.example/a', 'a b', ''])
-    expect(() => read(wrong)).toThrow('custom_domains');
+  for (const invalidHost of ['https://files.example', 'files.example/a', 'a b', ''])
+    expect(() => read(invalidHost)).toThrow('custom_domains');
 });

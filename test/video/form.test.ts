@@ -209,10 +209,10 @@ describe('a generic request as a form', () => {
   beforeAll(async () => {
     upstream = await startUpstream(({ path }, response) => {
       const native = path.startsWith('/api/');
-      const answer = native
+      const created = native
         ? { request_id: 'r', output: { task_id: 't', task_status: 'PENDING' } }
         : { request_id: 't' };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(created));
     });
     target = await startTestGateway({
       sandbox: false,
@@ -392,13 +392,13 @@ describe('a generic request as a form', () => {
     compile.mockRestore();
   });
   test.each(['/v1/videos', '/v1/video/generations'])('%s sends the same request for a form', async (path) => {
-    const picture = pictures.png(300, 300);
+    const imageData = pictures.png(300, 300);
     const data = form(
       ['model', 'gamma3.0-video'],
       ['prompt', 'The flower opens.'],
       ['seconds', '5'],
       ['metadata', '{"parameters":{"seed":0,"watermark":false}}'],
-      ['input_reference', file(picture)],
+      ['input_reference', file(imageData)],
     );
     const reply = await client.call<VideoTask>('POST', path, data);
     expect(reply.status, JSON.stringify(reply.body)).toBe(200);
@@ -406,7 +406,7 @@ describe('a generic request as a form', () => {
       model: 'gamma3.0-video',
       input: {
         prompt: 'The flower opens.',
-        media: [{ type: 'first_frame', url: dataUrl('image/png', picture) }],
+        media: [{ type: 'first_frame', url: dataUrl('image/png', imageData) }],
       },
       parameters: { duration: 5, seed: 0, watermark: false },
     });
@@ -559,12 +559,12 @@ describe('a generic request as a form', () => {
   });
 
   test('413 for more than 1 MB of text without data URLs', async () => {
-    const picture = `data:image/png;base64,${'QUJD'.repeat(megabyte / 2)}`;
-    expect(await expectSent(eta(['image', picture]))).toMatchObject({ image: { url: picture } });
+    const imageData = `data:image/png;base64,${'QUJD'.repeat(megabyte / 2)}`;
+    expect(await expectSent(eta(['image', imageData]))).toMatchObject({ image: { url: imageData } });
     upstream.seen.length = 0;
     const halfMegabyte = 'x'.repeat(megabyte / 2);
     const message = await expectRefused(
-      eta(['note', halfMegabyte], ['image', picture], ['other', halfMegabyte]),
+      eta(['note', halfMegabyte], ['image', imageData], ['other', halfMegabyte]),
       413,
       'body',
     );

@@ -313,8 +313,8 @@ describe('the native route', () => {
     ['401', { status: 401, body: { code: 'InvalidApiKey', message: 'upstream-key' } }, 502],
     ['403', { status: 403, body: { code: 'AccessDenied', message: 'upstream-key' } }, 502],
     ['a closed connection', { disconnects: true }, 502],
-  ])('responds to %s with its own error, and charges nothing', async (_, answer, status) => {
-    upstream.create = answer;
+  ])('responds to %s with its own error, and charges nothing', async (_, scripted, status) => {
+    upstream.create = scripted;
     const response = await post(target.url, target.key, videoPath, request);
     const text = await response.text();
     expect(response.status, text).toBe(status);

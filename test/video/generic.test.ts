@@ -182,8 +182,8 @@ describe('access to a task', () => {
   test('a repeated idempotency key returns the same task, and refuses another request', async () => {
     const headers = { 'idempotency-key': 'boat-1' };
     const first = await client.call<VideoTask>('POST', '/v1/videos', eta, headers);
-    const again = await client.call<VideoTask>('POST', '/v1/videos', eta, headers);
-    expect(again.body.id).toBe(first.body.id);
+    const repeated = await client.call<VideoTask>('POST', '/v1/videos', eta, headers);
+    expect(repeated.body.id).toBe(first.body.id);
     const other = await client.call('POST', '/v1/videos', { ...eta, seconds: '3' }, headers);
     expect([other.status, other.body.error.code]).toEqual([400, 'idempotency_key_reused']);
   });

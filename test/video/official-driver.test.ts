@@ -57,10 +57,10 @@ describe('a poll', () => {
         error: { code: 'task_canceled', message: 'The task was canceled before it began.' },
       },
     ],
-  ])('returns the state for %j', async (answer, expected) => {
+  ])('returns the state for %j', async (polled, expected) => {
     const facts = { resolution: '720p', seed: -1 };
     const result = { native: { content: {}, ...facts }, metadata: facts };
-    expect(await poll({ ...answer, ...facts })).toEqual({ ...expected, result });
+    expect(await poll({ ...polled, ...facts })).toEqual({ ...expected, result });
     expect(rig.seen.map((one) => [one.method, one.path])).toEqual([['GET', `${path}/cgt-1`]]);
   });
 

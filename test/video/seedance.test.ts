@@ -277,8 +277,8 @@ describe('a finished task', () => {
 
   test('contains no id of the upstream, even in an error message', async () => {
     const id = await rig.create();
-    const words = `Task ${rig.upstreamId} failed`;
-    rig.taskState = { status: 'failed', error: { code: 'InternalServiceError', message: words } };
+    const providerMessage = `Task ${rig.upstreamId} failed`;
+    rig.taskState = { status: 'failed', error: { code: 'InternalServiceError', message: providerMessage } };
     const task = await rig.poll(id);
     expect(task.error).toEqual({ code: 'InternalServiceError', message: `Task ${id} failed` });
   });
