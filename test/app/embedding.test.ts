@@ -61,7 +61,7 @@ describe('a gateway mounted in another Express application', () => {
       body: JSON.stringify({ model: 'alpha3-tts-flash', input: 'Good morning.', voice: 'Aria' }),
     });
 
-  test('answers below its path, after middleware of the parent', async () => {
+  test('responds below its path, after middleware of the parent', async () => {
     const answer = await speak('/ai/v1/audio/speech');
     expect([answer.status, answer.headers.get('x-parent')]).toEqual([200, 'yes']);
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
@@ -90,7 +90,7 @@ describe('a gateway mounted in another Express application', () => {
     expect((await fetch(output.audio.url)).status).toBe(200);
   });
 
-  test('an unknown path below it is a 404 in the error format, and other paths are the parent’s', async () => {
+  test('an unknown path below it is a 404 in the error format, and other paths belong to the parent', async () => {
     const unknown = await fetch(`${base}/ai/nothing`);
     expect([unknown.status, await unknown.json()]).toMatchObject([
       404,
@@ -100,7 +100,7 @@ describe('a gateway mounted in another Express application', () => {
     expect((await fetch(`${base}/v1/models`)).status).toBe(404);
   });
 
-  test('a body that was read before is a 500, not a hang', async () => {
+  test('a body that the parent has read is a 500, not a hang', async () => {
     const answer = await speak('/parsed/v1/audio/speech');
     expect([answer.status, await answer.json()]).toMatchObject([500, { error: { code: 'internal_error' } }]);
   });

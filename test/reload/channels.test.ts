@@ -6,7 +6,7 @@ import { channelTo, type RecordingUpstream, startUpstream } from '../support/ups
 
 let upstream: RecordingUpstream;
 let channels: Channels;
-/** Ends the answer that was begun last. */
+/** Ends the latest response. */
 let finish: () => void;
 
 beforeEach(async () => {
@@ -28,14 +28,14 @@ const start = (...settings: Parameters<typeof channelTo>[1][]) => {
 };
 const apply = (...settings: Parameters<typeof channelTo>[1][]) =>
   channels.apply(settings.map((change) => channelTo(upstream.url, change)));
-/** Sends requests by the channel as it is now. */
-const by = (name: string) => {
+/** Returns a function that sends a request on the current channel of that name. */
+const senderOf = (name: string) => {
   const channel = channels.named(name);
   if (channel === undefined) throw new Error(`there is no channel ${name}`);
   return () => channel.request({ method: 'GET', path: '/', signal: new AbortController().signal });
 };
 
-test('a channel whose settings are the same stays, with its health and its connections', () => {
+test('a channel with unchanged settings keeps its health and connections', () => {
   start({ name: 'eu' }, { name: 'us', key: 'one' });
   const [eu, us] = [channels.named('eu'), channels.named('us')];
   apply({ name: 'us', key: 'another' }, { name: 'asia' }, { name: 'eu' });
@@ -49,7 +49,7 @@ test('a channel whose settings are the same stays, with its health and its conne
   expect(channels.serving('native', 'voxa-v2', 'default').map(({ name }) => name)).toEqual(['asia']);
 });
 
-test('what a channel serves changes with it', () => {
+test('a changed channel serves the models and groups of its new settings', () => {
   start({ name: 'eu', models: [{ id: 'voxa-v2', upstream: 'old' }] });
   apply({ name: 'eu', models: [{ id: 'voxa-v3-*', upstream: undefined }], groups: ['trial'] });
   expect(channels.serving('native', 'voxa-v2', 'trial')).toEqual([]);
@@ -58,11 +58,11 @@ test('what a channel serves changes with it', () => {
   expect(channels.upstreamNames('voxa-v2')).toEqual(['voxa-v2']);
 });
 
-describe('the connections of a channel that is gone', () => {
+describe('the connections of a removed channel', () => {
   let counted: Server;
   let open = 0;
 
-  /** Stands before the upstream and counts its connections. */
+  /** Starts an upstream that counts its connections. */
   beforeEach(async () => {
     open = 0;
     counted = createServer((socket) => {
@@ -82,8 +82,8 @@ describe('the connections of a channel that is gone', () => {
   });
   let end = () => {};
 
-  test('carry what runs to its end, and are closed then', async () => {
-    const send = by('recording');
+  test('stay open until running requests end', async () => {
+    const send = senderOf('recording');
     const { body } = await send();
     channels.apply([]);
     expect(channels.named('recording')).toBeUndefined();
@@ -93,8 +93,8 @@ describe('the connections of a channel that is gone', () => {
     await vi.waitFor(() => expect(open).toBe(0));
   });
 
-  test('are closed at once where nothing runs', async () => {
-    const send = by('recording');
+  test('are closed at once if they are idle', async () => {
+    const send = senderOf('recording');
     const { body } = await send();
     end();
     await text(body);
@@ -103,8 +103,8 @@ describe('the connections of a channel that is gone', () => {
     await vi.waitFor(() => expect(open).toBe(0));
   });
 
-  test('are made once more for a request that was on its way to it', async () => {
-    const send = by('recording');
+  test('are opened again for a request that had already selected the channel', async () => {
+    const send = senderOf('recording');
     channels.apply([]);
     const { body } = await send();
     end();
@@ -113,9 +113,9 @@ describe('the connections of a channel that is gone', () => {
   });
 });
 
-test('closing all closes those that still carry something, too', async () => {
+test('close() also aborts running requests of removed channels', async () => {
   start({ name: 'eu' });
-  const send = by('eu');
+  const send = senderOf('eu');
   const { body } = await send();
   apply({ name: 'us' });
   const cut = text(body);

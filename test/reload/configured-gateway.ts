@@ -9,7 +9,7 @@ import { createLogger, Secrets } from '../../server/telemetry/logger.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
 export interface ConfiguredGateway extends TestGateway {
-  /** The configuration file. */
+  /** Path of the configuration file. */
   file: string;
   /** A folder for files that the configuration names. */
   folder: string;
@@ -17,11 +17,11 @@ export interface ConfiguredGateway extends TestGateway {
   log: string[];
   /** Stops the gateway and starts it again on the same data. */
   restart(): Promise<void>;
-  /** Writes another configuration; JSON is YAML. */
+  /** Replaces the configuration. JSON is valid YAML. */
   write(configuration: object | string): Promise<void>;
 }
 
-/** A gateway with a configuration file, as the program starts one. */
+/** Starts a gateway with a configuration file. */
 export async function startConfigured(
   configuration: object,
   environment: Record<string, string> = {},
@@ -67,7 +67,7 @@ export async function startConfigured(
   };
 }
 
-/** A channel as the file has it. */
+/** Returns the configuration of a channel. */
 export function channelAt(url: string, change: object = {}): object {
   return { name: 'eu', protocol: 'native', base_url: url, key: 'upstream-key', models: ['*'], ...change };
 }

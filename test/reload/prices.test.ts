@@ -181,13 +181,13 @@ describe('a change of prices is recorded', () => {
     ).map(({ details, ...change }) => ({ ...change, details: JSON.parse(details) as unknown }));
   const details = { prices: { '*': { from: 10, to: 20 } }, ratios: {} };
 
-  test('once by a reload that SIGHUP sets off, as nobody', async () => {
+  test('by a reload on SIGHUP, without a user', async () => {
     await reload({ '*': 20 });
     await reload({ '*': 20 });
     expect(await recorded()).toMatchObject([{ cause: 'signal', user_id: 0, token_id: 0, details }]);
   });
 
-  test('by a reload that an admin requests, beside the reload, and not by its dry run', async () => {
+  test('by a reload of an admin, in addition to the reload, but not by a dry run', async () => {
     await target.write(settings({ '*': 20 }));
     await post(target.url, target.key, '/api/admin/reload?dry_run=true', '');
     expect(await recorded()).toEqual([]);
@@ -221,7 +221,7 @@ describe('a change of prices is recorded', () => {
     expect(data.items).toMatchObject([{ cause: 'start', user_id: null, user_name: '', token_id: null }]);
   });
 
-  test('or the reload does not take effect', async () => {
+  test('and if that fails, the reload does not take effect', async () => {
     const { run } = target.gateway.store;
     target.gateway.store.run = () => Promise.reject(new Error('the store is away'));
     try {

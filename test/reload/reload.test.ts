@@ -17,7 +17,7 @@ const output = {
   finish_reason: 'stop',
   audio: { data: '', url: 'https://files.example/a.mp3', id: 'a', expires_at: 1 },
 };
-const answered = JSON.stringify({ request_id: 'r', output, usage: { characters: 10 } });
+const speechBody = JSON.stringify({ request_id: 'r', output, usage: { characters: 10 } });
 const event = (id: number, used?: number) => {
   const data = { output: { finish_reason: used === undefined ? 'null' : 'stop', audio: { data: 'AAAA' } } };
   const usage = used === undefined ? {} : { usage: { characters: used } };
@@ -27,9 +27,9 @@ const event = (id: number, used?: number) => {
 let upstream: RecordingUpstream;
 let sockets: SocketUpstream;
 let target: ConfiguredGateway;
-/** Let the answers that wait go out. */
+/** Functions that send the delayed responses. */
 let waiting: (() => void)[] = [];
-let held = false;
+let isHeld = false;
 
 const eu = (change: object = {}) =>
   channelAt(upstream.url, { ws_url: sockets.url.replace('http', 'ws'), ...change });
@@ -44,12 +44,12 @@ beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
     const end = () => {
       if (request.headers['x-native-sse'] !== undefined) response.end(event(2, 10));
-      else response.writeHead(200, { 'content-type': 'application/json' }).end(answered);
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(speechBody);
     };
     if (request.headers['x-native-sse'] !== undefined) {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(1));
       waiting.push(end);
-    } else if (held) waiting.push(end);
+    } else if (isHeld) waiting.push(end);
     else end();
   });
   sockets = await startSocketUpstream(realtimeScript());
@@ -59,7 +59,7 @@ beforeEach(async () => {
   await reload(settings(eu()));
   upstream.seen.length = 0;
   waiting = [];
-  held = false;
+  isHeld = false;
 });
 afterAll(async () => {
   await target.close();
@@ -67,7 +67,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-test('under requests, a stream and a socket nothing is dropped', async () => {
+test('reloads interrupt no requests, streams or sockets', async () => {
   const { key } = await makeKey(target, { quota: 1_000_000 });
   const stream = await post(target.url, key, path, speech, { headers: { 'x-native-sse': 'enable' } });
   const reader = stream.body?.getReader();
@@ -78,30 +78,30 @@ test('under requests, a stream and a socket nothing is dropped', async () => {
   client.send({ event_id: 'b', type: 'input_text_buffer.append', text: 'One. ' });
 
   const statuses: number[] = [];
-  let going = true;
-  const ask = async () => {
-    while (going) {
+  let isSending = true;
+  const send = async () => {
+    while (isSending) {
       const reply = await post(target.url, key, path, speech);
       statuses.push(reply.status);
       await reply.text();
     }
   };
-  const asking = [ask(), ask(), ask(), ask()];
+  const senders = [send(), send(), send(), send()];
   for (let round = 0; round < 8; round += 1) {
     const key = `${round % 2 === 0 ? 'upstream' : 'us'}-key-${round}`;
     await reload(settings(round % 2 === 0 ? eu({ key }) : eu({ name: 'us', key })));
-    // A reload takes its time on a busy machine: what is answered meanwhile says nothing of the new one.
+    // On a slow machine, earlier responses can still come from the previous configuration.
     await vi.waitFor(() => expect(keysSeen()).toContain(`Bearer ${key}`), { timeout: 10_000 });
     const from = statuses.length;
     await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(from + 8), { timeout: 10_000 });
   }
-  going = false;
-  await Promise.all(asking);
+  isSending = false;
+  await Promise.all(senders);
   expect(new Set(statuses)).toEqual(new Set([200]));
   // Every configuration was in use.
   expect(keysSeen().size).toBe(9);
 
-  // The voice is the channel's that the session began with, which has been gone for long.
+  // The session stays on its first channel, which has been removed.
   client.send({ event_id: 'c', type: 'session.update', session: { voice: 'Aria', mode: 'commit' } });
   await client.next(({ type }) => type === 'session.updated');
   client.send({ event_id: 'd', type: 'input_text_buffer.append', text: 'Two.' });
@@ -110,16 +110,16 @@ test('under requests, a stream and a socket nothing is dropped', async () => {
   expect((await client.closed).code).toBe(1000);
   expect(sockets.connections).toHaveLength(1);
 
-  for (const go of waiting) go();
+  for (const respond of waiting) respond();
   const rest: Buffer[] = [];
-  for (let piece = await reader?.read(); piece?.value; piece = await reader?.read())
-    rest.push(Buffer.from(piece.value));
+  for (let chunk = await reader?.read(); chunk?.value; chunk = await reader?.read())
+    rest.push(Buffer.from(chunk.value));
   expect(Buffer.concat(rest).toString()).toContain('"characters":10');
   const rows = await ledgerRows(target);
   expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['settled']));
 }, 60_000);
 
-test('a task on a socket ends on the channel that it began with, and the next one goes to the new', async () => {
+test('a task on a socket ends on its first channel, and the next one uses the new channel', async () => {
   const { key } = await makeKey(target, { quota: 1_000 });
   sockets.script = inferenceScript();
   sockets.connections.length = 0;
@@ -133,7 +133,7 @@ test('a task on a socket ends on the channel that it began with, and the next on
     send('run-task', id, task);
     await named('task-started');
     await reload(settings(eu({ key: `key-of-${id}` })));
-    // It names the voice once more, which is the channel's that was changed.
+    // It names the voice again, which belongs to the replaced channel.
     send('continue-task', id, { input: { text: 'One.' }, parameters });
     send('finish-task', id, { input: {} });
     await named('task-finished');
@@ -144,21 +144,21 @@ test('a task on a socket ends on the channel that it began with, and the next on
   await client.closed;
 });
 
-test('a call keeps the price of when it began; the next one has the new price', async () => {
+test('a call keeps its price, and the next one has the new price', async () => {
   const { key, id } = await makeKey(target, { quota: 1_000 });
-  held = true;
+  isHeld = true;
   const running = post(target.url, key, path, speech);
   await vi.waitFor(() => expect(waiting).toHaveLength(1));
   await reload({ ...settings(eu()), prices: { '*': 30 }, groups: { default: { models: ['*'], ratio: 2 } } });
-  for (const go of waiting) go();
+  for (const respond of waiting) respond();
   expect((await running).status).toBe(200);
   expect(await remainingQuota(target, id)).toBe(1_000 - 10 * 2);
-  held = false;
+  isHeld = false;
   expect((await post(target.url, key, path, speech)).status).toBe(200);
   expect(await remainingQuota(target, id)).toBe(1_000 - 10 * 2 - 10 * 60);
 });
 
-test('models, groups and limits hold from the next request on', async () => {
+test('models, groups and limits apply to the next request', async () => {
   const { key } = await makeKey(target, { quota: 1_000 });
   const status = async () => (await post(target.url, key, path, speech)).status;
   await reload({ ...settings(eu()), groups: { default: { models: ['alpha3-*'] } } });
@@ -173,7 +173,7 @@ test('models, groups and limits hold from the next request on', async () => {
   expect(await status()).toBe(200);
 });
 
-test('what has changed is told by the names that the file has', async () => {
+test('the changes use the names of the file', async () => {
   const asia = eu({ name: 'asia' });
   await reload({
     ...settings(eu(), eu({ name: 'us' }), asia),
@@ -207,7 +207,7 @@ test('a reload changes the revision, and a reload of the former file restores it
   expect((await reload(settings(eu()))).revision).toBe(revision);
 });
 
-test('what only a start reads is named each time, and stays as it is', async () => {
+test('settings that need a restart are reported by each reload and not applied', async () => {
   const other = { ...settings(eu()), database: { connections: 3 }, sandbox: { task_seconds: 1 } };
   const expected = ['database', 'sandbox', 'sandbox.task_seconds'];
   expect((await reload(other)).needsRestart).toEqual(expected);
@@ -217,12 +217,12 @@ test('what only a start reads is named each time, and stays as it is', async () 
   expect((await reload(settings(eu()))).needsRestart).toEqual([]);
 });
 
-describe('a file that is wrong changes nothing', () => {
+describe('an invalid file changes nothing', () => {
   test.each([
     ['broken YAML', 'channels: []\nprices: {]\n', ':2: '],
     ['an unknown setting', 'prices:\n  "*": 1\nchanels: []\n', ':3: chanels is not a known setting.'],
     [
-      'a key file that is not there',
+      'a missing key file',
       'channels:\n  - name: eu\n    protocol: native\n    base_url: http://a\n    key_file: /none\n    models: [a]\n',
       ':5: cannot read /none (ENOENT).',
     ],
@@ -240,16 +240,18 @@ describe('a file that is wrong changes nothing', () => {
     expect(target.log.at(-1)).toContain(target.file + message);
   });
 
-  test('nor does one whose reload could not be noted', async () => {
+  test('a file whose reload cannot be recorded changes nothing', async () => {
     await target.write(settings());
-    const away = target.gateway.liveSettings.reload(() => Promise.reject(new Error('the store is away')));
-    await expect(away).rejects.toThrow('the store is away');
+    const reloading = target.gateway.liveSettings.reload(() =>
+      Promise.reject(new Error('the store is unavailable')),
+    );
+    await expect(reloading).rejects.toThrow('the store is unavailable');
     expect(target.gateway.channels.names).toEqual(['eu']);
   });
 });
 
 describe('the operation', () => {
-  const ask = async (key: string, query = '') => {
+  const requestReload = async (key: string, query = '') => {
     const reply = await post(target.url, key, `/api/admin/reload${query}`, '');
     return {
       status: reply.status,
@@ -259,17 +261,17 @@ describe('the operation', () => {
   const lastChange = () =>
     target.gateway.store.read.selectFrom('changes').selectAll().orderBy('id', 'desc').executeTakeFirst();
 
-  test('tells what has changed and records it, without what is the same', async () => {
+  test('returns the changes, and records them without the unchanged names', async () => {
     await target.write({ ...settings(eu(), eu({ name: 'us' })), sandbox: true });
-    const dry = await ask(target.key, '?dry_run=true');
+    const dry = await requestReload(target.key, '?dry_run=true');
     expect(dry.body.data).toMatchObject({ applied: false, channels: { added: ['us'], unchanged: ['eu'] } });
     expect(target.gateway.channels.names).toEqual(['eu']);
-    const { status, body } = await ask(target.key);
+    const { status, body } = await requestReload(target.key);
     expect([status, body.data]).toEqual([200, { ...dry.body.data, applied: true, file: target.file }]);
     expect(body.data).toMatchObject({ needs_restart: ['sandbox'] });
     expect(target.gateway.channels.names).toEqual(['eu', 'us']);
-    // What is in force counts, not what the gateway was started with.
-    const after = await ask(target.key, '?dry_run=true');
+    // Changes are relative to the current settings, restarts to those at the start.
+    const after = await requestReload(target.key, '?dry_run=true');
     expect(after.body.data).toMatchObject({
       applied: false,
       channels: { added: [], changed: [], removed: [], unchanged: ['eu', 'us'] },
@@ -283,11 +285,11 @@ describe('the operation', () => {
     });
   });
 
-  test('refuses a file that is wrong, with its lines, and records nothing', async () => {
+  test('refuses an invalid file with its lines, and records nothing', async () => {
     const before = await lastChange();
     await target.write('channels: []\nprizes: {}\ngroup: {}\n');
     for (const query of ['', '?dry_run=true']) {
-      const { status, body } = await ask(target.key, query);
+      const { status, body } = await requestReload(target.key, query);
       const lines = [
         `${target.file}:2: prizes is not a known setting.`,
         `${target.file}:3: group is not a known setting.`,
@@ -298,28 +300,28 @@ describe('the operation', () => {
     expect(target.gateway.channels.names).toEqual(['eu']);
   });
 
-  test('is for admins', async () => {
+  test('requires admin access', async () => {
     await target.write(settings());
     const { userId } = await target.gateway.store
       .run('createUser', { name: 'someone', group: 'default', now: 1 })
       .then(({ id }) => ({ userId: id }));
     const { key } = await makeKey(target, { quota: 10, userId });
-    expect((await ask(key)).status).toBe(403);
+    expect((await requestReload(key)).status).toBe(403);
     expect(target.gateway.channels.names).toEqual(['eu']);
   });
 });
 
-test('one reload after the other, however many ask', async () => {
-  const noted: string[] = [];
+test('concurrent reloads run one after the other', async () => {
+  const recorded: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   await target.write(settings(eu({ name: 'one' })));
   const first = target.gateway.liveSettings.reload(async () => {
-    noted.push('first');
+    recorded.push('first');
     await promise;
   });
-  await vi.waitFor(() => expect(noted).toEqual(['first']));
+  await vi.waitFor(() => expect(recorded).toEqual(['first']));
   await target.write(settings(eu({ name: 'two' })));
-  const second = target.gateway.liveSettings.reload(async () => void noted.push('second'));
+  const second = target.gateway.liveSettings.reload(async () => void recorded.push('second'));
   expect(target.gateway.channels.names).toEqual(['eu']);
   resolve();
   expect((await first).channels).toMatchObject({ added: ['one'], removed: ['eu'] });
@@ -327,7 +329,7 @@ test('one reload after the other, however many ask', async () => {
   expect(target.gateway.channels.names).toEqual(['two']);
 });
 
-test('a key file is read again, and no log shows the new key', async () => {
+test('a reload reads a key file again, and no log shows the new key', async () => {
   const keyFile = join(target.folder, 'key');
   await writeFile(keyFile, 'first-key-of-the-file\n');
   const { key: _key, ...keyless } = eu() as { key: string };

@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'unigate-sighup-'));
 const key = 'sk-bootstrap-of-this-test';
 const file = join(folder, 'gateway.yaml');
 let child: ChildProcess | undefined;
-let said = '';
+let output = '';
 
 afterEach(async () => {
   if (child?.exitCode === null && child.signalCode === null) {
@@ -27,10 +27,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const write = (configuration: object) => writeFileSync(file, JSON.stringify(configuration, null, 1));
 
-/** Starts the program, and gives its address. */
+/** Starts the gateway and returns its URL. */
 async function start(environment: Record<string, string>): Promise<string> {
-  said = '';
-  const ours = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: join(folder, 'data'), BOOTSTRAP_KEY: key };
+  output = '';
+  const fixed = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: join(folder, 'data'), BOOTSTRAP_KEY: key };
   const unset = {
     CONFIG: '',
     DATABASE_URL: '',
@@ -39,28 +39,28 @@ async function start(environment: Record<string, string>): Promise<string> {
     TLS_CERT: '',
     TLS_KEY: '',
   };
-  const env = { ...process.env, ...ours, ...unset, ...environment };
+  const env = { ...process.env, ...fixed, ...unset, ...environment };
   const started = spawn(process.execPath, [...endsWithParent, main], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env,
   });
   child = started;
-  started.stderr.on('data', (piece: Buffer) => {
-    said += piece.toString();
+  started.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
   });
   for await (const line of createInterface({ input: started.stdout })) {
     const url = /^listening on (\S+)$/.exec(line)?.[1];
     if (url !== undefined) return url;
   }
-  throw new Error(`it ended before it listened: ${said}`);
+  throw new Error(`it ended before it listened: ${output}`);
 }
 
-const hangUp = async (words: string, times: number) => {
+const sendHangUp = async (message: string, times: number) => {
   child?.kill('SIGHUP');
-  await vi.waitFor(() => expect(said.split(words)).toHaveLength(times + 1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(output.split(message)).toHaveLength(times + 1), { timeout: 20_000 });
 };
 
-test('SIGHUP reads the file again; one that is wrong is told with its line, and changes nothing', async () => {
+test('SIGHUP reloads the file; an invalid one is logged with its line and changes nothing', async () => {
   write({ prices: { '*': 1 }, channels: [channelAt('http://127.0.0.1:9', { models: ['voxa-v2'] })] });
   const url = await start({ CONFIG: file });
   const models = async () => {
@@ -72,24 +72,24 @@ test('SIGHUP reads the file again; one that is wrong is told with its line, and 
     prices: { '*': 1 },
     channels: [channelAt('http://127.0.0.1:9', { models: ['voxa-v3-plus'], key: 'another-secret' })],
   });
-  await hangUp('the configuration was reloaded', 1);
+  await sendHangUp('the configuration was reloaded', 1);
   expect(await models()).toEqual(['voxa-v3-plus']);
   writeFileSync(file, 'channels: []\nprizes: {}\n');
-  await hangUp('was not applied', 1);
-  expect(said).toContain(`${file}:2: prizes is not a known setting.`);
+  await sendHangUp('was not applied', 1);
+  expect(output).toContain(`${file}:2: prizes is not a known setting.`);
   expect(await models()).toEqual(['voxa-v3-plus']);
-  expect(said).not.toContain('another-secret');
+  expect(output).not.toContain('another-secret');
   child?.kill('SIGTERM');
   expect(await once(child as ChildProcess, 'close')).toEqual([0, null]);
 }, 60_000);
 
-test('without a file to read it ends the program, as when a terminal is closed', async () => {
+test('without a file to reload, SIGHUP ends the process', async () => {
   await start({});
   child?.kill('SIGHUP');
   expect(await once(child as ChildProcess, 'close')).toEqual([null, 'SIGHUP']);
 }, 60_000);
 
-test('a renewed certificate is shown to whoever connects from then on', async () => {
+test('new connections use a renewed certificate', async () => {
   const [certificate, privateKey] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
   const renew = (name: string) => {
     const made = { certificate: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
@@ -122,11 +122,11 @@ test('a renewed certificate is shown to whoever connects from then on', async ()
   };
   expect(await shown()).toBe('first');
   const withKey = renew('second');
-  // Half of it is there: the pair does not fit.
-  await hangUp('was not applied', 1);
+  // Only the certificate is replaced, so it does not match the key.
+  await sendHangUp('was not applied', 1);
   expect(await shown()).toBe('first');
   withKey();
-  await hangUp('the configuration was reloaded', 1);
+  await sendHangUp('the configuration was reloaded', 1);
   expect(await shown()).toBe('second');
-  expect(said).not.toContain(readFileSync(privateKey, 'utf8').split('\n')[1]);
+  expect(output).not.toContain(readFileSync(privateKey, 'utf8').split('\n')[1]);
 }, 60_000);

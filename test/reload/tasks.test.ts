@@ -24,14 +24,14 @@ let key: string;
 let tokenId: number;
 let task: string;
 
-/** A task is under way at the channel `eu`. */
+/** Creates a task on the channel `eu`, then removes the channel. */
 beforeEach(async () => {
   status = 'RUNNING';
   upstream = await startUpstream(({ method }, response) => {
     const done = { task_status: 'SUCCEEDED', video_url: 'https://files.example/boat.mp4' };
     const output = { task_id: 'theirs', task_status: 'PENDING' };
-    const told = status === 'SUCCEEDED' ? { ...output, ...done } : { ...output, task_status: status };
-    const body = { request_id: 'r', output: method === 'POST' ? output : told, usage };
+    const polled = status === 'SUCCEEDED' ? { ...output, ...done } : { ...output, task_status: status };
+    const body = { request_id: 'r', output: method === 'POST' ? output : polled, usage };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + skew };
@@ -52,7 +52,7 @@ const reload = async (...channels: object[]) => {
   await target.write(settings(...channels));
   await target.gateway.liveSettings.reload();
 };
-/** Lets time pass, with everything that is due then. */
+/** Advances time and runs what is due. */
 const pass = async (ms: number) => {
   skew += ms;
   await target.gateway.tasks.runDue();
@@ -64,7 +64,7 @@ const shown = async () => {
   return ((await reply.json()) as { output: { task_status: string } }).output.task_status;
 };
 
-test('a task of a channel that is left out waits with its quota, and goes on when the channel is back', async () => {
+test('a task of a removed channel keeps its quota, and continues when the channel is configured again', async () => {
   await pass(5 * minute);
   expect([await shown(), upstream.seen]).toEqual(['PENDING', []]);
   expect(await remainingQuota(target, tokenId)).toBe(1_000 - 5 * 10);
@@ -79,7 +79,7 @@ test('a task of a channel that is left out waits with its quota, and goes on whe
   expect(await ledgerRows(target)).toMatchObject([{ state: 'settled', charged: 50 }]);
 });
 
-test('it fails and costs nothing when its time is over before that', async () => {
+test('a task of a removed channel fails without a charge at its deadline', async () => {
   await pass(8 * 24 * 60 * minute);
   expect(await shown()).toBe('FAILED');
   expect(await remainingQuota(target, tokenId)).toBe(1_000);

@@ -4,7 +4,7 @@ import { ManualTimers } from '../support/manual-timers.ts';
 
 const timers = new ManualTimers();
 
-/** Work that ends by `end`, or when its signal aborts. */
+/** Starts work that ends on `end` or when its signal aborts. */
 function startWork(calls: DetachedCalls) {
   const ended = Promise.withResolvers<string>();
   const result = calls.run((signal) => {

@@ -11,22 +11,24 @@ import { TestClock } from '../tasks/test-clock.ts';
 const second = 1_000;
 const startQuota = 100;
 
-/** A gateway as far as its heart goes, with time of its own: while that stands still, the process is as if paused. */
+/** The heartbeat and ledger of a gateway with its own clock. While its clock stands still, the process is paused. */
 class Node {
   readonly id: string;
   readonly ledger: Ledger;
   readonly heartbeat: Heartbeat;
   readonly #time = new TestClock(0);
   readonly #busy = new Set<Promise<unknown>>();
-  /** The store cannot be asked. */
-  cutOff = false;
+  /** Whether the store is unavailable to this gateway. */
+  isCutOff = false;
 
   constructor(id: string, store: Store) {
     this.id = id;
     const watched: Store = {
       ...store,
       run: (name, args) => {
-        const result = this.cutOff ? Promise.reject(new Error('the store is away')) : store.run(name, args);
+        const result = this.isCutOff
+          ? Promise.reject(new Error('the store is unavailable'))
+          : store.run(name, args);
         this.#busy.add(result);
         const done = () => void this.#busy.delete(result);
         result.then(done, done);
@@ -68,13 +70,13 @@ afterEach(() => testStore.remove());
 const states = async () => (await ledgerRows(store)).map(({ state }) => state);
 const left = async () => (await balanceOf(store, token)).remain_quota;
 
-test.each(engines)('a gateway that is killed on %s leaves no hold behind', async (engine) => {
+test.each(engines)('the reservations of a killed gateway on %s are released', async (engine) => {
   await open(engine);
   const killed = new Node('killed', store);
   await killed.heartbeat.start();
   await killed.hold(token, 'r1');
   const next = new Node('next', store);
-  // The data folder is its own; on PostgreSQL the other might be at work.
+  // SQLite has only one gateway. On PostgreSQL the other one might still be running.
   expect(await next.heartbeat.start()).toMatchObject({ reservations: engine === 'sqlite' ? 1 : 0 });
   await next.hold(token, 'r2');
   await next.live(6 * second);
@@ -96,7 +98,7 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     await one.live(second);
   });
 
-  test('one that is silent for five looks is gone, and not before', async () => {
+  test('one without heartbeats for five polls is removed, and not before', async () => {
     await other.live(5 * second);
     expect(await states()).toEqual(['open']);
     await other.live(second);
@@ -104,7 +106,7 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     expect(await left()).toBe(startQuota);
   });
 
-  test('one that beats now and then stays', async () => {
+  test('one with occasional heartbeats is not removed', async () => {
     for (let round = 0; round < 5; round += 1) {
       await other.live(5 * second);
       await one.live(second);
@@ -112,23 +114,23 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     expect(await states()).toEqual(['open']);
   });
 
-  test('one that takes its leave holds nothing that others wait for', async () => {
+  test('one that stops releases its reservations at once', async () => {
     await one.heartbeat.stop();
     await other.live(second);
     expect(await states()).toEqual(['refunded']);
   });
 
-  test('while the store is away nobody is taken for gone', async () => {
-    [one.cutOff, other.cutOff] = [true, true];
+  test('none is removed while the store is unavailable', async () => {
+    [one.isCutOff, other.isCutOff] = [true, true];
     await Promise.all([one.live(3_600 * second), other.live(3_600 * second)]);
-    [one.cutOff, other.cutOff] = [false, false];
+    [one.isCutOff, other.isCutOff] = [false, false];
     await other.live(4 * second);
     await one.live(second);
     await other.live(4 * second);
     expect(await states()).toEqual(['open']);
   });
 
-  test('one that was only paused finds its place again, and its work is charged once', async () => {
+  test('one that was only paused registers again, and its work is charged once', async () => {
     await other.live(10 * second);
     expect(await states()).toEqual(['refunded']);
     await one.live(second);
@@ -141,9 +143,9 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     await expectBalanced(store, token);
   });
 
-  test('what one holds that was taken for gone meanwhile is given back in any case', async () => {
+  test('reservations that one made after its removal are released too', async () => {
     await other.live(6 * second);
-    // Paused since before it could notice; then it is killed.
+    // It is paused before it detects its removal, and then killed.
     await one.hold(token, 'r2');
     await other.live(second);
     expect(await states()).toEqual(['refunded', 'refunded']);

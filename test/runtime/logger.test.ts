@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger, Secrets } from '../../server/telemetry/logger.ts';
 
-test('no line holds a secret, those that are known later and those that begin like another included', () => {
+test('no line contains a secret, also one that is added later or that begins like another one', () => {
   const lines: string[] = [];
   const secrets = new Secrets(['first-secret', 'short']);
   const logger = createLogger('info', secrets, { write: (line) => void lines.push(line) });

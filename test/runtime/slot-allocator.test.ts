@@ -33,7 +33,7 @@ test('a user holds no more than the limit for one user', () => {
   expect([slots.available(1), slots.available(2)]).toEqual([0, 3]);
 });
 
-test('nobody acquires a slot when more are held than there are', () => {
+test('no user acquires a slot when more slots are held than exist', () => {
   const slots = new SlotAllocator({ free: 0 });
   slots.acquire(1);
   expect([slots.free, slots.available(1), slots.available(2)]).toEqual([-1, 0, 0]);

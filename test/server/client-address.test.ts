@@ -78,6 +78,6 @@ test('readAllowIps accepts at most 100 addresses and reports an invalid one', ()
   });
   expect(problem(`192.0.2.7\n${'x'.repeat(99)}`)).toMatchObject({
     status: 400,
-    message: `allow_ips: "${'x'.repeat(60)}" is no IP address and no range such as 10.0.0.0/8.`,
+    message: `allow_ips: "${'x'.repeat(60)}" is not an IP address or a range such as 10.0.0.0/8.`,
   });
 });

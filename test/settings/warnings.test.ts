@@ -13,7 +13,7 @@ const warningsOf = (yaml: string) => {
   return readSettings({ CONFIG: file }).warnings;
 };
 
-/** A file with the models of one channel on line 5, and what else stands after that. */
+/** Returns a file with the models of one channel on line 5, followed by `rest`. */
 const withModels = (models: string, rest: string, channel = 'protocol: native') =>
   `channels:
   - name: eu
@@ -55,7 +55,7 @@ describe('no warning', () => {
 });
 
 describe('a warning with its line names', () => {
-  const onLine = (line: number, words: string) => [`${file}:${line}: ${words}`];
+  const onLine = (line: number, message: string) => [`${file}:${line}: ${message}`];
   test.each([
     [
       'a model without a price',
@@ -76,7 +76,7 @@ describe('a warning with its line names', () => {
       'channels.0.models.0: not served, because no price is set: voxa-v1.',
     ],
     [
-      'a pattern beyond the catalogue without a price',
+      'a pattern outside the catalog without a price',
       withModels('["house-*"]', 'prices: {}\n', 'protocol: messages'),
       5,
       'channels.0.models.0: not served, because no price is set: house-*.',
@@ -104,16 +104,16 @@ describe('a warning with its line names', () => {
       'groups.trial.models.0: no channel that is open to this group serves voxa-v2.',
     ],
     [
-      'a model of a channel that the protocol does not have',
+      'a model that the protocol of its channel does not have',
       withModels('[eta-imagine-video]', 'prices: { "*": 1 }\n'),
       5,
-      'channels.0.models.0: the catalogue has no native model eta-imagine-video, so nothing is served.',
+      'channels.0.models.0: the catalog has no native model eta-imagine-video, so nothing is served.',
     ],
     [
-      'a model of a native channel that the catalogue does not have',
+      'a model of a native channel that is not in the catalog',
       withModels('[voxa-v22]', 'prices: { "*": 1 }\n'),
       5,
-      'channels.0.models.0: the catalogue has no native model voxa-v22, so only the generic video routes serve it.',
+      'channels.0.models.0: the catalog has no native model voxa-v22, so only the generic video routes serve it.',
     ],
     [
       'a model that no group may use',

@@ -16,7 +16,7 @@ const ok = [[200, { status: 'ok' }]];
 const siblings = (isReady: boolean) => ({ isAnyReady: async () => isReady });
 const leaving = { ...ready, leaving: true };
 
-test('reports a ready worker as ready, whatever the others do', async () => {
+test('reports a ready worker as ready, regardless of the others', async () => {
   expect(await readinessOf({ ...ready, siblings: siblings(false) })).toEqual(ok);
 });
 
