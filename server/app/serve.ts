@@ -78,7 +78,7 @@ export async function serve(
 /** Interval at which idle connections are closed during a stop. A request may be in transit on an idle connection. */
 const idleCheckMs = 100;
 
-/** Closes the listener, answers requests of open connections, and ends all connections after `graceMs`. */
+/** Closes the listener, responds to requests on open connections, and ends all connections after `graceMs`. */
 async function drain(server: Server, graceMs: number): Promise<void> {
   // `server.close()` ends idle connections at once, also one whose first request has just arrived.
   const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));

@@ -5,7 +5,7 @@ import { type AddressTest, isRange } from '../settings/address-ranges.ts';
 const maxAddresses = 100;
 
 /**
- * Parses the addresses and ranges of `allow_ips`, one a line. Returns null when there are none.
+ * Parses the addresses and ranges of `allow_ips`, one per line. Returns null when there are none.
  *
  * @throws Failure 400 with the invalid line
  */
@@ -16,7 +16,7 @@ export function readAllowIps(text: string): string[] | null {
     throw invalid('allow_ips', `must have at most ${maxAddresses} addresses.`);
   const wrong = ranges.find((range) => !isRange(range));
   if (wrong !== undefined)
-    throw invalid('allow_ips', `"${wrong.slice(0, 60)}" is no IP address and no range such as 10.0.0.0/8.`);
+    throw invalid('allow_ips', `"${wrong.slice(0, 60)}" is not an IP address or a range such as 10.0.0.0/8.`);
   return ranges.length === 0 ? null : ranges;
 }
 

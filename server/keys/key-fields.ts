@@ -48,6 +48,7 @@ export function requireFutureExpiry(expiredTime: number, now: number): void {
 export function readModelLimits(text: string): string[] | null {
   const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
   if (ids.length > maxModels) throw invalid('model_limits', `must name at most ${maxModels} models.`);
-  if (ids.some((id) => id.includes('*'))) throw invalid('model_limits', 'takes ids of models, no patterns.');
+  if (ids.some((id) => id.includes('*')))
+    throw invalid('model_limits', 'must contain model ids, not patterns.');
   return ids.length === 0 ? null : ids;
 }

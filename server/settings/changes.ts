@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from './settings.ts';
 
 /** Names of changed entries, in the order of the file. */
-export interface ChangedNames {
+interface ChangedNames {
   added: string[];
   changed: string[];
   removed: string[];

@@ -83,7 +83,7 @@ function channelWarnings(configured: Configured, entries: readonly ChannelEntry[
   const prices = Object.keys(effectivePrices(configured));
   return entries.flatMap(({ at, pattern, protocol, models, groups }) => {
     const warn = (problem: string): Warning => ({ at, message: `${at.join('.')}: ${problem}` });
-    const unknown = `the catalogue has no ${protocol} model ${pattern}`;
+    const unknown = `the catalog has no ${protocol} model ${pattern}`;
     if (models.length === 0) return [warn(`${unknown}, so nothing is served.`)];
     const allowed = groups.flatMap((group) => configured.groups[group]?.models ?? []);
     const usable = models.filter((model) => overlapsAny(model, allowed));

@@ -8,33 +8,13 @@ import { type FoundTask, findShownTask } from '../../store/queries/task-search.t
 type Schemas = components['schemas'];
 
 /** Renders a task for admins, without its request and with the host of its callback address only. */
-export function viewTask({
-  error_code: code,
-  error_message: message,
-  ...task
-}: FoundTask): Schemas['AdminTask'] {
-  const { callback_url: callback, delivery } = task;
+export function viewTask(task: FoundTask): Schemas['AdminTask'] {
+  const { error_code: code, error_message: message, callback_url, delivery, attempt: _, ...fields } = task;
   return {
-    id: task.id,
-    request_id: task.request_id,
-    user_id: task.user_id,
-    token_id: task.token_id,
-    token_name: task.token_name,
-    operation: task.operation,
-    format: task.format,
-    driver: task.driver,
-    model: task.model,
-    channel: task.channel,
-    upstream_id: task.upstream_id,
-    state: task.state,
-    progress: task.progress,
+    ...fields,
     error: code === null ? null : { code, message: message ?? '' },
-    unit: task.unit,
-    expected_units: task.expected_units,
-    reserved: task.reserved,
-    charged: task.charged,
     callback: delivery,
-    callback_host: callback === null ? null : (URL.parse(callback)?.host ?? null),
+    callback_host: callback_url === null ? null : (URL.parse(callback_url)?.host ?? null),
     created_at: unixTime(task.created_at),
     updated_at: unixTime(task.updated_at),
     started_at: unixTimeOrNull(task.started_at),
@@ -42,8 +22,6 @@ export function viewTask({
     deadline_at: unixTime(task.deadline_at),
     polled_at: unixTimeOrNull(task.polled_at),
     next_poll_at: unixTimeOrNull(task.next_poll_at),
-    failures: task.failures,
-    lease_owner: task.lease_owner,
   };
 }
 

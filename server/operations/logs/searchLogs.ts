@@ -25,22 +25,7 @@ export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
 };
 
 function viewEntry({ unit, units, ...entry }: FoundEntry): LogItem {
-  return {
-    id: entry.id,
-    user_id: entry.user_id,
-    // For models that are not billed by tokens, the number of their own units, rounded.
-    prompt_tokens: unit === 'tokens' ? entry.prompt_tokens : Math.round(units),
-    completion_tokens: entry.completion_tokens,
-    quota: entry.quota,
-    debt: entry.debt,
-    created_at: entry.created_at,
-    token_name: entry.token_name,
-    model_name: entry.model_name,
-    request_id: entry.request_id,
-    task_id: entry.task_id,
-    state: entry.state,
-    unit_price: entry.unit_price,
-    group_ratio: entry.group_ratio,
-    refunded: entry.refunded,
-  };
+  // For models that are not billed by tokens, the number of their own units, rounded.
+  const prompt_tokens = unit === 'tokens' ? entry.prompt_tokens : Math.round(units);
+  return { ...entry, prompt_tokens };
 }

@@ -11,7 +11,7 @@ import { viewToken } from './token-view.ts';
 
 /**
  * Creates a key for the caller's user, with no more rights than the key that creates it. The quota of a limited key is
- * taken from that key. Only this response shows the secret. A key with admin access is recorded in `changes` as creator.
+ * taken from that key. Only this response shows the secret. If the creating key has admin access, `changes` records it.
  */
 export const createToken: Handler<'createToken'> = async ({ gateway, caller, body }, reply) => {
   const { store, settings } = gateway;
