@@ -5,16 +5,16 @@ export const synthesizerPath = '/api/v1/services/audio/tts/SpeechSynthesizer';
 export const multimodalPath = '/api/v1/services/aigc/multimodal-generation/generation';
 export const speechPath = '/v1/audio/speech';
 
-/** Length of the text in every request, and so the billing characters of every answer. */
+/** Length of the text in every request, and the billing characters of every response. */
 export const characters = 600;
 
-export interface CaseTarget {
+interface CaseTarget {
   measure: 'requests' | 'bytes';
-  /** Least share of the raw proxy's figure. */
+  /** Minimum ratio to the raw proxy. */
   share: number;
-  /** Most CPU per request, as a multiple of the raw proxy's. */
+  /** Maximum CPU per request, relative to the raw proxy. */
   cpu?: number;
-  /** Most milliseconds that it adds to the raw proxy's median with one connection. */
+  /** Maximum latency in milliseconds added to the median of the raw proxy, with one connection. */
   addedMs?: number;
 }
 
@@ -24,9 +24,9 @@ export interface BenchCase {
   path: string;
   headers: Readonly<Record<string, string>>;
   body: object;
-  /** What the project demands. */
+  /** Targets of the project. */
   target: CaseTarget;
-  /** @throws AssertionError when a 200 answer is not the one that was asked for. */
+  /** @throws AssertionError if a 200 response has unexpected content */
   check(contentType: string, body: Buffer): void;
 }
 
@@ -79,7 +79,7 @@ export const cases: readonly BenchCase[] = [
     target: { measure: 'bytes', share: 0.75 },
     check(contentType, body) {
       assert.match(contentType, /^audio\/mpeg/);
-      assert(body.equals(audioFile), 'the audio is not the one the upstream holds');
+      assert(body.equals(audioFile), 'the audio differs from that of the upstream');
     },
   },
   {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Takes spans and forgets them. */
+/** Accepts spans and discards them. */
 const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {

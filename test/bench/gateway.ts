@@ -9,23 +9,23 @@ import { ServerProcess } from './processes.ts';
 
 export const gatewayKey = 'sk-benchmark-0123456789abcdef';
 
-/** The options of Node that `npm start` gives. */
+/** The Node options of `npm start`. */
 const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 export interface RunningGateway {
   server: ServerProcess;
   /**
-   * Stops the gateway and reads its books, which must hold one settled row for each 200 answer, at the price of
-   * its characters, and nothing else. Its folder is removed.
+   * Stops the gateway, checks its ledger and removes its folder. The ledger must contain one settled row per 200 response, at
+   * the price of its characters, and nothing else.
    *
-   * @throws Error saying what is wrong with the books.
+   * @throws Error if the ledger differs
    */
-  stop(expected: { answers: number; charged: number }): Promise<void>;
-  /** Removes the folder, whatever happened. */
+  stop(expected: { responses: number; charged: number }): Promise<void>;
+  /** Removes the folder in any case. */
   remove(): Promise<void>;
 }
 
-/** Starts the gateway as an operator would, with `upstream` behind a channel of each of the protocols. */
+/** Starts the gateway with a channel to `upstream` for each protocol. */
 export async function startGateway(
   main: string,
   upstream: string,
@@ -75,7 +75,7 @@ export async function startGateway(
     const stop: RunningGateway['stop'] = async (expected) => {
       await server.stop();
       const databaseUrl = environment.DATABASE_URL;
-      await checkBooks({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) }, expected);
+      await checkLedger({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) }, expected);
       await remove();
     };
     return { server, stop, remove };
@@ -85,9 +85,9 @@ export async function startGateway(
   }
 }
 
-async function checkBooks(
+async function checkLedger(
   options: StoreOptions,
-  expected: { answers: number; charged: number },
+  expected: { responses: number; charged: number },
 ): Promise<void> {
   const store = await openStore(options);
   try {
@@ -95,15 +95,16 @@ async function checkBooks(
       select state, count(*) as count, sum(charged) as charged from (
         select state, null as charged from ledger
         union all select 'settled', quota from request_log
-      ) as books group by state`.execute(store.read);
+      ) as entries group by state`.execute(store.read);
     const { rows: logs } = await sql<{ status: number; count: number }>`
       select status, count(*) as count from request_log group by status`.execute(store.read);
-    const found = JSON.stringify({ ledger: states, log: logs });
-    const wanted = JSON.stringify({
-      ledger: [{ state: 'settled', count: expected.answers, charged: expected.charged }],
-      log: [{ status: 200, count: expected.answers }],
+    const actualJson = JSON.stringify({ ledger: states, log: logs });
+    const expectedJson = JSON.stringify({
+      ledger: [{ state: 'settled', count: expected.responses, charged: expected.charged }],
+      log: [{ status: 200, count: expected.responses }],
     });
-    if (found !== wanted) throw new Error(`the books are wrong: they hold ${found}, not ${wanted}`);
+    if (actualJson !== expectedJson)
+      throw new Error(`the ledger contains ${actualJson} instead of ${expectedJson}`);
   } finally {
     await store.close();
   }

@@ -1,43 +1,43 @@
 import { createServer, type Socket } from 'node:net';
 
-/** Picks the whole answer, status line and all, by the head of a request in lower case. */
-export type PickAnswer = (head: string) => Buffer;
+/** Selects the complete response by the lower-case head of a request. */
+export type SelectResponse = (head: string) => Buffer;
 
 /**
- * A keep-alive HTTP server that answers with finished bytes. Over `node:net`, since `node:http` would cost as
- * much as the proxies that it is there to measure. Takes bodies with a content length only.
+ * Creates a keep-alive HTTP server that sends prepared bytes. It uses `node:net`, because `node:http` would cost as much as
+ * the measured proxies. Request bodies must have a content length.
  */
-export function createStubServer(pick: PickAnswer) {
-  return createServer({ noDelay: true }, (socket) => serve(socket, pick));
+export function createStubServer(selectResponse: SelectResponse) {
+  return createServer({ noDelay: true }, (socket) => serve(socket, selectResponse));
 }
 
-function serve(socket: Socket, pick: PickAnswer): void {
+function serve(socket: Socket, selectResponse: SelectResponse): void {
   let rest: Buffer | undefined;
-  /** Bytes of the current request's body that have not come yet. */
+  /** Missing bytes of the current request body. */
   let missing = 0;
-  let answer: Buffer | undefined;
+  let response: Buffer | undefined;
   socket.on('error', () => socket.destroy());
   socket.on('data', (data: Buffer) => {
     let bytes = rest === undefined ? data : Buffer.concat([rest, data]);
     rest = undefined;
     while (bytes.length > 0) {
-      if (answer === undefined) {
+      if (response === undefined) {
         const end = bytes.indexOf('\r\n\r\n');
         if (end < 0) {
           rest = bytes;
           return;
         }
         const head = bytes.toString('latin1', 0, end).toLowerCase();
-        answer = pick(head);
+        response = selectResponse(head);
         missing = bodyLength(head);
         bytes = bytes.subarray(end + 4);
       }
-      const taken = Math.min(missing, bytes.length);
-      missing -= taken;
-      bytes = bytes.subarray(taken);
+      const consumed = Math.min(missing, bytes.length);
+      missing -= consumed;
+      bytes = bytes.subarray(consumed);
       if (missing > 0) return;
-      socket.write(answer);
-      answer = undefined;
+      socket.write(response);
+      response = undefined;
     }
   });
 }
@@ -45,21 +45,21 @@ function serve(socket: Socket, pick: PickAnswer): void {
 function bodyLength(head: string): number {
   const at = head.indexOf('\r\ncontent-length:');
   if (at >= 0) return Number.parseInt(head.slice(at + 17, at + 33), 10);
-  if (head.includes('\r\ntransfer-encoding:')) throw new Error('the stub takes no chunked request bodies');
+  if (head.includes('\r\ntransfer-encoding:')) throw new Error('the stub supports no chunked request bodies');
   return 0;
 }
 
-/** An answer with a content length. */
-export function wholeAnswer(contentType: string, body: Buffer): Buffer {
+/** Returns a response with a content length. */
+export function fixedResponse(contentType: string, body: Buffer): Buffer {
   const head = `HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\ncontent-length: ${body.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-/** A chunked answer, one chunk a piece, as an upstream sends events. */
-export function chunkedAnswer(contentType: string, pieces: readonly string[]): Buffer {
-  const chunks = pieces.map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`);
+/** Returns a chunked response with one chunk per text. */
+export function chunkedResponse(contentType: string, chunks: readonly string[]): Buffer {
+  const encodedChunks = chunks.map((chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`);
   const head = `HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\ntransfer-encoding: chunked\r\n\r\n`;
-  return Buffer.from(`${head}${chunks.join('')}0\r\n\r\n`);
+  return Buffer.from(`${head}${encodedChunks.join('')}0\r\n\r\n`);
 }
 
 export const notFound: Buffer = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');

@@ -5,7 +5,7 @@ import { type CaseSummary, summarize } from './report.ts';
 import { type CaseResult, type RoundOptions, Rounds } from './rounds.ts';
 import { type GatewayStart, type TargetOptions, Targets } from './targets.ts';
 
-/** Measures the HTTP cases. @throws Error when an answer, or the books at the end, are not as they must be. */
+/** Measures the HTTP cases. @throws Error if a response or the final ledger is wrong */
 export async function measureHttp(
   cases: readonly BenchCase[],
   options: RoundOptions & Pick<TargetOptions, 'server' | 'profile' | 'processes'>,
@@ -20,9 +20,9 @@ export async function measureHttp(
       results.push(await rounds.measure(bench, options));
     }
     await targets.stop((server) => {
-      const answers = rounds.answersOf(server);
-      return { answers, charged: answers * characters };
-    }, 'answers');
+      const responses = rounds.responsesOf(server);
+      return { responses, charged: responses * characters };
+    }, 'responses');
     await load.stop();
     return { cases: results.map(summarize), starts: targets.starts };
   } finally {

@@ -1,25 +1,25 @@
 import { connect, type Socket } from 'node:net';
 import { ResponseReader } from './response-reader.ts';
 
-/** The load tool: a process that runs one round after another as the parent asks, and reports each. */
+// The load tool: a process that runs rounds on request of its parent and reports each.
 
 export interface LoadRequest {
   port: number;
-  /** The request as sent, head and body. */
+  /** Head and body of the request. */
   request: string;
   connections: number;
   seconds: number;
-  /** What every answer's body must measure. */
+  /** Expected length of every response body. */
   bodyBytes: number;
 }
 
 export interface LoadResult {
-  answers: number;
-  /** From the first request to the last answer. */
+  responses: number;
+  /** From the first request to the last response. */
   seconds: number;
   p50Ms: number;
   p99Ms: number;
-  /** CPU of the load tool itself, in microseconds. */
+  /** CPU of the load tool in microseconds. */
   cpuMicroseconds: number;
 }
 
@@ -30,7 +30,7 @@ process.on('message', (round: LoadRequest) => {
   );
 });
 
-/** @throws Error at the first answer that is not a 200 of the right length. */
+/** @throws Error at the first response that is not a 200 of the expected length */
 async function run(round: LoadRequest): Promise<LoadResult> {
   const request = Buffer.from(round.request);
   const sockets = await Promise.all(Array.from({ length: round.connections }, () => open(round.port)));
@@ -40,7 +40,7 @@ async function run(round: LoadRequest): Promise<LoadResult> {
   const latencies: number[] = [];
   try {
     await Promise.all(
-      sockets.map((socket) => keepBusy(socket, request, round.bodyBytes, deadline, latencies)),
+      sockets.map((socket) => sendRequests(socket, request, round.bodyBytes, deadline, latencies)),
     );
   } finally {
     for (const socket of sockets) socket.destroy();
@@ -50,7 +50,7 @@ async function run(round: LoadRequest): Promise<LoadResult> {
   const sorted = Float64Array.from(latencies).sort();
   const percentile = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
   return {
-    answers: sorted.length,
+    responses: sorted.length,
     seconds,
     p50Ms: percentile(0.5),
     p99Ms: percentile(0.99),
@@ -68,14 +68,20 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-/** One request after another on a connection. Past the deadline it waits for the last answer, so that none is lost. */
-function keepBusy(socket: Socket, request: Buffer, bodyBytes: number, deadline: number, latencies: number[]) {
+/** Sends requests sequentially on a connection until the deadline. Waits for the last response. */
+function sendRequests(
+  socket: Socket,
+  request: Buffer,
+  bodyBytes: number,
+  deadline: number,
+  latencies: number[],
+) {
   return new Promise<void>((resolve, reject) => {
     let sentAt = performance.now();
     const reader = new ResponseReader((status, length) => {
       const now = performance.now();
       if (status !== 200 || length !== bodyBytes) {
-        reject(new Error(`an answer is ${status} with ${length} bytes, not 200 with ${bodyBytes}`));
+        reject(new Error(`a response is ${status} with ${length} bytes instead of 200 with ${bodyBytes}`));
         return;
       }
       latencies.push(now - sentAt);

@@ -11,62 +11,68 @@ import type { LogSearch } from '../../server/store/queries/log-search.ts';
 import type { Store } from '../../server/store/store.ts';
 import { table } from './report.ts';
 
-/** Entries of one user, out of all. */
+/** Number of entries, and of those of one user. */
 const rows = 1_000_000;
-const own = 900_000;
+const ownRows = 900_000;
 const keys = 40;
 const models = 30;
 
 const start = 1_700_000_000;
-const span = 90 * 86_400;
-const until = start + span;
+const spanSeconds = 90 * 86_400;
+const end = start + spanSeconds;
 
-/** What is searched for, and where the pages begin. The request id is that of some entry in the middle. */
+/** Searches with their page offsets. The request id is that of an entry in the middle. */
 const searches: readonly { title: string; search: Omit<LogSearch, 'userId'> }[] = [
   { title: 'everything, first page', search: { keyword: '', offset: 0, limit: 20 } },
-  { title: 'everything, 1000 in the middle', search: { keyword: '', offset: own / 2, limit: 1_000 } },
-  { title: 'everything, last page', search: { keyword: '', offset: own - 20, limit: 20 } },
+  { title: 'everything, 1000 in the middle', search: { keyword: '', offset: ownRows / 2, limit: 1_000 } },
+  { title: 'everything, last page', search: { keyword: '', offset: ownRows - 20, limit: 20 } },
   { title: 'one model', search: { keyword: 'MODEL-07', offset: 0, limit: 20 } },
   {
     title: 'one model, 1000 in the middle',
-    search: { keyword: 'model-07', offset: own / models / 2, limit: 1_000 },
+    search: { keyword: 'model-07', offset: ownRows / models / 2, limit: 1_000 },
   },
   { title: 'one key', search: { keyword: 'key 3 ', offset: 0, limit: 20 } },
-  { title: 'half of the keys', search: { keyword: 'even', offset: own / 4, limit: 1_000 } },
+  { title: 'half of the keys', search: { keyword: 'even', offset: ownRows / 4, limit: 1_000 } },
   { title: 'a rare key', search: { keyword: 'rare', offset: 0, limit: 1_000 } },
   { title: 'a request id', search: { keyword: requestId(500_000), offset: 0, limit: 20 } },
   { title: 'nothing', search: { keyword: 'no such thing', offset: 0, limit: 20 } },
   { title: 'a task id', search: { keyword: `task_${'0a'.repeat(16)}`, offset: 0, limit: 20 } },
   {
     title: 'a day',
-    search: { keyword: '', start: start + span / 2, end: start + span / 2 + 86_400, offset: 0, limit: 20 },
+    search: {
+      keyword: '',
+      start: start + spanSeconds / 2,
+      end: start + spanSeconds / 2 + 86_400,
+      offset: 0,
+      limit: 20,
+    },
   },
   {
     title: 'the second half',
-    search: { keyword: '', start: start + span / 2, offset: own / 4, limit: 1_000 },
+    search: { keyword: '', start: start + spanSeconds / 2, offset: ownRows / 4, limit: 1_000 },
   },
   {
     title: 'one model, 30 days',
-    search: { keyword: 'model-07', start, end: start + span / 3, offset: 0, limit: 20 },
+    search: { keyword: 'model-07', start, end: start + spanSeconds / 3, offset: 0, limit: 20 },
   },
 ];
 
-/** What is added up for a dashboard; times are the log's own. */
+/** Aggregations for a dashboard, in the time range of the log. */
 const figures: readonly { title: string; query: FiguresQuery }[] = [
-  { title: 'figures of a day by hour', query: { by: ['hour'], since: until - 86_400, until } },
-  { title: 'figures of 90 days by day', query: { by: ['day'], since: start, until } },
-  { title: 'figures of 90 days by hour', query: { by: ['hour'], since: start, until } },
-  { title: 'figures of 90 days by model', query: { by: ['model', 'channel'], since: start, until } },
+  { title: 'figures of a day by hour', query: { by: ['hour'], since: end - 86_400, until: end } },
+  { title: 'figures of 90 days by day', query: { by: ['day'], since: start, until: end } },
+  { title: 'figures of 90 days by hour', query: { by: ['hour'], since: start, until: end } },
+  { title: 'figures of 90 days by model', query: { by: ['model', 'channel'], since: start, until: end } },
 ];
 
-export interface LogSearchResult {
+interface LogSearchResult {
   engine: Store['engine'];
   title: string;
-  /** Entries found, or groups. */
+  /** Number of entries or groups found. */
   total: number;
   p50Ms: number;
   p95Ms: number;
-  /** Longest time that the asking thread stood still meanwhile. */
+  /** Longest block of the event loop of the calling thread. */
   stallMs: number;
 }
 
@@ -75,7 +81,7 @@ export interface LogResults {
   exports: LogExportResult[];
 }
 
-/** Searches, adds up and exports a log of a million entries, on SQLite, and on PostgreSQL when `DATABASE_URL` names one. */
+/** Searches, aggregates and exports a log of a million entries on SQLite, and on PostgreSQL if `DATABASE_URL` is set. */
 export async function measureLogSearch({ rounds }: { rounds: number }): Promise<LogResults> {
   const measureAll = async (store: Store): Promise<LogResults> => ({
     searches: await measure(store, rounds),
@@ -93,7 +99,7 @@ export async function measureLogSearch({ rounds }: { rounds: number }): Promise<
 
 export function logSearchMarkdown({ searches: results, exports }: LogResults): string {
   const exported = table(
-    ['log export', 'engine', 'entries a second', 'stall ms'],
+    ['log export', 'engine', 'entries/s', 'stall ms'],
     exports.map(({ engine, format, rowsPerSecond, stallMs }) => [
       format,
       engine,
@@ -135,25 +141,25 @@ async function measure(store: Store, rounds: number): Promise<LogSearchResult[]>
   return results;
 }
 
-/** `ask` says how much it found. */
+/** Measures a query, which returns the number of results. */
 async function measureOne(
   { engine }: Store,
   title: string,
   rounds: number,
-  ask: () => Promise<number>,
+  query: () => Promise<number>,
 ): Promise<LogSearchResult> {
   const times: number[] = [];
   let total = 0;
   let stallMs = 0;
-  // The first ones warm up caches and compilers.
+  // The first rounds warm up caches and the compiler.
   for (let round = -3; round < rounds * 5; round += 1) {
     const watch = watchStalls();
-    const begun = performance.now();
-    total = await ask();
-    const took = performance.now() - begun;
+    const startedAt = performance.now();
+    total = await query();
+    const duration = performance.now() - startedAt;
     const stall = watch();
     if (round < 0) continue;
-    times.push(took);
+    times.push(duration);
     stallMs = Math.max(stallMs, stall);
   }
   const sorted = times.toSorted((left, right) => left - right);
@@ -161,18 +167,18 @@ async function measureOne(
   return { engine, title, total, p50Ms: at(0.5), p95Ms: at(0.95), stallMs };
 }
 
-/** Adds the log up, but for its latest entries, as between two rounds of a gateway. */
+/** Aggregates the log except its latest entries, like a gateway between two runs of its periodic task. */
 async function rollUp(store: Store): Promise<void> {
   const { id, below } = await readLogEnd(store.read);
   const end = { id: id - 5_000, below };
   for (let rolled: RolledUp = 1; rolled !== 0; ) rolled = await store.run('rollUpLog', { end, limit: 1_000 });
 }
 
-export interface LogExportResult {
+interface LogExportResult {
   engine: Store['engine'];
   format: ExportFormat;
   rowsPerSecond: number;
-  /** Longest time that the asking thread stood still meanwhile. */
+  /** Longest block of the event loop of the calling thread. */
   stallMs: number;
 }
 
@@ -180,28 +186,28 @@ async function measureExport(store: Store): Promise<LogExportResult[]> {
   const results: LogExportResult[] = [];
   for (const format of ['csv', 'jsonl'] as const) {
     const watch = watchStalls();
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { after, upTo } = await store.report('exportRange', { after: 0 });
     for (let last = after; last < upTo; )
       ({ last } = await store.report('exportPage', { after: last, upTo, format, filter: {} }));
-    const seconds = (performance.now() - begun) / 1_000;
+    const seconds = (performance.now() - startedAt) / 1_000;
     results.push({ engine: store.engine, format, rowsPerSecond: rows / seconds, stallMs: watch() });
   }
   return results;
 }
 
-/** Says how long no turn of the event loop came. */
+/** Measures the longest block of the event loop. Returns a function that stops and returns it in milliseconds. */
 function watchStalls(): () => number {
   let last = performance.now();
   let longest = 0;
   let running = true;
-  const turn = () => {
+  const tick = () => {
     const now = performance.now();
     longest = Math.max(longest, now - last);
     last = now;
-    if (running) setImmediate(turn);
+    if (running) setImmediate(tick);
   };
-  setImmediate(turn);
+  setImmediate(tick);
   return () => {
     running = false;
     return longest;
@@ -212,24 +218,24 @@ function requestId(number: number): string {
   return `req_019a${number.toString(16).padStart(28, '0')}`;
 }
 
-async function withSqlite<T>(use: (store: Store) => Promise<T>): Promise<T> {
+async function withSqlite<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-logs-'));
   const store = await openStore({ dataDir });
-  const books = new DatabaseSync(join(dataDir, 'unigate.db'), { timeout: 60_000 });
+  const database = new DatabaseSync(join(dataDir, 'unigate.db'), { timeout: 60_000 });
   const series = `(with recursive s(i) as (select 1 union all select i + 1 from s where i < ${rows}) select i from s)`;
-  for (const statement of ['drop trigger request_log_added', ...filling(series, 'printf')])
-    books.exec(statement);
-  books.exec('analyze; pragma wal_checkpoint(truncate)');
-  books.close();
+  for (const statement of ['drop trigger request_log_added', ...fillStatements(series, 'printf')])
+    database.exec(statement);
+  database.exec('analyze; pragma wal_checkpoint(truncate)');
+  database.close();
   try {
-    return await use(store);
+    return await work(store);
   } finally {
     await store.close();
     await rm(dataDir, { recursive: true });
   }
 }
 
-async function withPostgres<T>(databaseUrl: string, use: (store: Store) => Promise<T>): Promise<T> {
+async function withPostgres<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
   const schema = `bench_${Date.now()}`;
   const store = await openStore({ dataDir: '', databaseUrl, schema });
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -237,11 +243,11 @@ async function withPostgres<T>(databaseUrl: string, use: (store: Store) => Promi
   try {
     await client.query(`set search_path = ${schema}`);
     await client.query('alter table request_log disable trigger user');
-    for (const statement of filling(`(select generate_series(1, ${rows}) as i)`, 'format'))
+    for (const statement of fillStatements(`(select generate_series(1, ${rows}) as i)`, 'format'))
       await client.query(statement);
     await client.query('vacuum analyze request_log');
     await client.query('vacuum analyze log_counts');
-    return await use(store);
+    return await work(store);
   } finally {
     await store.close();
     await client.query(`drop schema ${schema} cascade`);
@@ -249,8 +255,8 @@ async function withPostgres<T>(databaseUrl: string, use: (store: Store) => Promi
   }
 }
 
-/** Statements that fill the log; `series` has a row for each entry with its number `i`. */
-function filling(series: string, engine: 'printf' | 'format'): string[] {
+/** Returns statements that fill the log. `series` has a row with the number `i` for each entry. */
+function fillStatements(series: string, engine: 'printf' | 'format'): string[] {
   const hex = engine === 'printf' ? "printf('%028x', i)" : "lpad(to_hex(i), 28, '0')";
   const padded =
     engine === 'printf' ? "printf('%02d', (i * 7919) % 30)" : "lpad(((i * 7919::bigint) % 30)::text, 2, '0')";
@@ -259,7 +265,7 @@ function filling(series: string, engine: 'printf' | 'format'): string[] {
     const name = index === keys ? 'a rare one' : `key ${index + 1} ${index % 2 === 0 ? 'odd' : 'even'}`;
     return `(${index + 1}, ${index > keys ? 3 : 2}, '${name}', 'hash ${index}', '', 1, 0, 0, 0, -1, 0)`;
   });
-  const at = `${start} + cast(i as bigint) * ${span} / ${rows + 1}`;
+  const at = `${start} + cast(i as bigint) * ${spanSeconds} / ${rows + 1}`;
   const [day, ofEntry] = engine === 'format' ? [', day', `, (${at}) / 86400`] : ['', ''];
   return [
     "insert into users (id, name, group_name, created_at) values (2, 'own', 'default', 0), (3, 'other', 'default', 0)",

@@ -10,7 +10,7 @@ import { here, killAll } from './processes.ts';
 import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
 import { machine, markdown } from './report.ts';
-import { disturbances, loadPerCore, startTargets, verdict } from './verdict.ts';
+import { findDisturbances, loadPerCore, startTargets, verdict } from './verdict.ts';
 import { measureWorkers, workersMarkdown } from './workers.ts';
 
 const relayCase = 'relay';
@@ -30,21 +30,21 @@ const caseNames = [
 ];
 
 const usage = `npm run bench -- [options]
-Measures the gateway against a proxy that checks nothing, and both against the upstream itself. Three cases run only when
-they are named: logs searches, adds up and exports a log of a million entries, on PostgreSQL too when DATABASE_URL names one;
-observe measures what metrics and traces cost a small call; workers measures a small call on two workers against one, on the
-PostgreSQL that DATABASE_URL names, with nothing pinned to a core.
+Compares the gateway with a minimal proxy, and both with direct calls to the upstream. Three cases run only if they are named:
+"logs" searches, aggregates and exports a log of a million entries, also on PostgreSQL if DATABASE_URL is set. "observe" measures
+the cost of metrics and traces for a small call. "workers" compares a small call on two workers with one worker, on the
+PostgreSQL of DATABASE_URL, without pinning processes to cores.
 
-  --case NAME          only this case (repeatable): ${caseNames.join(', ')}
-  --rounds N           interleaved rounds, default 6
-  --seconds S          length of a round, default 1
-  --processes N        raw proxies and gateways that take turns, default 3
+  --case NAME          run only this case (repeatable): ${caseNames.join(', ')}
+  --rounds N           number of interleaved rounds, default 6
+  --seconds S          duration of a round, default 1
+  --processes N        number of raw proxies and gateways, used in turn, default 3
   --connections N      keep-alive connections of the HTTP cases, default 32
   --json               print JSON instead of Markdown
-  --profile FOLDER     write CPU profiles of the gateway's threads there (slows it down)
-  --server FILE        another gateway to measure, default server/main.ts
-  --peer FILE          measures the gateway beside another one too: build/start-server.js of @portkey-ai/gateway,
-                       installed somewhere outside of this project; default: what BENCH_PEER names`;
+  --profile FOLDER     write CPU profiles of the gateway to this folder (slower)
+  --server FILE        main module of the gateway, default server/main.ts
+  --peer FILE          also compare with another gateway: build/start-server.js of @portkey-ai/gateway, installed outside
+                       of this project; default: BENCH_PEER`;
 
 const { values } = parseArgs({
   options: {
@@ -61,27 +61,27 @@ const { values } = parseArgs({
   },
 });
 
-function positive(name: 'rounds' | 'seconds' | 'connections' | 'processes'): number {
+function readPositive(name: 'rounds' | 'seconds' | 'connections' | 'processes'): number {
   const value = Number(values[name]);
   if (value > 0 && (name === 'seconds' || Number.isInteger(value))) return value;
   throw new Error(`--${name} must be a positive number, not ${values[name]}`);
 }
 
-function database(): string {
+function readDatabaseUrl(): string {
   const url = process.env.DATABASE_URL;
   if (url) return url;
-  throw new Error('--case workers needs DATABASE_URL');
+  throw new Error('--case workers requires DATABASE_URL');
 }
 
 async function run(): Promise<string> {
   const sizes = {
-    rounds: positive('rounds'),
-    seconds: positive('seconds'),
-    connections: positive('connections'),
-    processes: positive('processes'),
+    rounds: readPositive('rounds'),
+    seconds: readPositive('seconds'),
+    connections: readPositive('connections'),
+    processes: readPositive('processes'),
   };
-  const wrong = values.case?.find((name) => !caseNames.includes(name));
-  if (wrong !== undefined) throw new Error(`--case must be one of ${caseNames.join(', ')}, not ${wrong}`);
+  const unknown = values.case?.find((name) => !caseNames.includes(name));
+  if (unknown !== undefined) throw new Error(`--case must be one of ${caseNames.join(', ')}, not ${unknown}`);
   const isChosen = (name: string) => values.case?.includes(name) ?? true;
 
   const options = { ...sizes, server: values.server, profile: values.profile };
@@ -93,11 +93,11 @@ async function run(): Promise<string> {
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
   const neighbor = isChosen(neighborCase) ? await measureNeighbor(options) : [];
-  // It fills a database of a million entries, so it is run when it is asked for only.
+  // It creates a database of a million entries, so it runs only if it is named.
   const logs = values.case?.includes(logsCase) ? await measureLogSearch(options) : undefined;
   const observed = values.case?.includes(observeCase) ? await measureObserve(options) : [];
   const workers = values.case?.includes(workersCase)
-    ? await measureWorkers({ ...options, databaseUrl: database() })
+    ? await measureWorkers({ ...options, databaseUrl: readDatabaseUrl() })
     : [];
   const targets = [
     ...http.flatMap((one) => one.targets),
@@ -105,7 +105,7 @@ async function run(): Promise<string> {
     ...peerTargets(peers),
     ...neighborTargets(neighbor),
   ];
-  const disturbed = disturbances(
+  const disturbed = findDisturbances(
     load,
     http.map(({ rawSpread }) => rawSpread),
   );

@@ -1,32 +1,32 @@
 import cluster, { type Worker } from 'node:cluster';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Preloaded into every measured process: answers what it used so far, and how long its event loop stood still. */
+// Preloaded into every measured process. Reports its CPU usage, memory and longest event loop turn on request.
 
-export type Question = 'cpu' | 'turn' | 'memory';
+export type MeterQuery = 'cpu' | 'turn' | 'memory';
 
-/** User and system, in microseconds, since the process began. */
+/** User and system CPU time since the start of the process. */
 export interface CpuUsed {
   cpuMicroseconds: number;
-  /** Of the main thread alone. */
+  /** Of the main thread. */
   mainMicroseconds: number;
 }
 
-/** Of the main thread, in milliseconds. */
+/** Longest turn of the event loop of the main thread. */
 export interface LongestTurn {
-  /** As others waited. */
+  /** Wall-clock time. */
   delayMs: number;
-  /** What the thread itself worked in one turn: on a busy machine it waits for the core as well. */
+  /** CPU time of the thread. On a busy machine, the thread also waits for a core. */
   cpuMs: number;
 }
 
 const resolution = 1;
 const delays = monitorEventLoopDelay({ resolution });
-let watching = false;
+let isWatching = false;
 let maxCpu = 0;
 
 function watch(): void {
-  watching = true;
+  isWatching = true;
   delays.enable();
   let last = process.threadCpuUsage();
   setInterval(() => {
@@ -36,59 +36,59 @@ function watch(): void {
   }, resolution).unref();
 }
 
-/** After a full collection, where the process was started with --expose-gc. */
+/** Returns the resident memory, after a full garbage collection if the process has --expose-gc. */
 function resident(): { residentBytes: number } {
   globalThis.gc?.();
   return { residentBytes: process.memoryUsage.rss() };
 }
 
-/** What a worker of this process holds; nothing when it ends meanwhile. */
+/** Returns the resident memory of a worker, or 0 if it exits. */
 function residentOf(worker: Worker): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
-  const heard = (answer: unknown) => {
-    if (typeof answer === 'object' && answer !== null && 'residentBytes' in answer)
-      resolve(Number(answer.residentBytes));
+  const onMessage = (message: unknown) => {
+    if (typeof message === 'object' && message !== null && 'residentBytes' in message)
+      resolve(Number(message.residentBytes));
   };
-  const gone = () => resolve(0);
+  const onExit = () => resolve(0);
   worker
-    .on('message', heard)
-    .on('exit', gone)
-    .send('memory' satisfies Question);
-  return promise.finally(() => worker.off('message', heard).off('exit', gone));
+    .on('message', onMessage)
+    .on('exit', onExit)
+    .send('memory' satisfies MeterQuery);
+  return promise.finally(() => worker.off('message', onMessage).off('exit', onExit));
 }
 
-/** What this process and its workers hold. */
-async function withWorkers(): Promise<{ residentBytes: number }> {
+/** Returns the resident memory of this process and its workers. */
+async function residentTotal(): Promise<{ residentBytes: number }> {
   const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-  const theirs = await Promise.all(workers.map(residentOf));
-  return { residentBytes: theirs.reduce((sum, one) => sum + one, resident().residentBytes) };
+  const workerBytes = await Promise.all(workers.map(residentOf));
+  return { residentBytes: workerBytes.reduce((sum, one) => sum + one, resident().residentBytes) };
 }
 
-// A worker's channel is its primary's, which asks it for the benchmark.
+// The primary forwards queries to its workers.
 if (cluster.isWorker) {
-  process.on('message', (question) => {
-    if (question === 'memory') process.send?.(resident());
+  process.on('message', (query) => {
+    if (query === 'memory') process.send?.(resident());
   });
 } else {
-  process.on('message', (question: Question) => {
-    if (question === 'cpu') {
+  process.on('message', (query: MeterQuery) => {
+    if (query === 'cpu') {
       const { user, system } = process.cpuUsage();
       const main = process.threadCpuUsage();
       const used: CpuUsed = { cpuMicroseconds: user + system, mainMicroseconds: main.user + main.system };
       process.send?.(used);
       return;
     }
-    if (question === 'memory') {
-      void withWorkers().then((all) => process.send?.(all));
+    if (query === 'memory') {
+      void residentTotal().then((all) => process.send?.(all));
       return;
     }
-    if (!watching) watch();
+    if (!isWatching) watch();
     const turn: LongestTurn = { delayMs: Math.max(0, delays.max / 1e6 - resolution), cpuMs: maxCpu / 1000 };
     delays.reset();
     maxCpu = 0;
     process.send?.(turn);
   });
   process.on('disconnect', () => process.exit(1));
-  // It must not keep the process alive.
+  // The channel must not keep the process alive.
   process.channel?.unref();
 }

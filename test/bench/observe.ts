@@ -18,7 +18,7 @@ export interface ObserveOptions {
   server: string;
 }
 
-/** What it costs to be observed: medians over rounds of the ratio to the gateway of which nothing is measured. */
+/** Cost of metrics and traces: medians of the ratio to a gateway without them. */
 export interface ObserveResult {
   kind: Kind;
   /** CPU of a small call, in microseconds. */
@@ -27,38 +27,38 @@ export interface ObserveResult {
   requestsRatio: number;
 }
 
-/** Longest share of a small call that it may cost. */
-const target = 0.03;
+/** Maximum relative cost for a small call. */
+const maxOverhead = 0.03;
 const warmUpSeconds = 4;
 
-/** Measures a small call with metrics and traces on against off, interleaved. Spans are sent to a collector. */
+/** Measures a small call with and without metrics and traces, interleaved. Spans are sent to a collector. */
 export async function measureObserve(options: ObserveOptions): Promise<ObserveResult[]> {
   const [bench] = cases;
   if (bench === undefined) throw new Error('there is no small call');
   const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'others' });
   const collector = await ServerProcess.start({ module: here('collector.ts'), core: 'others' });
   const load = new LoadProcess<LoadRequest, LoadResult>('load.ts');
-  const everything = { METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin };
+  const metricsAndTraces = { METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin };
   const environments: Record<Kind, Record<string, string>> = {
     nothing: {},
     metrics: { METRICS_PORT: '0' },
     'metrics, 1 of 20 traces': {
-      ...everything,
+      ...metricsAndTraces,
       OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.05',
     },
-    'metrics, every trace': everything,
+    'metrics, every trace': metricsAndTraces,
   };
   const gateways = ofEach<RunningGateway>();
-  const answers = new Map<ServerProcess, number>();
+  const responseCounts = new Map<ServerProcess, number>();
   const request = requestText(bench);
   const round = async (server: ServerProcess, bodyBytes: number, seconds: number) => {
     const before = await server.cpuMicroseconds();
     const { port } = server;
     const result = await load.run({ port, request, connections: options.connections, seconds, bodyBytes });
     const cpu = (await server.cpuMicroseconds()) - before;
-    answers.set(server, (answers.get(server) ?? 0) + result.answers);
-    return { cpu: cpu / result.answers, requests: result.answers / result.seconds };
+    responseCounts.set(server, (responseCounts.get(server) ?? 0) + result.responses);
+    return { cpu: cpu / result.responses, requests: result.responses / result.seconds };
   };
   try {
     let length = 0;
@@ -73,13 +73,13 @@ export async function measureObserve(options: ObserveOptions): Promise<ObserveRe
         );
         gateways[kind].push(gateway);
         length = await checkOne(kind, gateway.server, bench);
-        answers.set(gateway.server, 1);
+        responseCounts.set(gateway.server, 1);
         await round(gateway.server, length, warmUpSeconds);
       }
     }
     const measured = ofEach<{ cpu: number; requests: number }>();
     for (let index = 0; index < options.rounds * options.processes; index += 1) {
-      // Each kind has its turn at the beginning.
+      // Rotates the order of the kinds.
       for (let step = 0; step < kinds.length; step += 1) {
         const kind = kinds[(index + step) % kinds.length] ?? 'nothing';
         const gateway = gateways[kind][Math.floor(index / options.rounds)];
@@ -87,8 +87,8 @@ export async function measureObserve(options: ObserveOptions): Promise<ObserveRe
       }
     }
     for (const gateway of kinds.flatMap((kind) => gateways[kind])) {
-      const given = answers.get(gateway.server) ?? 0;
-      await gateway.stop({ answers: given, charged: given * characters });
+      const count = responseCounts.get(gateway.server) ?? 0;
+      await gateway.stop({ responses: count, charged: count * characters });
     }
     await Promise.all([upstream.stop(), collector.stop(), load.stop()]);
     return kinds.map((kind) => {
@@ -116,7 +116,11 @@ export function observeMarkdown(results: readonly ObserveResult[]): string {
     cpuMicroseconds.toFixed(0),
     `${((cpuRatio - 1) * 100).toFixed(1)} %`,
     `${((requestsRatio - 1) * 100).toFixed(1)} %`,
-    kind === 'nothing' ? '' : cpuRatio <= 1 + target ? 'reached' : `missed, at most ${target * 100} %`,
+    kind === 'nothing'
+      ? ''
+      : cpuRatio <= 1 + maxOverhead
+        ? 'reached'
+        : `missed, at most ${maxOverhead * 100} %`,
   ]);
-  return table(['a small call, with', 'CPU, µs', 'more CPU', 'more requests a second', 'target'], rows);
+  return table(['a small call, with', 'CPU, µs', 'more CPU', 'more requests/s', 'target'], rows);
 }

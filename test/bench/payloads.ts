@@ -1,17 +1,17 @@
-/** What the stub upstream answers, in the native form, and what a client must get to see of it. */
+// Responses of the stub upstream in the native format, and the responses that a client expects.
 
 const requestId = '3f0c5a8e-91d2-4b67-8a55-0c2f6e7d1b94';
 const expiresAt = 4_102_444_800;
 
-/** One billing character each. */
+/** Each character is one billing character. */
 const sentence = 'The gateway carries this sentence upstream and brings the spoken answer back. ';
 
-/** `length` characters of English text. */
+/** Returns English text of `length` characters. */
 export function speakable(length: number): string {
   return sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length - 1) + '.';
 }
 
-/** The reply of both native routes without a stream. */
+/** Returns the response of both native routes without a stream. */
 export function speechReply(audioUrl: string, characters: number): object {
   return {
     request_id: requestId,
@@ -23,7 +23,7 @@ export function speechReply(audioUrl: string, characters: number): object {
   };
 }
 
-/** A small reply of the route that other gateways have. */
+/** Returns a small response of the chat route of other gateways. */
 export function chatReply(): object {
   const message = { role: 'assistant', content: 'The answer is spoken.' };
   return {
@@ -36,14 +36,14 @@ export function chatReply(): object {
   };
 }
 
-/** 100 KB that do not compress and are the same in every process. */
+/** 100 KB of incompressible data, the same in every process. */
 export const audioFile: Buffer = pseudoRandom(100 * 1024);
 
 const eventCount = 100;
-/** Bytes of audio in an event: 1.4 KB as Base64. */
-const eventAudio = 1050;
+/** Audio per event: 1.4 KB as Base64. */
+const eventAudioBytes = 1050;
 
-/** Native events, each as the text of one event: a sentence's begin, its audio, its end, and the last one. */
+/** Returns the text of native events: the begin of a sentence, its audio, its end, and the last event. */
 export function speechEvents(audioUrl: string, characters: number): string[] {
   const audio = { id: `audio_${requestId}`, expires_at: expiresAt };
   const running = (type: string, data: string, more: object = {}) => ({
@@ -57,13 +57,13 @@ export function speechEvents(audioUrl: string, characters: number): string[] {
     },
   });
   const text = speakable(characters);
-  const pieces = Array.from({ length: eventCount - 3 }, (_, index) => {
-    const from = (index * eventAudio) % (audioFile.length - eventAudio);
-    return running('sentence-synthesis', audioFile.subarray(from, from + eventAudio).toString('base64'));
+  const audioEvents = Array.from({ length: eventCount - 3 }, (_, index) => {
+    const from = (index * eventAudioBytes) % (audioFile.length - eventAudioBytes);
+    return running('sentence-synthesis', audioFile.subarray(from, from + eventAudioBytes).toString('base64'));
   });
   const events = [
     running('sentence-begin', '', { original_text: text }),
-    ...pieces,
+    ...audioEvents,
     { ...running('sentence-end', '', { original_text: text }), usage: { characters } },
     {
       request_id: requestId,

@@ -9,8 +9,8 @@ import { table } from './report.ts';
 import { checkOne, requestText } from './rounds.ts';
 import { median, type Target, target } from './verdict.ts';
 
-/** Times as many requests a second as the peer. */
-const times = 8;
+/** Target ratio of requests per second to the peer. */
+const minRatio = 8;
 const warmUpSeconds = 5;
 
 export interface PeerOptions {
@@ -18,34 +18,34 @@ export interface PeerOptions {
   seconds: number;
   connections: number;
   server: string;
-  /** The main module of the peer, `build/start-server.js` of `@portkey-ai/gateway`, wherever it is installed. */
+  /** Main module of the peer: `build/start-server.js` of `@portkey-ai/gateway`. */
   peer: string;
 }
 
 export interface PeerResult {
   title: string;
-  /** Gateway over peer, the median of the rounds' ratios; undefined where the peer does not answer. */
+  /** Gateway relative to peer, median over the rounds. Undefined if the peer returns an error. */
   ratios: { requestsPerSecond: number; cpu: number } | undefined;
   peerStatus: number;
 }
 
-/** The peer's own call for each of ours, at its own paths: it calls upstream once and keeps no books. */
-const calls = (upstream: string): readonly { ours: string; theirs: PeerCall }[] => {
+/** Returns the equivalent calls of the peer at its own paths. It calls the upstream once and has no ledger. */
+const calls = (upstream: string): readonly { caseName: string; peerCall: PeerCall }[] => {
   const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${upstream}/v1` };
   const message = { role: 'user', content: speakable(characters) };
   const speech = { model: 'x', input: speakable(characters), voice: 'x' };
   return [
     {
-      ours: 'json',
-      theirs: { path: '/v1/chat/completions', headers, body: { model: 'x', messages: [message] } },
+      caseName: 'json',
+      peerCall: { path: '/v1/chat/completions', headers, body: { model: 'x', messages: [message] } },
     },
-    { ours: 'audio', theirs: { path: '/v1/audio/speech', headers, body: speech } },
+    { caseName: 'audio', peerCall: { path: '/v1/audio/speech', headers, body: speech } },
   ];
 };
 
 type PeerCall = Pick<BenchCase, 'path' | 'headers' | 'body'>;
 
-/** Measures the gateway side by side with another one written in TypeScript, as far as that answers. */
+/** Compares the gateway with another one written in TypeScript. */
 export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
   const { rounds, seconds, connections, server, peer } = options;
   const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'others' });
@@ -57,20 +57,20 @@ export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
     arguments: [`--port=${await freePort()}`, '--headless'],
     ready: /(http:\/\/localhost:\d+)/,
   });
-  let answers = 0;
+  let responses = 0;
   try {
     const results: PeerResult[] = [];
-    for (const { ours, theirs } of calls(upstream.origin)) {
-      const bench = cases.find(({ name }) => name === ours);
-      if (bench === undefined) throw new Error(`there is no case ${ours}`);
-      const probe = await ask(other, theirs);
+    for (const { caseName, peerCall } of calls(upstream.origin)) {
+      const bench = cases.find(({ name }) => name === caseName);
+      if (bench === undefined) throw new Error(`there is no case ${caseName}`);
+      const probe = await send(other, peerCall);
       const { title } = bench;
       if (probe.status !== 200) {
         results.push({ title, ratios: undefined, peerStatus: probe.status });
         continue;
       }
       const bodyBytes = await checkOne('the gateway', gateway.server, bench);
-      answers += 1;
+      responses += 1;
       const round = async (of: ServerProcess, call: PeerCall, bytes: number, length: number) => {
         const before = await of.cpuMicroseconds();
         const result = await load.run({
@@ -80,16 +80,16 @@ export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
           seconds: length,
           bodyBytes: bytes,
         });
-        if (of === gateway.server) answers += result.answers;
+        if (of === gateway.server) responses += result.responses;
         const cpu = (await of.cpuMicroseconds()) - before;
-        return { requests: result.answers / result.seconds, cpu: cpu / result.answers };
+        return { requests: result.responses / result.seconds, cpu: cpu / result.responses };
       };
       await round(gateway.server, bench, bodyBytes, warmUpSeconds);
-      await round(other, theirs, probe.bytes, warmUpSeconds);
+      await round(other, peerCall, probe.bytes, warmUpSeconds);
       const pairs = [];
       for (let index = 0; index < rounds; index += 1) {
-        const own = await round(gateway.server, bench, bodyBytes, seconds);
-        pairs.push({ own, peer: await round(other, theirs, probe.bytes, seconds) });
+        const gatewayRound = await round(gateway.server, bench, bodyBytes, seconds);
+        pairs.push({ own: gatewayRound, peer: await round(other, peerCall, probe.bytes, seconds) });
       }
       const ratios = {
         requestsPerSecond: median(pairs.map((pair) => pair.own.requests / pair.peer.requests)),
@@ -97,7 +97,7 @@ export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
       };
       results.push({ title, ratios, peerStatus: 200 });
     }
-    await gateway.stop({ answers, charged: answers * characters });
+    await gateway.stop({ responses, charged: responses * characters });
     await Promise.all([upstream.stop(), other.stop(), load.stop()]);
     return results;
   } finally {
@@ -105,7 +105,7 @@ export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
   }
 }
 
-async function ask(server: ServerProcess, { path, headers, body }: PeerCall) {
+async function send(server: ServerProcess, { path, headers, body }: PeerCall) {
   const answer = await request(server.origin + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer x', ...headers },
@@ -118,13 +118,13 @@ export function peerTargets(results: readonly PeerResult[]): Target[] {
   return results.flatMap(({ title, ratios }) =>
     ratios === undefined
       ? []
-      : [target(`${title}: requests/s, gateway / peer`, ratios.requestsPerSecond, 'at least', times)],
+      : [target(`${title}: requests/s, gateway / peer`, ratios.requestsPerSecond, 'at least', minRatio)],
   );
 }
 
 export function peerMarkdown(results: readonly PeerResult[]): string {
   return table(
-    ['gateway / peer', 'requests/s', 'CPU per request', 'the peer answers'],
+    ['gateway / peer', 'requests/s', 'CPU per request', 'status of the peer'],
     results.map(({ title, ratios, peerStatus }) => [
       title,
       ratios?.requestsPerSecond.toFixed(2) ?? '',

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
 import { systemTimers } from '../../server/lib/timers.ts';
@@ -9,20 +9,20 @@ import { Tasks } from '../../server/tasks/tasks.ts';
 import { defaultTiming } from '../../server/tasks/timing.ts';
 import { channelTo } from '../support/upstream.ts';
 
-/** What a node of `poller-nodes.ts` is started with. */
-export interface NodeStart {
+/** Options of a node of `poller-nodes.ts`. */
+export interface NodeOptions {
   id: string;
   store: StoreOptions;
   channels: readonly string[];
 }
 
-/** What it tells each second: how late each poll was, in milliseconds, by the task. */
-export type NodeWord = { late: [task: string, ms: number][]; cpuMs: number };
+/** Report of a node every second: the delay of each poll in milliseconds, by task. */
+export type NodeReport = { delays: [task: string, ms: number][]; cpuMs: number };
 
-/** Milliseconds of an upstream's answer, from and to. */
-const latency = [30, 70] as const;
+/** Minimum and maximum latency of an upstream response. */
+const latencyMs = [30, 70] as const;
 
-const { id, store: options, channels: names } = JSON.parse(process.argv[2] ?? '') as NodeStart;
+const { id, store: options, channels: names } = JSON.parse(process.argv[2] ?? '') as NodeOptions;
 const store = await openStore(options);
 const logger = pino({ level: 'error' });
 const heartbeat = new Heartbeat({ store, id, logger, timers: systemTimers, clock: Date.now });
@@ -31,7 +31,7 @@ const channels = new Channels(
   names.map((name) => channelTo('http://127.0.0.1:9', { name })),
   Date.now,
 );
-let late: NodeWord['late'] = [];
+let delays: NodeReport['delays'] = [];
 const tasks = new Tasks({
   store,
   owner: id,
@@ -41,9 +41,9 @@ const tasks = new Tasks({
       {
         submit: ({ id: task }) => Promise.resolve({ upstreamId: `up-${task}` }),
         async poll({ id: task, polledAt }) {
-          // Without jitter, and at the longest interval from the start.
-          late.push([task, systemTimers.monotonic() - (polledAt ?? 0) - defaultTiming.maxPollMs]);
-          await pause(latency[0] + Math.random() * (latency[1] - latency[0]));
+          // The interval has no jitter and is at its maximum from the start.
+          delays.push([task, systemTimers.monotonic() - (polledAt ?? 0) - defaultTiming.maxPollMs]);
+          await delay(latencyMs[0] + Math.random() * (latencyMs[1] - latencyMs[0]));
           return { state: 'in_progress', progress: 50 };
         },
       },
@@ -59,6 +59,6 @@ let cpu = process.cpuUsage();
 setInterval(() => {
   const used = process.cpuUsage(cpu);
   cpu = process.cpuUsage();
-  process.send?.({ late, cpuMs: Math.round((used.user + used.system) / 1_000) } satisfies NodeWord);
-  late = [];
+  process.send?.({ delays, cpuMs: Math.round((used.user + used.system) / 1_000) } satisfies NodeReport);
+  delays = [];
 }, 1_000);

@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { systemTimers } from '../../server/lib/timers.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { defaultTiming } from '../../server/tasks/timing.ts';
 import { makeToken } from '../store/books.ts';
-import type { NodeStart, NodeWord } from './poller-node.ts';
+import type { NodeOptions, NodeReport } from './poller-node.ts';
 import { here } from './processes.ts';
 
-/** Seconds before measuring. */
-const settling = 20;
+/** Seconds before the measurement. */
+const warmUpSeconds = 20;
 
 /**
- * How late polls are with tasks in flight on several gateways of one PostgreSQL database, each in a process of its own, and how
- * soon those of one that is killed go on. All tasks are at the longest interval, spread over it.
+ * Measures the delay of polls on several gateways that share a PostgreSQL database, each in a separate process, and how soon
+ * the others take over the tasks of a killed one. All tasks are at the maximum interval, spread evenly over it.
  */
 export async function benchNodes(
   databaseUrl: string,
@@ -35,40 +35,40 @@ export async function benchNodes(
   const client = new pg.Client({ connectionString: databaseUrl, options: `-c search_path=${schema}` });
   await client.connect();
   const children = new Map<string, ChildProcess>();
-  let late: NodeWord['late'] = [];
+  let delays: NodeReport['delays'] = [];
   let cpuMs = 0;
   try {
     const token = await makeToken(store, { remainQuota: 1_000_000_000 });
-    await fill(client, token, tasks, channels);
+    await insertTasks(client, token, tasks, channels);
     for (let node = 0; node < nodes; node += 1) {
-      const start: NodeStart = { id: `node ${node}`, store: options, channels };
+      const start: NodeOptions = { id: `node ${node}`, store: options, channels };
       const child = spawn(process.execPath, [here('poller-node.ts'), JSON.stringify(start)], {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });
-      child.on('message', (word: NodeWord) => {
-        for (const one of word.late) late.push(one);
-        cpuMs += word.cpuMs;
+      child.on('message', (report: NodeReport) => {
+        for (const one of report.delays) delays.push(one);
+        cpuMs += report.cpuMs;
       });
       children.set(start.id, child);
     }
-    await pause(settling * 1_000);
-    const report = (phase: string, without: ReadonlySet<string> = new Set()) => {
-      const ms = late.flatMap(([id, one]) => (without.has(id) ? [] : one));
+    await delay(warmUpSeconds * 1_000);
+    const printReport = (phase: string, exclude: ReadonlySet<string> = new Set()) => {
+      const ms = delays.flatMap(([id, one]) => (exclude.has(id) ? [] : one));
       console.log(
         [
           phase,
           `${ms.length} polls, ${Math.round(ms.length / seconds)}/s`,
-          ...howLate(ms),
+          ...describeDelays(ms),
           `cpu of all nodes ${Math.round(cpuMs / seconds / 10)} %`,
         ].join(' | '),
       );
-      late = [];
+      delays = [];
       cpuMs = 0;
     };
-    late = [];
+    delays = [];
     cpuMs = 0;
-    await pause(seconds * 1_000);
-    report(`${nodes} nodes`);
+    await delay(seconds * 1_000);
+    printReport(`${nodes} nodes`);
     if (!kill) return;
     const [victim, child] = [...children][0] ?? [];
     child?.kill('SIGKILL');
@@ -77,23 +77,23 @@ export async function benchNodes(
       victim,
     ]);
     const orphans = rows.map(({ id }) => id);
-    const waiting = async () => {
+    const hasUnpolled = async () => {
       const text = 'select 1 from tasks where id = any($1) and polled_at <= $2 limit 1';
       return (await client.query(text, [orphans, killedAt])).rows.length > 0;
     };
-    while (await waiting()) await pause(100);
-    const movedAfter = systemTimers.monotonic() - killedAt;
-    await pause(Math.max(0, seconds * 1_000 - movedAfter));
+    while (await hasUnpolled()) await delay(100);
+    const recoveryMs = systemTimers.monotonic() - killedAt;
+    await delay(Math.max(0, seconds * 1_000 - recoveryMs));
     console.log(
-      `one killed with ${orphans.length} tasks in hand: the last of them was polled after ${movedAfter} ms`,
+      `killed a node with ${orphans.length} leased tasks: the last of them was polled after ${recoveryMs} ms`,
     );
-    report('the others', new Set(orphans));
+    printReport('the others', new Set(orphans));
   } finally {
     for (const child of children.values()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
-      const ended = once(child, 'exit');
+      const exited = once(child, 'exit');
       child.kill('SIGKILL');
-      await ended;
+      await exited;
     }
     await client.query(`drop schema ${schema} cascade`);
     await client.end();
@@ -101,26 +101,26 @@ export async function benchNodes(
   }
 }
 
-/** How late polls were, by their milliseconds, in words. */
-export function howLate(late: readonly number[]): string[] {
-  const sorted = late.toSorted((left, right) => left - right);
+/** Describes the delays of polls in milliseconds. */
+export function describeDelays(delays: readonly number[]): string[] {
+  const sorted = delays.toSorted((left, right) => left - right);
   const at = (share: number) =>
     Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
-  const inTime = sorted.filter((ms) => ms <= 1_000).length / Math.max(1, sorted.length);
+  const shareInTime = sorted.filter((ms) => ms <= 1_000).length / Math.max(1, sorted.length);
   return [
-    `late ms p50 ${at(0.5)} p95 ${at(0.95)} p99 ${at(0.99)} max ${at(1)}`,
-    `${(inTime * 100).toFixed(2)} % within 1 s`,
+    `delay ms p50 ${at(0.5)} p95 ${at(0.95)} p99 ${at(0.99)} max ${at(1)}`,
+    `${(shareInTime * 100).toFixed(2)} % within 1 s`,
   ];
 }
 
-/** Tasks that providers are at work on, as if each had just been polled, evenly over the longest interval. */
-async function fill(
+/** Inserts tasks in progress whose next polls are spread evenly over the maximum interval. */
+async function insertTasks(
   client: pg.Client,
   token: { id: number; userId: number },
   count: number,
   channels: readonly string[],
 ): Promise<void> {
-  const begin = systemTimers.monotonic() + 5_000;
+  const startsAt = systemTimers.monotonic() + 5_000;
   await client.query(
     `insert into tasks (id, request_id, user_id, token_id, operation, format, driver, model, unit, channel,
       upstream_id, state, progress, facts, expected_units, rate, created_at, updated_at, asked_at, deadline_at,
@@ -129,7 +129,7 @@ async function fill(
       ($3::text[])[1 + n % $4], 'up-' || n, 'in_progress', 1, '{"prompt":"a kite over the sea"}', 5, 1, $5, $5, $5,
       $5 + 86400000::bigint, $5 - $6 + n * $6 / $7, $5 + n * $6 / $7, $6, 0, 1
     from generate_series(0, $7::bigint - 1) as n`,
-    [token.userId, token.id, channels, channels.length, begin, defaultTiming.maxPollMs, count],
+    [token.userId, token.id, channels, channels.length, startsAt, defaultTiming.maxPollMs, count],
   );
   await client.query('analyze tasks');
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -17,19 +17,19 @@ import type { TaskDriver } from '../../server/tasks/driver.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { channelTo } from '../support/upstream.ts';
-import { benchNodes, howLate } from './poller-nodes.ts';
+import { benchNodes, describeDelays } from './poller-nodes.ts';
 import { cores } from './processes.ts';
 
-// How late polls are with many tasks in flight: npm run bench:tasks -- [--tasks 10000] [--rate 200] [--seconds 60]
-// [--channels 4]. With DATABASE_URL it runs on PostgreSQL, in a schema of its own, and there with --nodes 3 on several gateways, of
-// which --kill kills one.
+// Measures the delay of polls with many tasks in progress: npm run bench:tasks -- [--tasks 10000] [--rate 200] [--seconds 60]
+// [--channels 4]. With DATABASE_URL, it runs on PostgreSQL in a temporary schema. There, --nodes 3 starts several gateways and
+// --kill kills one.
 
 const { values } = parseArgs({
   options: {
     tasks: { type: 'string', default: '10000' },
-    /** New tasks a second until all are there. */
+    /** New tasks per second until all are created. */
     rate: { type: 'string', default: '200' },
-    /** Of measuring when all are there. */
+    /** Duration of the measurement after all are created. */
     seconds: { type: 'string', default: '60' },
     channels: { type: 'string', default: '4' },
     nodes: { type: 'string', default: '1' },
@@ -41,45 +41,45 @@ const rate = Number(values.rate);
 const seconds = Number(values.seconds);
 const channelNames = Array.from({ length: Number(values.channels) }, (_, index) => `channel-${index}`);
 
-/** Milliseconds of an upstream's answer, from and to. */
-const latency = [30, 70] as const;
-/** Milliseconds that a task takes, from and to. */
-const life = [60_000, 300_000] as const;
+/** Minimum and maximum latency of an upstream response. */
+const latencyMs = [30, 70] as const;
+/** Minimum and maximum duration of a task. */
+const taskDurationMs = [60_000, 300_000] as const;
 
-const between = ([from, to]: readonly [number, number]) => from + Math.random() * (to - from);
+const randomBetween = ([from, to]: readonly [number, number]) => from + Math.random() * (to - from);
 
 const nodes = Number(values.nodes);
 if (nodes > 1) {
   const url = process.env.DATABASE_URL;
-  if (url === undefined) throw new Error('--nodes needs DATABASE_URL');
+  if (url === undefined) throw new Error('--nodes requires DATABASE_URL');
   await benchNodes(url, { nodes, tasks: count, seconds, channels: channelNames, kill: values.kill });
   process.exit();
 }
 
 if (cores !== undefined && process.env.BENCH_PINNED === undefined) {
-  const self = [process.execPath, '--expose-gc', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const command = [process.execPath, '--expose-gc', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const env = { ...process.env, BENCH_PINNED: cores.measured };
-  const { status } = spawnSync('taskset', ['-c', cores.measured, ...self], { stdio: 'inherit', env });
+  const { status } = spawnSync('taskset', ['-c', cores.measured, ...command], { stdio: 'inherit', env });
   process.exit(status ?? 1);
 }
 
-/** When each task is due, as the engine itself wrote it. */
+/** Due time of each task, as recorded by the task engine. */
 const due = new Map<string, number>();
-let lateness: number[] = [];
-/** How long each command took, in milliseconds, by its name. */
+let delays: number[] = [];
+/** Durations of store commands in milliseconds, by name. */
 const commands = new Map<string, number[]>();
 const endAt = new Map<string, number>();
 let finished = 0;
 
 const driver: TaskDriver = {
   async submit({ id }) {
-    await pause(between(latency));
-    endAt.set(id, Date.now() + between(life));
+    await delay(randomBetween(latencyMs));
+    endAt.set(id, Date.now() + randomBetween(taskDurationMs));
     return { upstreamId: `up-${id}` };
   },
   async poll({ id }) {
-    lateness.push(systemTimers.monotonic() - (due.get(id) ?? 0));
-    await pause(between(latency));
+    delays.push(systemTimers.monotonic() - (due.get(id) ?? 0));
+    await delay(randomBetween(latencyMs));
     const left = (endAt.get(id) ?? 0) - Date.now();
     if (left <= 0) return { state: 'completed', result: { url: 'https://files.example/clip.mp4' } };
     return { state: 'in_progress', progress: Math.max(0, 90 - left / 3_000) };
@@ -97,11 +97,11 @@ const store: Store = {
     if (name === 'recordPolls') for (const { id, nextPollAt } of polls) due.set(id, nextPollAt);
     const { id, nextPollAt } = args as unknown as { id: string; nextPollAt: number };
     if (name === 'acceptTask') due.set(id, nextPollAt);
-    const begun = Date.now();
+    const startedAt = Date.now();
     const result = opened.run(name, args);
     const done = () => {
       const durations = commands.get(name) ?? [];
-      durations.push(Date.now() - begun);
+      durations.push(Date.now() - startedAt);
       commands.set(name, durations);
     };
     result.then(done, done);
@@ -121,8 +121,8 @@ const channels = new Channels(
   channelNames.map((name) => channelTo('http://127.0.0.1:9', { name })),
   Date.now,
 );
-let made = 0;
-let running = true;
+let created = 0;
+let isRunning = true;
 const tasks = new Tasks({
   store,
   drivers: new Map([['bench', driver]]),
@@ -134,15 +134,15 @@ const tasks = new Tasks({
     finished += 1;
     due.delete(id);
     endAt.delete(id);
-    // As many as before stay in flight.
-    if (running) void submit();
+    // Replaces the finished task.
+    if (isRunning) void submit();
   },
 });
 
 function submit() {
-  const channel = channels.named(channelNames[made % channelNames.length] ?? '');
-  made += 1;
-  const order: TaskCreation = {
+  const channel = channels.named(channelNames[created % channelNames.length] ?? '');
+  created += 1;
+  const creation: TaskCreation = {
     requestId: randomUUID(),
     caller: {
       tokenId: token.id,
@@ -161,7 +161,7 @@ function submit() {
     facts: { prompt: 'a kite over the sea', seconds: '5', size: '720P' },
     expectedUnits: 5,
   };
-  return tasks.submit(order);
+  return tasks.submit(creation);
 }
 
 let cpuBefore = process.cpuUsage();
@@ -176,8 +176,8 @@ function report(phase: string): void {
     [
       phase.padEnd(10),
       `${due.size} in flight`,
-      `${Math.round((lateness.length / elapsed) * 1_000)} polls/s`,
-      ...howLate(lateness),
+      `${Math.round((delays.length / elapsed) * 1_000)} polls/s`,
+      ...describeDelays(delays),
       `cpu ${Math.round(((cpu.user + cpu.system) / 1_000 / elapsed) * 100)} %`,
       `heap ${Math.round(heapUsed / 2 ** 20)} MB rss ${Math.round(rss / 2 ** 20)} MB`,
       `${finished} done`,
@@ -188,7 +188,7 @@ function report(phase: string): void {
     ].join(' | '),
   );
   commands.clear();
-  lateness = [];
+  delays = [];
   cpuBefore = process.cpuUsage();
   timeBefore = Date.now();
 }
@@ -199,18 +199,18 @@ console.log(
 await tasks.start();
 const startedAt = Date.now();
 const submitting: Promise<unknown>[] = [];
-while (made < count) {
-  const wanted = Math.min(count, Math.ceil(((Date.now() - startedAt) / 1_000) * rate));
-  while (made < wanted) submitting.push(submit());
-  await pause(10);
+while (created < count) {
+  const target = Math.min(count, Math.ceil(((Date.now() - startedAt) / 1_000) * rate));
+  while (created < target) submitting.push(submit());
+  await delay(10);
 }
 await Promise.all(submitting);
-report('filling');
+report('creating');
 for (let slice = 1; slice <= Math.ceil(seconds / 10); slice += 1) {
-  await pause(10_000);
+  await delay(10_000);
   report(`${slice * 10} s`);
 }
-running = false;
+isRunning = false;
 await tasks.stop();
 await channels.close();
 await store.close();

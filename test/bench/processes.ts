@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { CpuUsed, LongestTurn, Question } from './meter.ts';
+import type { CpuUsed, LongestTurn, MeterQuery } from './meter.ts';
 
-/** The cores for the process under test and for everything else; undefined where processes cannot be pinned. */
+/** The cores for the process under test and for all others. Undefined if processes cannot be pinned. */
 export const cores: { measured: string; others: string } | undefined = findCores();
 
 function findCores() {
@@ -28,7 +28,7 @@ function findCores() {
 
 const running = new Set<ChildProcess>();
 
-/** Ends whatever is still running, at once. */
+/** Kills all running processes. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
@@ -36,12 +36,12 @@ export function killAll(): void {
 interface StartOptions {
   /** Module in this folder, or a path. */
   module: string;
-  /** `all`: wherever the system puts it. */
+  /** `all`: not pinned. */
   core: 'measured' | 'others' | 'all';
   arguments?: readonly string[];
   nodeOptions?: readonly string[];
   environment?: Readonly<Record<string, string>>;
-  /** Finds the origin in the line that says that it is ready; default: `listening on http://…`. */
+  /** Extracts the origin from the line that reports readiness. Default: `listening on http://…`. */
   ready?: RegExp;
 }
 
@@ -66,33 +66,33 @@ function start({
   return child;
 }
 
-/** The next message of a process. @throws Error when it ends instead. */
+/** Waits for the next message of a process. @throws Error if it exits instead */
 async function nextMessage(child: ChildProcess): Promise<unknown> {
-  const heard = new AbortController();
-  const { signal } = heard;
+  const settled = new AbortController();
+  const { signal } = settled;
   const ended = async () => {
     const [code, name] = (await once(child, 'exit', { signal })) as [number | null, string | null];
-    throw new Error(`a process of the benchmark ended with ${code ?? name}`);
+    throw new Error(`a benchmark process exited with ${code ?? name}`);
   };
   try {
     const [message] = (await Promise.race([once(child, 'message', { signal }), ended()])) as [unknown];
     return message;
   } finally {
-    heard.abort();
+    settled.abort();
   }
 }
 
-/** The path of a module in this folder. */
+/** Returns the path of a module in this folder. */
 export function here(module: string): string {
   return fileURLToPath(new URL(module, import.meta.url));
 }
 
-/** A server of the benchmark in a process of its own. */
+/** A server in a separate process. */
 export class ServerProcess {
   readonly origin: string;
-  /** From its start until it was ready. */
+  /** Duration from its start until it was ready. */
   readonly startedMs: number;
-  /** Resolves when it has ended, whatever the reason, with its exit code or signal. */
+  /** Resolves with the exit code or signal when it has exited. */
   readonly ended: Promise<number | string | null>;
   readonly #child: ChildProcess;
 
@@ -103,9 +103,9 @@ export class ServerProcess {
     this.startedMs = startedMs;
   }
 
-  /** Resolves once the process has printed where it listens. */
+  /** Starts a process. Resolves when it listens. */
   static async start(options: StartOptions): Promise<ServerProcess> {
-    const began = performance.now();
+    const startedAt = performance.now();
     const { ready = /listening on (http:\S+)/ } = options;
     const meter = ['--import', new URL('meter.ts', import.meta.url).href];
     const child = start({ ...options, nodeOptions: [...meter, ...(options.nodeOptions ?? [])] });
@@ -116,9 +116,9 @@ export class ServerProcess {
       const origin = ready.exec(line)?.[1];
       if (origin === undefined) continue;
       stdout.resume();
-      return new ServerProcess(child, origin.replace(/\/$/, ''), performance.now() - began);
+      return new ServerProcess(child, origin.replace(/\/$/, ''), performance.now() - startedAt);
     }
-    throw new Error(`${options.module} ended before it listened`);
+    throw new Error(`${options.module} exited before it listened`);
   }
 
   get port(): number {
@@ -129,55 +129,55 @@ export class ServerProcess {
     return this.#child.pid;
   }
 
-  /** The processes that it has started, on Linux. */
+  /** Returns the ids of its child processes on Linux. */
   async workers(): Promise<number[]> {
     const { pid } = this;
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return children.split(' ').filter(Boolean).map(Number);
   }
 
-  /** CPU time of the process so far, all threads, user and system, in microseconds. */
+  /** Returns the CPU time of the process in microseconds: all threads, user and system. */
   async cpuMicroseconds(): Promise<number> {
     return (await this.cpuUsed()).cpuMicroseconds;
   }
 
-  /** The same, and what of it the main thread took. */
+  /** Returns the CPU time of the process and of its main thread. */
   cpuUsed(): Promise<CpuUsed> {
-    return this.#ask('cpu');
+    return this.#query('cpu');
   }
 
-  /** Of all its processes, each after a full collection where it was started with --expose-gc. */
+  /** Returns the memory of all its processes, each after a full garbage collection if it has --expose-gc. */
   async residentBytes(): Promise<number> {
-    const { residentBytes } = await this.#ask<{ residentBytes: number }>('memory');
+    const { residentBytes } = await this.#query<{ residentBytes: number }>('memory');
     return residentBytes;
   }
 
-  /** The longest turn of its event loop since the last call. */
+  /** Returns the longest turn of its event loop since the last call. */
   longestTurn(): Promise<LongestTurn> {
-    return this.#ask('turn');
+    return this.#query('turn');
   }
 
-  async #ask<Answer>(question: Question): Promise<Answer> {
+  async #query<Reply>(query: MeterQuery): Promise<Reply> {
     const answer = nextMessage(this.#child);
-    this.#child.send(question);
-    return (await answer) as Answer;
+    this.#child.send(query);
+    return (await answer) as Reply;
   }
 
-  /** SIGTERM. @throws Error when the process does not end with 0. */
+  /** Sends SIGTERM. @throws Error if the process does not exit with 0 */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
-    const how = await this.ended;
-    if (how !== 0 && how !== 'SIGTERM') throw new Error(`a server ended with ${how}`);
+    const exit = await this.ended;
+    if (exit !== 0 && exit !== 'SIGTERM') throw new Error(`a server exited with ${exit}`);
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.ended;
   }
 }
 
-/** A load tool in a process of its own, which answers each request with `{ result }` or `{ error }`. */
+/** A load tool in a separate process. It answers each request with `{ result }` or `{ error }`. */
 export class LoadProcess<Request extends object, Result> {
   readonly #child: ChildProcess;
 
@@ -186,7 +186,7 @@ export class LoadProcess<Request extends object, Result> {
     this.#child = start({ module: here(module), core });
   }
 
-  /** @throws Error when an answer was not as it must be. */
+  /** @throws Error if a response was wrong */
   async run(request: Request): Promise<Result> {
     const answer = nextMessage(this.#child);
     this.#child.send(request);

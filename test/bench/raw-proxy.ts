@@ -4,25 +4,25 @@ import { pipeline } from 'node:stream/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { speechPath, synthesizerPath } from './cases.ts';
 
-/** The least a proxy on Node can do: no key, no check, no books. The first argument is the upstream's origin. */
+// A minimal proxy on Node: no keys, no validation, no ledger. The first argument is the origin of the upstream.
 
 const upstream = new Pool(process.argv[2] ?? '', { connections: 256, keepAliveTimeout: 30_000 });
 
 const server = createServer((request, response) => {
-  const done = request.url === speechPath ? speak(request, response) : forward(request, response);
+  const done = request.url === speechPath ? forwardSpeech(request, response) : forward(request, response);
   done.catch(() => response.destroy());
 });
 
 async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  await passOn(await post(request.url ?? '', request), response);
+  await sendResponse(await post(request.url ?? '', request), response);
 }
 
-/** The gateway's work for this route: the native call, then the file that its answer names. */
-async function speak(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Does the same upstream work as the gateway: the native call, then the file in its response. */
+async function forwardSpeech(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { body } = await post(synthesizerPath, request);
   const { output } = (await body.json()) as { output: { audio: { url: string } } };
   const url = new URL(output.audio.url);
-  await passOn(await upstream.request({ method: 'GET', path: url.pathname + url.search }), response);
+  await sendResponse(await upstream.request({ method: 'GET', path: url.pathname + url.search }), response);
 }
 
 function post(path: string, request: IncomingMessage): Promise<Dispatcher.ResponseData> {
@@ -34,13 +34,13 @@ function post(path: string, request: IncomingMessage): Promise<Dispatcher.Respon
   return upstream.request({ method: 'POST', path, headers, body: request });
 }
 
-function passOn(answer: Dispatcher.ResponseData, response: ServerResponse): Promise<void> {
+function sendResponse(upstreamResponse: Dispatcher.ResponseData, response: ServerResponse): Promise<void> {
   for (const name of ['content-type', 'content-length']) {
-    const value = answer.headers[name];
+    const value = upstreamResponse.headers[name];
     if (value !== undefined) response.setHeader(name, value);
   }
-  response.writeHead(answer.statusCode);
-  return pipeline(answer.body, response);
+  response.writeHead(upstreamResponse.statusCode);
+  return pipeline(upstreamResponse.body, response);
 }
 
 server.listen(0, '127.0.0.1', () => {

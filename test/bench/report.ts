@@ -4,7 +4,7 @@ import type { CaseResult, Measurement, RoundOptions } from './rounds.ts';
 import { type TargetName, targetNames } from './targets.ts';
 import { median, spread, type Target, target } from './verdict.ts';
 
-/** The medians of a target's rounds. */
+/** Returns the medians of the rounds of a target. */
 function medians(rounds: readonly Measurement[]): Measurement {
   const of = (name: keyof Measurement) => median(rounds.map((round) => round[name]));
   return {
@@ -21,11 +21,11 @@ export interface CaseSummary {
   name: string;
   title: string;
   medians: Readonly<Record<TargetName, Measurement>>;
-  /** Gateway over raw proxy: the median of the rounds' own ratios, since neighbours in time compare best. */
+  /** Gateway relative to raw proxy: median of the ratios of the rounds, because adjacent rounds compare best. */
   ratios: { requestsPerSecond: number; bytesPerSecond: number; cpu: number };
-  /** Milliseconds over direct. */
+  /** Milliseconds added to direct. */
   added: Readonly<Record<'raw' | 'gateway', { p50Ms: number; p99Ms: number; unloadedP50Ms: number }>>;
-  /** How far the raw proxy's own rounds lie apart: the middle half of them, as a share of their median. */
+  /** Relative interquartile range of the raw proxy's rounds. */
   rawSpread: number;
   targets: readonly Target[];
 }
@@ -33,14 +33,14 @@ export interface CaseSummary {
 export function summarize({ bench, rounds, unloaded }: CaseResult): CaseSummary {
   const ratio = (name: keyof Measurement) =>
     median(rounds.gateway.map((round, index) => round[name] / (rounds.raw[index]?.[name] ?? Number.NaN)));
-  const middle = {
+  const medianResults = {
     direct: medians(rounds.direct),
     raw: medians(rounds.raw),
     gateway: medians(rounds.gateway),
   };
   const added = (name: 'raw' | 'gateway') => ({
-    p50Ms: middle[name].p50Ms - middle.direct.p50Ms,
-    p99Ms: middle[name].p99Ms - middle.direct.p99Ms,
+    p50Ms: medianResults[name].p50Ms - medianResults.direct.p50Ms,
+    p99Ms: medianResults[name].p99Ms - medianResults.direct.p99Ms,
     unloadedP50Ms: unloaded[name].p50Ms - unloaded.direct.p50Ms,
   });
   const ratios = {
@@ -51,7 +51,7 @@ export function summarize({ bench, rounds, unloaded }: CaseResult): CaseSummary 
   const { measure, share, cpu, addedMs } = bench.target;
   const found = measure === 'requests' ? ratios.requestsPerSecond : ratios.bytesPerSecond;
   const name = measure === 'requests' ? 'requests/s' : 'body bytes/s';
-  const over = unloaded.gateway.p50Ms - unloaded.raw.p50Ms;
+  const addedP50Ms = unloaded.gateway.p50Ms - unloaded.raw.p50Ms;
   const targets = [
     target(`${bench.title}: ${name}, gateway / raw proxy`, found, 'at least', share),
     ...(cpu === undefined
@@ -59,12 +59,19 @@ export function summarize({ bench, rounds, unloaded }: CaseResult): CaseSummary 
       : [target(`${bench.title}: CPU, gateway / raw proxy`, ratios.cpu, 'at most', cpu)]),
     ...(addedMs === undefined
       ? []
-      : [target(`${bench.title}: ms over the raw proxy, p50 of one connection`, over, 'below', addedMs)]),
+      : [
+          target(
+            `${bench.title}: ms over the raw proxy, p50 of one connection`,
+            addedP50Ms,
+            'below',
+            addedMs,
+          ),
+        ]),
   ];
   return {
     name: bench.name,
     title: bench.title,
-    medians: middle,
+    medians: medianResults,
     ratios,
     added: { raw: added('raw'), gateway: added('gateway') },
     rawSpread: spread(rounds.raw.map(({ requestsPerSecond }) => requestsPerSecond)),
@@ -81,7 +88,7 @@ export function machine(): string {
   return `${processor}; ${type()} ${release()}; Node ${process.version}; ${pinning}`;
 }
 
-/** The HTTP cases as Markdown, ready for the README. */
+/** Formats the HTTP cases as Markdown for the README. */
 export function markdown(
   summaries: readonly CaseSummary[],
   { rounds, seconds, connections, processes }: RoundOptions & { processes: number },
@@ -104,10 +111,10 @@ export function markdown(
     ),
     table(
       ['case', 'target', 'requests/s', 'MB/s', 'CPU µs/request', 'p50 ms', 'p99 ms', 'load + stub busy'],
-      summaries.flatMap(({ title, medians: middle }) =>
+      summaries.flatMap(({ title, medians: medianResults }) =>
         targetNames.map((name) => {
           const { requestsPerSecond, bytesPerSecond, cpuMicroseconds, p50Ms, p99Ms, othersBusy } =
-            middle[name];
+            medianResults[name];
           return [
             title,
             labels[name],
@@ -136,9 +143,9 @@ export function markdown(
   ].join('\n\n');
 }
 
-/** A Markdown table; all columns but the first are numbers. */
+/** Formats a Markdown table. All columns except the first are numbers. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const rule = head.map((_, index) => (index === 0 ? '---' : '--:'));
-  return [line(head), line(rule), ...rows.map(line)].join('\n');
+  const separator = head.map((_, index) => (index === 0 ? '---' : '--:'));
+  return [line(head), line(separator), ...rows.map(line)].join('\n');
 }

@@ -1,46 +1,46 @@
-/** Told of each answer once its last byte is in: its status and the length of its body without the chunk frames. */
-export type OnAnswer = (status: number, bodyBytes: number) => void;
+/** Called with the status and the body length of each complete response. Chunk framing does not count. */
+export type OnResponse = (status: number, bodyBytes: number) => void;
 
 const lineFeed = 10;
 
 /**
- * Reads the answers of one keep-alive connection and keeps nothing but their lengths: a full client would cost
- * more than the servers under test. Knows content lengths and chunks without extensions or trailers.
+ * Reads the responses of a keep-alive connection and counts their lengths. A complete client would cost more than the servers
+ * under test. Supports content lengths, and chunks without extensions or trailers.
  */
 export class ResponseReader {
-  readonly #onAnswer: OnAnswer;
+  readonly #onResponse: OnResponse;
   #rest: Buffer | undefined;
   #status = 0;
   #bodyBytes = 0;
-  /** Bytes of the body, or of the chunk and its line end, that have not come yet. */
+  /** Missing bytes of the body, or of the chunk and its line end. */
   #missing = 0;
   #state: 'head' | 'body' | 'chunk size' | 'chunk' = 'head';
 
-  constructor(onAnswer: OnAnswer) {
-    this.#onAnswer = onAnswer;
+  constructor(onResponse: OnResponse) {
+    this.#onResponse = onResponse;
   }
 
-  /** @throws Error when the bytes are not an answer of the kind it knows. */
+  /** @throws Error on an unsupported response */
   read(data: Buffer): void {
     const bytes = this.#rest === undefined ? data : Buffer.concat([this.#rest, data]);
     this.#rest = undefined;
-    let at = 0;
-    while (at < bytes.length) {
-      const next = this.#state === 'head' ? this.#head(bytes, at) : this.#body(bytes, at);
+    let offset = 0;
+    while (offset < bytes.length) {
+      const next = this.#state === 'head' ? this.#readHead(bytes, offset) : this.#readBody(bytes, offset);
       if (next < 0) {
-        this.#rest = bytes.subarray(at);
+        this.#rest = bytes.subarray(offset);
         return;
       }
-      at = next;
+      offset = next;
     }
   }
 
-  /** Takes a head and returns where its body starts; -1 when the head is not complete. */
-  #head(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf('\r\n\r\n', at);
+  /** Reads a head. Returns the offset of its body, or -1 if the head is incomplete. */
+  #readHead(bytes: Buffer, offset: number): number {
+    const end = bytes.indexOf('\r\n\r\n', offset);
     if (end < 0) return -1;
-    const head = bytes.toString('latin1', at, end).toLowerCase();
-    if (!head.startsWith('http/1.1 ')) throw new Error(`not an answer: ${head.slice(0, 40)}`);
+    const head = bytes.toString('latin1', offset, end).toLowerCase();
+    if (!head.startsWith('http/1.1 ')) throw new Error(`not a response: ${head.slice(0, 40)}`);
     this.#status = Number(head.slice(9, 12));
     this.#bodyBytes = 0;
     const lengthAt = head.indexOf('\r\ncontent-length:');
@@ -52,33 +52,33 @@ export class ResponseReader {
     } else if (head.includes('\r\ntransfer-encoding: chunked')) {
       this.#state = 'chunk size';
     } else {
-      throw new Error('an answer has neither a length nor chunks');
+      throw new Error('a response has neither a length nor chunks');
     }
     return end + 4;
   }
 
-  #body(bytes: Buffer, at: number): number {
-    if (this.#state === 'chunk size') return this.#chunkSize(bytes, at);
-    const taken = Math.min(this.#missing, bytes.length - at);
-    this.#missing -= taken;
+  #readBody(bytes: Buffer, offset: number): number {
+    if (this.#state === 'chunk size') return this.#readChunkSize(bytes, offset);
+    const consumed = Math.min(this.#missing, bytes.length - offset);
+    this.#missing -= consumed;
     if (this.#missing === 0) {
       if (this.#state === 'body') this.#finish();
-      // The line end after the last chunk, which is empty, ends the answer.
-      else if (this.#lastChunk) this.#finish();
+      // The line end after the empty last chunk ends the response.
+      else if (this.#isLastChunk) this.#finish();
       else this.#state = 'chunk size';
     }
-    return at + taken;
+    return offset + consumed;
   }
 
-  #lastChunk = false;
+  #isLastChunk = false;
 
-  #chunkSize(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf(lineFeed, at);
+  #readChunkSize(bytes: Buffer, offset: number): number {
+    const end = bytes.indexOf(lineFeed, offset);
     if (end < 0) return -1;
-    const size = Number.parseInt(bytes.toString('latin1', at, end - 1), 16);
+    const size = Number.parseInt(bytes.toString('latin1', offset, end - 1), 16);
     if (!(size >= 0)) throw new Error('a chunk has no size');
     this.#bodyBytes += size;
-    this.#lastChunk = size === 0;
+    this.#isLastChunk = size === 0;
     this.#missing = size + 2;
     this.#state = 'chunk';
     return end + 1;
@@ -86,6 +86,6 @@ export class ResponseReader {
 
   #finish(): void {
     this.#state = 'head';
-    this.#onAnswer(this.#status, this.#bodyBytes);
+    this.#onResponse(this.#status, this.#bodyBytes);
   }
 }

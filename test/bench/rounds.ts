@@ -6,16 +6,16 @@ import type { LoadRequest, LoadResult } from './load.ts';
 import type { LoadProcess, ServerProcess } from './processes.ts';
 import type { TargetName, Targets } from './targets.ts';
 
-/** What one round measured. */
+/** Results of one round. */
 export interface Measurement {
   requestsPerSecond: number;
-  /** Body bytes, without the frames of chunks. */
+  /** Body bytes without chunk framing. */
   bytesPerSecond: number;
-  /** CPU of the process under test per request. */
+  /** CPU time of the process under test per request. */
   cpuMicroseconds: number;
   p50Ms: number;
   p99Ms: number;
-  /** Share of their time that the load tool and the stub were busy: near 1, they were the limit. */
+  /** Utilization of the load tool and the stub. Near 1, they were the bottleneck. */
   othersBusy: number;
 }
 
@@ -28,17 +28,17 @@ export interface RoundOptions {
 export interface CaseResult {
   bench: BenchCase;
   rounds: Readonly<Record<TargetName, readonly Measurement[]>>;
-  /** One connection: latency without a queue. */
+  /** Results with one connection: latency without queueing. */
   unloaded: Readonly<Record<TargetName, Measurement>>;
 }
 
-/** Node's compiler takes seconds to settle, longest in a process that has just started. */
+/** Duration of the warm-up of the compiler, which is longest in a new process. */
 const warmUpSeconds = { first: 5, later: 2 };
 const unloadedSeconds = 0.7;
 
-/** Measures cases on the three targets, and counts the answers that each process gave. */
+/** Measures cases on the three targets, and counts the responses of each process. */
 export class Rounds {
-  readonly #answers = new Map<ServerProcess, number>();
+  readonly #responses = new Map<ServerProcess, number>();
   readonly #targets: Targets;
   readonly #load: LoadProcess<LoadRequest, LoadResult>;
 
@@ -47,13 +47,13 @@ export class Rounds {
     this.#load = load;
   }
 
-  answersOf(server: ServerProcess): number {
-    return this.#answers.get(server) ?? 0;
+  responsesOf(server: ServerProcess): number {
+    return this.#responses.get(server) ?? 0;
   }
 
   /**
-   * Interleaved rounds, so that a machine that is busy for a while disturbs all targets alike. The processes of a
-   * target take turns.
+   * Measures a case in interleaved rounds, so that a temporary load affects all targets equally. Each round uses the next
+   * process of a target.
    */
   async measure(bench: BenchCase, { rounds, seconds, connections }: RoundOptions): Promise<CaseResult> {
     const lengths = await this.#targets.each(async (name) => {
@@ -66,26 +66,26 @@ export class Rounds {
       }
       return length;
     });
-    const measured: Record<TargetName, Measurement[]> = { direct: [], raw: [], gateway: [] };
+    const results: Record<TargetName, Measurement[]> = { direct: [], raw: [], gateway: [] };
     for (let round = 0; round < rounds; round += 1) {
       await this.#targets.each(async (name) => {
-        const server = this.#targets.inTurn(name, round);
-        measured[name].push(await this.#round(server, bench, lengths[name], seconds, connections));
+        const server = this.#targets.select(name, round);
+        results[name].push(await this.#round(server, bench, lengths[name], seconds, connections));
       });
     }
     const unloaded = await this.#targets.each((name) =>
-      this.#round(this.#targets.inTurn(name, 0), bench, lengths[name], unloadedSeconds, 1),
+      this.#round(this.#targets.select(name, 0), bench, lengths[name], unloadedSeconds, 1),
     );
-    return { bench, rounds: measured, unloaded };
+    return { bench, rounds: results, unloaded };
   }
 
   #warmUp(name: TargetName, server: ServerProcess): number {
     if (name === 'direct') return 0.5;
-    return this.#answers.has(server) ? warmUpSeconds.later : warmUpSeconds.first;
+    return this.#responses.has(server) ? warmUpSeconds.later : warmUpSeconds.first;
   }
 
-  #count(server: ServerProcess, answers: number): void {
-    this.#answers.set(server, this.answersOf(server) + answers);
+  #count(server: ServerProcess, responses: number): void {
+    this.#responses.set(server, this.responsesOf(server) + responses);
   }
 
   async #round(
@@ -105,11 +105,11 @@ export class Rounds {
       );
     });
     const after = { server: await server.cpuMicroseconds(), stub: await stub.cpuMicroseconds() };
-    this.#count(server, result.answers);
+    this.#count(server, result.responses);
     return {
-      requestsPerSecond: result.answers / result.seconds,
-      bytesPerSecond: (result.answers * bodyBytes) / result.seconds,
-      cpuMicroseconds: (after.server - before.server) / result.answers,
+      requestsPerSecond: result.responses / result.seconds,
+      bytesPerSecond: (result.responses * bodyBytes) / result.seconds,
+      cpuMicroseconds: (after.server - before.server) / result.responses,
       p50Ms: result.p50Ms,
       p99Ms: result.p99Ms,
       othersBusy: (after.stub - before.stub + result.cpuMicroseconds) / (result.seconds * 1e6),
@@ -117,7 +117,7 @@ export class Rounds {
   }
 }
 
-/** Looks into one answer; the length of its body is then demanded of all the others. */
+/** Checks one response. Returns the length of its body, which all other responses must have. */
 export async function checkOne(name: string, server: ServerProcess, bench: BenchCase): Promise<number> {
   const { statusCode, headers, body } = await request(server.origin + bench.path, {
     method: 'POST',
@@ -128,7 +128,7 @@ export async function checkOne(name: string, server: ServerProcess, bench: Bench
   assert.equal(
     statusCode,
     200,
-    `${name} answers ${bench.title} with ${statusCode}: ${bytes.toString().slice(0, 500)}`,
+    `${name} returns for ${bench.title}: ${statusCode}: ${bytes.toString().slice(0, 500)}`,
   );
   bench.check(String(headers['content-type']), bytes);
   return bytes.length;
@@ -142,7 +142,7 @@ function requestHeaders(bench: Pick<BenchCase, 'headers'>): Record<string, strin
   };
 }
 
-/** A request as it is sent, head and body. */
+/** Returns the head and body of a request. */
 export function requestText(bench: Pick<BenchCase, 'path' | 'headers' | 'body'>): string {
   const body = JSON.stringify(bench.body);
   const headers = { host: '127.0.0.1', ...requestHeaders(bench), 'content-length': Buffer.byteLength(body) };

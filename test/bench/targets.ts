@@ -7,29 +7,29 @@ export type TargetName = (typeof targetNames)[number];
 export interface TargetOptions {
   /** Module of the stub upstream, in this folder. */
   upstream: string;
-  /** Module of the proxy that the gateway is held against, in this folder. */
+  /** Module of the raw proxy, in this folder. */
   raw: string;
-  /** How many raw proxies, and gateways, take turns. */
+  /** Number of raw proxies and of gateways, used in turn. */
   processes: number;
   /** The gateway's main module. */
   server: string;
-  /** Where the gateways leave CPU profiles. */
+  /** Folder for CPU profiles of the gateways. */
   profile: string | undefined;
 }
 
-/** From the start of a gateway on an empty data folder until it listens, and the memory that it has then. */
+/** Startup time of a gateway on an empty data folder, and its memory when it listens. */
 export interface GatewayStart {
   ms: number;
   residentMb: number;
 }
 
-/** The processes that are measured: what the compiler makes of the same code differs from one to the next. */
+/** The measured processes. There are several of each, because the compiler optimizes the same code differently. */
 export class Targets {
   /** The upstream itself. */
   readonly stub: ServerProcess;
   readonly #raw: ServerProcess[] = [];
   readonly #gateways: RunningGateway[] = [];
-  /** How the gateways started. */
+  /** Startup figures of the gateways. */
   readonly starts: GatewayStart[] = [];
 
   private constructor(stub: ServerProcess) {
@@ -63,40 +63,40 @@ export class Targets {
     return name === 'raw' ? this.#raw : this.#gateways.map(({ server }) => server);
   }
 
-  /** Whose turn it is in a round. */
-  inTurn(name: TargetName, round: number): ServerProcess {
+  /** Returns the process to use in a round. */
+  select(name: TargetName, round: number): ServerProcess {
     const servers = this.all(name);
     return servers[round % servers.length] ?? this.stub;
   }
 
-  /** Does the same with one target after the other. */
-  async each<T>(work: (name: TargetName) => Promise<T>): Promise<Record<TargetName, T>> {
-    const direct = await work('direct');
-    const raw = await work('raw');
-    const gateway = await work('gateway');
+  /** Runs an action for each target in sequence. */
+  async each<T>(action: (name: TargetName) => Promise<T>): Promise<Record<TargetName, T>> {
+    const direct = await action('direct');
+    const raw = await action('raw');
+    const gateway = await action('gateway');
     return { direct, raw, gateway };
   }
 
   /**
-   * Ends all processes and checks the books of the gateways.
+   * Stops all processes and checks the ledgers of the gateways.
    *
-   * @param expected what a gateway must have booked
-   * @param noun of what it gave
-   * @throws Error saying what is wrong with the books.
+   * @param expected returns the expected totals of a gateway
+   * @param noun name of the counted responses
+   * @throws Error if a ledger differs
    */
   async stop(
-    expected: (server: ServerProcess) => { answers: number; charged: number },
+    expected: (server: ServerProcess) => { responses: number; charged: number },
     noun: string,
   ): Promise<void> {
     for (const { server, stop } of this.#gateways) {
-      const booked = expected(server);
-      await stop(booked);
-      console.error(`the books are right: ${booked.answers} ${noun}, each settled once`);
+      const totals = expected(server);
+      await stop(totals);
+      console.error(`the ledger is correct: ${totals.responses} ${noun}, each settled once`);
     }
     await Promise.all([this.stub, ...this.#raw].map((one) => one.stop()));
   }
 
-  /** Removes the gateways' folders, whatever happened. */
+  /** Removes the folders of the gateways in any case. */
   async remove(): Promise<void> {
     await Promise.all(this.#gateways.map((gateway) => gateway.remove()));
   }

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { characters, multimodalPath, speechPath, synthesizerPath } from './cases.ts';
-import { chunkedAnswer, createStubServer, notFound, wholeAnswer } from './http-stub.ts';
+import { chunkedResponse, createStubServer, fixedResponse, notFound } from './http-stub.ts';
 import { audioFile, chatReply, speechEvents, speechReply } from './payloads.ts';
 
-/** The upstream that everything is measured against: it answers at once, from memory. */
+// The upstream of the HTTP benchmark. It answers immediately from memory.
 
 let reply = notFound;
 let events = notFound;
-const completion = wholeAnswer('application/json', Buffer.from(JSON.stringify(chatReply())));
-const file = wholeAnswer('audio/mpeg', audioFile);
+const completion = fixedResponse('application/json', Buffer.from(JSON.stringify(chatReply())));
+const file = fixedResponse('audio/mpeg', audioFile);
 
 const server = createStubServer((head) => {
   const line = head.slice(0, head.indexOf('\r\n'));
@@ -18,7 +18,7 @@ const server = createStubServer((head) => {
   }
   if (line.startsWith(`post ${multimodalPath} `)) return reply;
   if (line.startsWith('post /v1/chat/completions ')) return completion;
-  // Only for the direct rounds: what a client gets to see of the two calls behind this route.
+  // For direct rounds only: the response that a client gets for the two calls of this route.
   if (line.startsWith(`post ${speechPath} `)) return file;
   return notFound;
 });
@@ -26,7 +26,7 @@ const server = createStubServer((head) => {
 server.listen(0, '127.0.0.1', () => {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = `${origin}/files/speech.mp3?Expires=4102444800&Signature=9f2c41d07be64a8d`;
-  reply = wholeAnswer('application/json', Buffer.from(JSON.stringify(speechReply(url, characters))));
-  events = chunkedAnswer('text/event-stream', speechEvents(url, characters));
+  reply = fixedResponse('application/json', Buffer.from(JSON.stringify(speechReply(url, characters))));
+  events = chunkedResponse('text/event-stream', speechEvents(url, characters));
   console.log(`listening on ${origin}`);
 });

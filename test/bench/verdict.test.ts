@@ -1,24 +1,26 @@
 import { expect, test } from 'vitest';
-import { disturbances, median, spread, target, verdict } from './verdict.ts';
+import { findDisturbances, median, spread, target, verdict } from './verdict.ts';
 
-test('a median lies between the two in the middle, and a spread is that of the middle half', () => {
+test('median interpolates, and spread is the relative interquartile range', () => {
   expect(median([4, 1, 3])).toBe(3);
   expect(median([4, 1, 3, 2])).toBe(2.5);
   expect(spread([1, 2, 3, 4, 100])).toBeCloseTo(2 / 3);
   expect(spread([5, 5, 5])).toBe(0);
 });
 
-test('a target is reached at its limit, but not where it must be below', () => {
+test('a target is reached at its limit, except with "below"', () => {
   expect(target('x', 1, 'at least', 1).reached).toBe(true);
   expect(target('x', 0.99, 'at least', 1).reached).toBe(false);
   expect(target('x', 1, 'at most', 1).reached).toBe(true);
   expect(target('x', 1, 'below', 1).reached).toBe(false);
 });
 
-test('a busy machine is told, be it by its load or by the raw proxy', () => {
+test('a busy machine is reported by its load or by the raw proxy', () => {
   const targets = [target('requests/s', 0.7, 'at least', 0.65), target('CPU', 1.6, 'at most', 1.5)];
-  expect(disturbances(0.1, [0.05, 0.1])).toEqual([]);
+  expect(findDisturbances(0.1, [0.05, 0.1])).toEqual([]);
   expect(verdict(targets, [])).toContain('1 of 2 targets reached on a quiet machine.');
-  expect(verdict(targets, disturbances(2, []))).toContain('too busy to tell: the load was 2.0 per core');
-  expect(verdict(targets, disturbances(0, [0.1, 0.4]))).toContain('rounds lie 40 % apart');
+  expect(verdict(targets, findDisturbances(2, []))).toContain(
+    'too busy for a result: the load was 2.0 per core',
+  );
+  expect(verdict(targets, findDisturbances(0, [0.1, 0.4]))).toContain('rounds have a spread of 40 %');
 });

@@ -1,25 +1,25 @@
 import { availableParallelism, loadavg } from 'node:os';
 import type { GatewayStart } from './targets.ts';
 
-/** Something that the project demands, and what was found. */
+/** A target of the project and its measured value. */
 export interface Target {
-  what: string;
-  found: number;
-  demanded: string;
+  name: string;
+  value: number;
+  limit: string;
   reached: boolean;
 }
 
 export function target(
-  what: string,
-  found: number,
+  name: string,
+  value: number,
   relation: 'at least' | 'at most' | 'below',
   limit: number,
 ): Target {
-  const reached = { 'at least': found >= limit, 'at most': found <= limit, below: found < limit }[relation];
-  return { what, found, demanded: `${relation} ${limit}`, reached };
+  const reached = { 'at least': value >= limit, 'at most': value <= limit, below: value < limit }[relation];
+  return { name, value, limit: `${relation} ${limit}`, reached };
 }
 
-/** What is demanded of a gateway's start. */
+/** Returns the targets for the start of a gateway. */
 export function startTargets(starts: readonly GatewayStart[]): Target[] {
   return [
     target('start to listening, s', median(starts.map(({ ms }) => ms)) / 1000, 'below', 1.5),
@@ -31,52 +31,52 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** How far the middle half of some values lies apart, as a share of their median. */
+/** Returns the interquartile range relative to the median. */
 export function spread(values: readonly number[]): number {
   return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
 }
 
-/** Between two values, as far from each as its place is. */
+/** Returns a quantile with linear interpolation. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
-  const place = (sorted.length - 1) * share;
-  const [lower = Number.NaN, upper = lower] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  return lower + (upper - lower) * (place - Math.floor(place));
+  const position = (sorted.length - 1) * share;
+  const [lower = Number.NaN, upper = lower] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+  return lower + (upper - lower) * (position - Math.floor(position));
 }
 
-/** Load average per core, before anything is begun, beyond which others are at work. */
+/** Maximum load average per core before the benchmark. */
 const maxLoad = 0.5;
-/** More than the raw proxy's rounds differ by themselves on a quiet machine. */
+/** Maximum spread of the raw proxy's rounds on a quiet machine. */
 const maxSpread = 0.15;
 
 export function loadPerCore(): number {
   return (loadavg()[0] ?? 0) / availableParallelism();
 }
 
-/** Why the figures say nothing of the gateway; empty on a quiet machine. */
-export function disturbances(load: number, rawSpreads: readonly number[]): string[] {
+/** Returns the reasons why the results are not meaningful. Empty on a quiet machine. */
+export function findDisturbances(load: number, rawSpreads: readonly number[]): string[] {
   const widest = Math.max(0, ...rawSpreads);
   return [
-    ...(load > maxLoad ? [`the load was ${load.toFixed(1)} per core before it began`] : []),
+    ...(load > maxLoad ? [`the load was ${load.toFixed(1)} per core before the start`] : []),
     ...(widest > maxSpread
       ? [
-          `the raw proxy's own rounds lie ${(widest * 100).toFixed(0)} % apart, of which ${maxSpread * 100} % are usual`,
+          `the raw proxy's rounds have a spread of ${(widest * 100).toFixed(0)} % instead of at most ${maxSpread * 100} %`,
         ]
       : []),
   ];
 }
 
-/** All targets in words, and whether the machine let them be told. */
+/** Formats the targets as Markdown, and reports a busy machine. */
 export function verdict(targets: readonly Target[], disturbed: readonly string[]): string {
   const missed = targets.filter(({ reached }) => !reached).length;
-  const lines = targets.map(({ what, found, demanded, reached }) => {
-    const far = reached ? 'reached' : 'missed';
-    return `| ${what} | ${found.toFixed(2)} | ${demanded} | ${far} |`;
+  const lines = targets.map(({ name, value, limit, reached }) => {
+    const result = reached ? 'reached' : 'missed';
+    return `| ${name} | ${value.toFixed(2)} | ${limit} | ${result} |`;
   });
   return [
-    ['| target | found | demanded | |', '|---|--:|--:|---|', ...lines].join('\n'),
+    ['| target | measured | limit | |', '|---|--:|--:|---|', ...lines].join('\n'),
     disturbed.length > 0
-      ? `The machine was too busy to tell: ${disturbed.join(', and ')}.`
+      ? `The machine was too busy for a result: ${disturbed.join(', and ')}.`
       : `${targets.length - missed} of ${targets.length} targets reached on a quiet machine.`,
   ].join('\n\n');
 }

@@ -18,18 +18,18 @@ export interface WorkersOptions {
   connections: number;
   /** The gateway's main module. */
   server: string;
-  /** The PostgreSQL database to make schemas in. */
+  /** URL of the PostgreSQL database that gets a schema per gateway. */
   databaseUrl: string;
 }
 
-/** A small call on so many workers, which share all cores with the upstream, the load tool and the database. */
+/** Results of a small call. The workers share all cores with the upstream, the load tool and the database. */
 export interface WorkersResult {
   workers: number;
   /** Median over rounds. */
   requestsPerSecond: number;
   /** Median ratio to one worker in the same round. */
   requestsRatio: number;
-  /** Of all processes of the gateway, for one call, in microseconds. */
+  /** CPU time of all processes of the gateway per call. */
   cpuMicroseconds: number;
   p99Ms: number;
   /** Resident memory of all processes of the gateway after the rounds. */
@@ -37,10 +37,10 @@ export interface WorkersResult {
 }
 
 const warmUpSeconds = 5;
-/** Ticks of Linux's CPU times, in microseconds. */
-const tick = 10_000;
+/** Length of a tick of CPU times on Linux. */
+const tickMicroseconds = 10_000;
 
-/** Measures a small call with one worker and with two, interleaved. Nothing is pinned to a core. */
+/** Compares a small call on one and two workers, interleaved. Processes are not pinned to cores. */
 export async function measureWorkers(options: WorkersOptions): Promise<WorkersResult[]> {
   const [bench] = cases;
   if (bench === undefined) throw new Error('there is no small call');
@@ -49,7 +49,7 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
   const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'all' });
   const load = new LoadProcess<LoadRequest, LoadResult>('load.ts', 'all');
   const request = requestText(bench);
-  const gateways: { workers: number; schema: string; running: RunningGateway; answers: number }[] = [];
+  const gateways: { workers: number; schema: string; running: RunningGateway; responses: number }[] = [];
   const measured = counts.map(() => [] as (LoadResult & { cpu: number })[]);
   try {
     let bodyBytes = 0;
@@ -58,8 +58,8 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
       const before = await cpuUsed(server);
       const { port } = server;
       const result = await load.run({ port, request, connections: options.connections, seconds, bodyBytes });
-      gateway.answers += result.answers;
-      return { ...result, cpu: ((await cpuUsed(server)) - before) / result.answers };
+      gateway.responses += result.responses;
+      return { ...result, cpu: ((await cpuUsed(server)) - before) / result.responses };
     };
     for (const workers of counts) {
       const schema = `bench_${randomUUID().replaceAll('-', '')}`;
@@ -75,23 +75,23 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
         environment,
         'all',
       );
-      const gateway = { workers, schema, running, answers: 1 };
+      const gateway = { workers, schema, running, responses: 1 };
       gateways.push(gateway);
       bodyBytes = await checkOne(`${workers} workers`, running.server, bench);
       await round(gateway, warmUpSeconds);
     }
     for (let index = 0; index < options.rounds; index += 1)
-      for (const [place, gateway] of gateways.entries())
-        measured[place]?.push(await round(gateway, options.seconds));
+      for (const [gatewayIndex, gateway] of gateways.entries())
+        measured[gatewayIndex]?.push(await round(gateway, options.seconds));
     const residents = await Promise.all(
       gateways.map(async ({ running }) => (await running.server.residentBytes()) / 1e6),
     );
-    for (const { running, answers } of gateways)
-      await running.stop({ answers, charged: answers * characters });
+    for (const { running, responses } of gateways)
+      await running.stop({ responses, charged: responses * characters });
     await Promise.all([upstream.stop(), load.stop()]);
-    const rate = ({ answers, seconds }: LoadResult) => answers / seconds;
-    return counts.map((workers, place) => {
-      const rounds = measured[place] ?? [];
+    const rate = ({ responses, seconds }: LoadResult) => responses / seconds;
+    return counts.map((workers, gatewayIndex) => {
+      const rounds = measured[gatewayIndex] ?? [];
       const one = measured[0] ?? [];
       return {
         workers,
@@ -104,7 +104,7 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
         ),
         cpuMicroseconds: median(rounds.map(({ cpu }) => cpu)),
         p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
-        residentMb: residents[place] ?? Number.NaN,
+        residentMb: residents[gatewayIndex] ?? Number.NaN,
       };
     });
   } finally {
@@ -114,16 +114,16 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
   }
 }
 
-/** CPU that a gateway's processes have used so far, in microseconds, as Linux tells it. */
+/** Reads the CPU time of all processes of a gateway in microseconds. Linux only. */
 async function cpuUsed(server: ServerProcess): Promise<number> {
   let microseconds = 0;
   for (const one of [server.pid, ...(await server.workers())]) {
-    // The name of the program stands in brackets and may hold blanks.
+    // The program name is in parentheses and can contain spaces.
     const fields = readFileSync(`/proc/${one}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ')
       .map(Number);
-    microseconds += ((fields[11] ?? 0) + (fields[12] ?? 0)) * tick;
+    microseconds += ((fields[11] ?? 0) + (fields[12] ?? 0)) * tickMicroseconds;
   }
   return microseconds;
 }

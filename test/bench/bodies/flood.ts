@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { request } from 'undici';
 
-/** A thread that sends one large body after the other on each connection, and posts the status of each answer. */
+/** Options of a thread that sends large bodies on several connections and posts the status of each response. */
 export interface FloodOptions {
   url: string;
   key: string;

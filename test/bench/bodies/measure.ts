@@ -11,14 +11,14 @@ export interface BodySummary extends LongestTurn {
   title: string;
   megabytes: number;
   status: number;
-  /** From the first byte of the request to the last of the answer. */
+  /** From the first byte of the request to the last byte of the response. */
   answerMs: number;
 }
 
-/** The project's demand, in milliseconds. */
+/** Target of the project. */
 const maxTurnMs = 100;
 
-/** How long each of the worst bodies keeps the gateway's event loop from coming round; medians of the rounds. */
+/** Measures how long each body blocks the event loop of the gateway. Returns medians of the rounds. */
 export async function measureBodies({
   rounds,
   server,
@@ -31,16 +31,21 @@ export async function measureBodies({
   const upstream = await ServerProcess.start({ module: here('bodies/upstream.ts'), core: 'others' });
   const gateway = await startGateway(server, upstream.origin, profile, ['native', 'official', 'eta']);
   try {
-    // The first body of a process finds everything cold.
-    await measured(gateway.server, bodies);
-    const found: BodySummary[][] = [];
-    for (let round = 0; round < rounds; round += 1) found.push(await measured(gateway.server, bodies));
+    // Warms up the process.
+    await measureAll(gateway.server, bodies);
+    const results: BodySummary[][] = [];
+    for (let round = 0; round < rounds; round += 1) results.push(await measureAll(gateway.server, bodies));
     return bodies.map((_, index) => {
-      const all = found.flatMap((round) => round[index] ?? []);
-      const middle = (figure: 'delayMs' | 'cpuMs' | 'answerMs') => median(all.map((one) => one[figure]));
+      const all = results.flatMap((round) => round[index] ?? []);
+      const medianOf = (figure: 'delayMs' | 'cpuMs' | 'answerMs') => median(all.map((one) => one[figure]));
       const [first] = all;
       assert(first !== undefined, 'there are no rounds');
-      return { ...first, delayMs: middle('delayMs'), cpuMs: middle('cpuMs'), answerMs: middle('answerMs') };
+      return {
+        ...first,
+        delayMs: medianOf('delayMs'),
+        cpuMs: medianOf('cpuMs'),
+        answerMs: medianOf('answerMs'),
+      };
     });
   } finally {
     await gateway.server.stop();
@@ -49,7 +54,7 @@ export async function measureBodies({
   }
 }
 
-async function measured(server: ServerProcess, all: readonly WorstBody[]): Promise<BodySummary[]> {
+async function measureAll(server: ServerProcess, all: readonly WorstBody[]): Promise<BodySummary[]> {
   const summaries: BodySummary[] = [];
   for (const body of all) summaries.push(await send(server, body));
   return summaries;
@@ -57,9 +62,9 @@ async function measured(server: ServerProcess, all: readonly WorstBody[]): Promi
 
 async function send(
   server: ServerProcess,
-  { title, path, headers, make, status }: WorstBody,
+  { title, path, headers, create, status }: WorstBody,
 ): Promise<BodySummary> {
-  const body = make();
+  const body = create();
   await server.longestTurn();
   const from = performance.now();
   const answer = await request(server.origin + path, {
@@ -67,17 +72,17 @@ async function send(
     headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', ...headers },
     body,
   });
-  const told = await answer.body.text();
+  const text = await answer.body.text();
   const answerMs = performance.now() - from;
-  assert.equal(answer.statusCode, status, `${title}: ${answer.statusCode} ${told.slice(0, 300)}`);
+  assert.equal(answer.statusCode, status, `${title}: ${answer.statusCode} ${text.slice(0, 300)}`);
   const turn = await server.longestTurn();
   return { title, megabytes: body.length / 1024 / 1024, status, answerMs, ...turn };
 }
 
-/** As Markdown, ready for the README. */
+/** Formats the results as Markdown for the README. */
 export function bodiesMarkdown(summaries: readonly BodySummary[], { rounds }: { rounds: number }): string {
   return [
-    `The longest time that one body keeps the gateway's event loop from coming round, which must stay below ${maxTurnMs} ms; medians of ${rounds} rounds. Of a turn's time, the thread itself worked the milliseconds of CPU.`,
+    `The longest turn of the gateway's event loop for one body, which must stay below ${maxTurnMs} ms. Medians of ${rounds} rounds. CPU is the time that the thread itself worked during that turn.`,
     table(
       ['body', 'MB', 'status', 'longest turn ms', 'CPU ms of a turn', 'answered after ms'],
       summaries.map(({ title, megabytes, status, delayMs, cpuMs, answerMs }) => [

@@ -11,7 +11,7 @@ import type { FloodOptions } from './flood.ts';
 
 const floodMegabytes = 30;
 const floodConnections = 6;
-/** The project's demand for the neighbor's median, in milliseconds. */
+/** Target of the project for the median of the neighbor. */
 const maxP50Ms = 50;
 
 interface Flood {
@@ -20,7 +20,7 @@ interface Flood {
   body: () => Buffer;
 }
 
-const filler = (before: string, part: string, after: string) => {
+const fillBody = (before: string, part: string, after: string) => {
   const length = floodMegabytes * 1024 * 1024 - before.length - after.length;
   return Buffer.from(before + part.repeat(Math.floor(length / part.length)) + after);
 };
@@ -28,19 +28,19 @@ const filler = (before: string, part: string, after: string) => {
 const official = '/api/v3/contents/generations/tasks';
 const head = '{"model":"epsilon-delta-2-0-260128","content":[';
 
-/** Bodies that the gateway refuses: at its limit, after parsing, and after decoding inline media. */
+/** Bodies that the gateway rejects: at its size limit, after parsing, and after decoding inline media. */
 const floods: readonly Flood[] = [
-  { title: 'speech text', path: speechPath, body: () => filler('{"input":"', 'a', '"}') },
+  { title: 'speech text', path: speechPath, body: () => fillBody('{"input":"', 'a', '"}') },
   {
     title: 'small items',
     path: official,
-    body: () => filler(head, '{"type":"text","text":"a"},', '{}]}'),
+    body: () => fillBody(head, '{"type":"text","text":"a"},', '{}]}'),
   },
   {
     title: 'an inline image and an unknown type',
     path: official,
     body: () =>
-      filler(
+      fillBody(
         `${head}{"type":"nothing"},{"type":"image_url","image_url":{"url":"data:image/png;base64,`,
         'QUJD',
         '"}}]}',
@@ -51,14 +51,14 @@ const floods: readonly Flood[] = [
 export interface NeighborSummary {
   title: string;
   calls: number;
-  /** Bodies of the flood that were refused. */
+  /** Number of rejected bodies of the flood. */
   refused: number;
   aloneP50Ms: number;
   p50Ms: number;
   p99Ms: number;
 }
 
-/** Latency of one key's speech calls while another key floods the gateway with refused bodies. */
+/** Measures the latency of speech calls of one key while another key floods the gateway with rejected bodies. */
 export async function measureNeighbor({
   rounds,
   seconds,
@@ -77,7 +77,7 @@ export async function measureNeighbor({
     const summaries: NeighborSummary[] = [];
     for (const { title, path, body } of floods) {
       const alone: number[] = [];
-      const beside: number[] = [];
+      const during: number[] = [];
       const statuses = new Set<number>();
       let refused = 0;
       for (let round = 0; round < rounds; round += 1) {
@@ -95,21 +95,21 @@ export async function measureNeighbor({
         });
         // The first calls warm up the flood.
         await measure();
-        beside.push(...(await measure()));
+        during.push(...(await measure()));
         await flood.terminate();
       }
       assert(
         [...statuses].every((status) => status >= 400) && refused > 0,
-        `answers to the flood: ${[...statuses].join()}`,
+        `responses to the flood: ${[...statuses].join()}`,
       );
-      beside.sort((a, b) => a - b);
+      during.sort((a, b) => a - b);
       summaries.push({
         title,
-        calls: beside.length,
+        calls: during.length,
         refused,
         aloneP50Ms: median(alone),
-        p50Ms: median(beside),
-        p99Ms: beside[Math.floor(beside.length * 0.99)] ?? Number.NaN,
+        p50Ms: median(during),
+        p99Ms: during[Math.floor(during.length * 0.99)] ?? Number.NaN,
       });
     }
     return summaries;
@@ -130,12 +130,12 @@ async function createKey(origin: string): Promise<string> {
   return data.key;
 }
 
-/** Milliseconds of each speech call, one after the other for `seconds`. */
+/** Sends speech calls sequentially for `seconds`. Returns the duration of each in milliseconds. */
 async function measureCalls(origin: string, seconds: number): Promise<number[]> {
-  const until = performance.now() + seconds * 1_000;
+  const deadline = performance.now() + seconds * 1_000;
   const body = JSON.stringify({ model: 'voxa-v3-flash', voice: 'voxanna', input: speakable(characters) });
   const durations: number[] = [];
-  while (performance.now() < until) {
+  while (performance.now() < deadline) {
     const from = performance.now();
     const answer = await request(origin + speechPath, {
       method: 'POST',
@@ -151,14 +151,14 @@ async function measureCalls(origin: string, seconds: number): Promise<number[]> 
 
 export function neighborTargets(summaries: readonly NeighborSummary[]): Target[] {
   return summaries.map(({ title, p50Ms }) =>
-    target(`speech beside a flood of ${title}: p50 ms`, p50Ms, 'below', maxP50Ms),
+    target(`speech during a flood of ${title}: p50 ms`, p50Ms, 'below', maxP50Ms),
   );
 }
 
-/** The figures as Markdown. */
+/** Formats the results as Markdown. */
 export function neighborMarkdown(summaries: readonly NeighborSummary[]): string {
   return [
-    `One key's speech calls, one at a time, beside ${floodConnections} connections of another key that send refused bodies of ${floodMegabytes} MB.`,
+    `Sequential speech calls of one key, while ${floodConnections} connections of another key send rejected bodies of ${floodMegabytes} MB.`,
     table(
       ['flood', 'refused', 'calls', 'alone p50 ms', 'p50 ms', 'p99 ms'],
       summaries.map(({ title, refused, calls, aloneP50Ms, p50Ms, p99Ms }) => [

@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
-import { createStubServer, wholeAnswer } from '../http-stub.ts';
+import { createStubServer, fixedResponse } from '../http-stub.ts';
 
-/** An upstream that takes every task and is never done with one. */
+// An upstream that accepts every task and never completes one.
 
-const answer = (body: object) => wholeAnswer('application/json', Buffer.from(JSON.stringify(body)));
-const native = answer({ request_id: 'r', output: { task_id: 'n', task_status: 'RUNNING' } });
-const official = answer({ id: 'o', status: 'running' });
-const eta = answer({ request_id: 'e', status: 'pending' });
+const jsonResponse = (body: object) => fixedResponse('application/json', Buffer.from(JSON.stringify(body)));
+const native = jsonResponse({ request_id: 'r', output: { task_id: 'n', task_status: 'RUNNING' } });
+const official = jsonResponse({ id: 'o', status: 'running' });
+const eta = jsonResponse({ request_id: 'e', status: 'pending' });
 
 const server = createStubServer((head) => {
   const [, path = ''] = head.split(' ', 2);

@@ -5,14 +5,14 @@ import { FrameReader } from './socket-frames.ts';
 function events(count: number, first: number, response: number): Buffer[] {
   const seen: Buffer[] = [];
   const reader = new FrameReader((_opcode, payload) => seen.push(Buffer.from(payload)));
-  reader.read(new AudioFrames(4).make(count, first, response));
+  reader.read(new AudioFrames(4).create(count, first, response));
   return seen;
 }
 
-test('makes events with a number, a time and a response each', () => {
-  const made = events(3, 99, 7);
-  expect(made.map(({ length }) => length)).toEqual([eventBytes, eventBytes, eventBytes]);
-  expect(made.map((event) => JSON.parse(event.toString()))).toMatchObject(
+test('creates events with number, time and response', () => {
+  const created = events(3, 99, 7);
+  expect(created.map(({ length }) => length)).toEqual([eventBytes, eventBytes, eventBytes]);
+  expect(created.map((event) => JSON.parse(event.toString()))).toMatchObject(
     ['00000099', '00000100', '00000101'].map((number) => ({
       event_id: expect.stringMatching(new RegExp(`^audio_${number}_\\d{18}$`)),
       type: 'response.audio.delta',
@@ -22,30 +22,30 @@ test('makes events with a number, a time and a response each', () => {
   );
 });
 
-test('an event that was passed on as it is passes, in its turn only', () => {
+test('an unchanged event passes only in order', () => {
   const [event = Buffer.alloc(0)] = events(1, 5, 1);
   expect(isAudio(event)).toBe(true);
   expect(() => checkAudio(event, 5)).not.toThrow();
-  expect(() => checkAudio(event, 6)).toThrow('audio frame 5 came where 6 was due');
+  expect(() => checkAudio(event, 6)).toThrow('received audio frame 5 instead of 6');
 });
 
-test.each([200, eventBytes - 1])('an event that was changed at byte %i is refused', (at) => {
+test.each([200, eventBytes - 1])('an event changed at byte %i is rejected', (at) => {
   const [event = Buffer.alloc(0)] = events(1, 5, 1);
   event[at] = (event[at] ?? 0) ^ 1;
   expect(() => checkAudio(event, 5)).toThrow('was changed');
 });
 
-test('an event that was cut or made longer is refused', () => {
+test('an event with another length is rejected', () => {
   const [event = Buffer.alloc(0)] = events(1, 5, 1);
   expect(() => checkAudio(event.subarray(0, -1), 5)).toThrow('was changed');
   expect(() => checkAudio(Buffer.concat([event, event]), 5)).toThrow('was changed');
 });
 
-test('the delay is what passed since an event was made', () => {
+test('the delay is the time since the creation of an event', () => {
   const before = process.hrtime.bigint();
   const [event = Buffer.alloc(0)] = events(1, 0, 1);
   const delay = delayOf(event);
-  const passed = Number(process.hrtime.bigint() - before) / 1e6;
+  const elapsed = Number(process.hrtime.bigint() - before) / 1e6;
   expect(delay).toBeGreaterThanOrEqual(0);
-  expect(delay).toBeLessThanOrEqual(passed);
+  expect(delay).toBeLessThanOrEqual(elapsed);
 });

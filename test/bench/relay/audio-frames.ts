@@ -1,7 +1,7 @@
 import { audioFile } from '../payloads.ts';
 import { serverFrame, textOpcode } from './socket-frames.ts';
 
-/** Frames a second of one session at the pace of speech: 25 ms of PCM with 48,000 samples a second. */
+/** Frames per second of one session in real time: 25 ms of PCM at 48 kHz each. */
 export const framesPerSecond = 40;
 export const sampleRate = 48_000;
 const audioBytes = (sampleRate * 2) / framesPerSecond;
@@ -11,7 +11,7 @@ const timeDigits = 18;
 const number = '0'.repeat(numberDigits);
 const time = '0'.repeat(timeDigits);
 
-/** All `response.audio.delta` events are this one, but for the digits. */
+/** Template of all `response.audio.delta` events. Only the digits differ. */
 const event = Buffer.from(
   JSON.stringify({
     event_id: `audio_${number}_${time}`,
@@ -23,41 +23,41 @@ const event = Buffer.from(
     delta: audioFile.subarray(0, audioBytes).toString('base64'),
   }),
 );
-const numberAt = event.indexOf(number);
-const timeAt = numberAt + numberDigits + 1;
-const responseAt = event.indexOf('resp_') + 5;
-const itemAt = event.indexOf('item_0') + 5;
-/** What follows is the same in all. */
-const constantAt = itemAt + numberDigits;
+const numberOffset = event.indexOf(number);
+const timeOffset = numberOffset + numberDigits + 1;
+const responseOffset = event.indexOf('resp_') + 5;
+const itemOffset = event.indexOf('item_0') + 5;
+/** The rest is the same in all events. */
+const constantOffset = itemOffset + numberDigits;
 
-/** Bytes of an audio event. */
+/** Length of an audio event in bytes. */
 export const eventBytes: number = event.length;
 
 const frame = serverFrame(textOpcode, event);
 const frameHeadBytes = frame.length - event.length;
 
-/** Audio frames as a server sends them, in memory that is used again and again. */
+/** Audio frames of a server in a reusable buffer. */
 export class AudioFrames {
   readonly #frames: Buffer;
 
-  /** @param most frames at a time */
-  constructor(most: number) {
-    this.#frames = Buffer.concat(Array.from({ length: most }, () => frame));
+  /** @param capacity maximum number of frames per call */
+  constructor(capacity: number) {
+    this.#frames = Buffer.concat(Array.from({ length: capacity }, () => frame));
   }
 
   /**
-   * Frames numbered from `first`, with the time of now. They must have gone out before the next ones are made.
+   * Creates frames numbered from `first` with the current time. They must be sent before the next call.
    *
-   * @param response number of the response they belong to
+   * @param response number of their response
    */
-  make(count: number, first: number, response: number): Buffer {
+  create(count: number, first: number, response: number): Buffer {
     const now = Number(process.hrtime.bigint());
     for (let index = 0; index < count; index += 1) {
       const at = index * frame.length + frameHeadBytes;
-      writeDigits(this.#frames, at + numberAt, numberDigits, first + index);
-      writeDigits(this.#frames, at + timeAt, timeDigits, now);
-      writeDigits(this.#frames, at + responseAt, numberDigits, response);
-      writeDigits(this.#frames, at + itemAt, numberDigits, response);
+      writeDigits(this.#frames, at + numberOffset, numberDigits, first + index);
+      writeDigits(this.#frames, at + timeOffset, timeDigits, now);
+      writeDigits(this.#frames, at + responseOffset, numberDigits, response);
+      writeDigits(this.#frames, at + itemOffset, numberDigits, response);
     }
     return this.#frames.subarray(0, count * frame.length);
   }
@@ -65,13 +65,13 @@ export class AudioFrames {
 
 const zero = 0x30;
 
-// Byte by byte, since a string for each number would cost the stub as much as the sending.
+// Writes bytes, because creating strings would cost as much as sending.
 function writeDigits(bytes: Buffer, at: number, count: number, value: number): void {
-  let left = value;
+  let remaining = value;
   for (let index = at + count - 1; index >= at; index -= 1) {
-    const rest = Math.floor(left / 10);
-    bytes[index] = zero + (left - rest * 10);
-    left = rest;
+    const quotient = Math.floor(remaining / 10);
+    bytes[index] = zero + (remaining - quotient * 10);
+    remaining = quotient;
   }
 }
 
@@ -82,22 +82,25 @@ function readDigits(bytes: Buffer, at: number, count: number): number {
 }
 
 const letterA = 0x61;
-const idAt = event.indexOf('audio_');
+const idOffset = event.indexOf('audio_');
 
-/** Whether an event of the stub claims to be audio: only then does its id begin with an a. */
+/** Whether an event of the stub is audio. Only ids of audio events start with an "a". */
 export function isAudio(payload: Buffer): boolean {
-  return payload[idAt] === letterA;
+  return payload[idOffset] === letterA;
 }
 
-/** Checks an audio event to the last byte. @throws Error when it is not number `expected`, or was changed. */
+/** Checks every byte of an audio event. @throws Error if it has another number or was changed */
 export function checkAudio(payload: Buffer, expected: number): void {
-  const found = readDigits(payload, numberAt, numberDigits);
-  if (found !== expected) throw new Error(`audio frame ${found} came where ${expected} was due`);
-  if (payload.length !== event.length || payload.compare(event, constantAt, undefined, constantAt) !== 0)
-    throw new Error(`audio frame ${found} was changed on its way`);
+  const found = readDigits(payload, numberOffset, numberDigits);
+  if (found !== expected) throw new Error(`received audio frame ${found} instead of ${expected}`);
+  if (
+    payload.length !== event.length ||
+    payload.compare(event, constantOffset, undefined, constantOffset) !== 0
+  )
+    throw new Error(`audio frame ${found} was changed`);
 }
 
-/** How long an audio event took to here, in milliseconds of the monotonic clock that all processes share. */
+/** Returns the age of an audio event in milliseconds. All processes share the monotonic clock. */
 export function delayOf(payload: Buffer): number {
-  return (Number(process.hrtime.bigint()) - readDigits(payload, timeAt, timeDigits)) / 1e6;
+  return (Number(process.hrtime.bigint()) - readDigits(payload, timeOffset, timeDigits)) / 1e6;
 }

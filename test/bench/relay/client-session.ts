@@ -5,7 +5,7 @@ import { checkAudio, delayOf, isAudio, sampleRate } from './audio-frames.ts';
 import { framesPerText, type RelayMode, realtimePath, texts } from './plan.ts';
 import { clientFrame, closeOpcode, closePayload, FrameReader, textOpcode } from './socket-frames.ts';
 
-/** All sessions read into it, one after another: a buffer for each read would keep the collector busy. */
+/** Read buffer of all sessions. A new buffer for each read would cause garbage collections. */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 interface ServerEvent {
@@ -14,42 +14,46 @@ interface ServerEvent {
 }
 
 /**
- * One session as a client has it. It keeps the upstream busy by appending a text for each one that was spoken, and
- * checks every frame.
+ * The client side of a session. It appends a new text after each spoken one, and checks every frame.
  */
 export class ClientSession {
-  /** Audio frames so far. */
+  /** Audio frames received so far. */
   frames = 0;
-  /** Characters of the texts so far. */
+  /** Characters of the texts sent so far. */
   characters = 0;
-  /** Settled when audio comes; rejected by the first thing that is wrong. */
+  /** Resolves at the first audio frame. Rejects on an error. */
   readonly speaking: Promise<void>;
-  /** Settled when all that was asked for has come and the socket was closed as it must be. */
+  /** Resolves after all expected frames and a correct close. */
   readonly ended: Promise<void>;
   readonly #speaking = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   readonly #socket: Socket;
   readonly #text: string;
-  /** Texts that the upstream has at the beginning. */
-  readonly #ahead: number;
+  /** Number of texts sent in advance. */
+  readonly #queuedTexts: number;
   readonly #onDelay: ((ms: number) => void) | undefined;
-  readonly #reader = new FrameReader((opcode, payload) => this.#take(opcode, payload));
-  #answer: Buffer = Buffer.alloc(0);
-  #answered = false;
+  readonly #reader = new FrameReader((opcode, payload) => this.#handleFrame(opcode, payload));
+  #handshakeBytes: Buffer = Buffer.alloc(0);
+  #isOpen = false;
   #events = 0;
-  #finishing = false;
-  /** Characters that the provider has told of. */
+  #isFinishing = false;
+  /** Characters that the provider has reported. */
   #reported = 0;
-  #finished = false;
+  #isFinished = false;
 
-  /** @param onDelay told of the delay of each audio frame, in milliseconds */
-  constructor(port: number, mode: RelayMode, ahead: number, onDelay: ((ms: number) => void) | undefined) {
+  /** @param onDelay called with the delay of each audio frame in milliseconds */
+  constructor(
+    port: number,
+    mode: RelayMode,
+    queuedTexts: number,
+    onDelay: ((ms: number) => void) | undefined,
+  ) {
     this.#text = texts[mode];
-    this.#ahead = ahead;
+    this.#queuedTexts = queuedTexts;
     this.#onDelay = onDelay;
     this.speaking = this.#speaking.promise;
     this.ended = this.#ended.promise;
-    // Whoever waits for one of them hears of the failure; nobody may be waiting for the other.
+    // The caller may await only one of them.
     this.ended.catch(() => {});
     this.speaking.catch(() => {});
     this.#socket = connect({
@@ -65,16 +69,16 @@ export class ClientSession {
       },
     });
     this.#socket.on('error', (error) => this.fail(error));
-    this.#socket.on('close', () => this.fail(new Error('a session was cut off')));
+    this.#socket.on('close', () => this.fail(new Error('a session was interrupted')));
     this.#socket.write(handshake(port));
   }
 
   finish(): void {
-    this.#finishing = true;
+    this.#isFinishing = true;
     this.#send('session.finish', {});
   }
 
-  /** Gives up. */
+  /** Aborts the session. */
   fail(error: unknown): void {
     this.#speaking.reject(error);
     this.#ended.reject(error);
@@ -83,26 +87,26 @@ export class ClientSession {
 
   #read(data: Buffer): void {
     try {
-      const frames = this.#answered ? data : this.#readAnswer(data);
+      const frames = this.#isOpen ? data : this.#readHandshake(data);
       if (frames !== undefined) this.#reader.read(frames);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  /** Reads the answer to the handshake, and returns what follows it. */
-  #readAnswer(data: Buffer): Buffer | undefined {
-    const bytes = Buffer.concat([this.#answer, data]);
+  /** Reads the handshake response. Returns the bytes after it. */
+  #readHandshake(data: Buffer): Buffer | undefined {
+    const bytes = Buffer.concat([this.#handshakeBytes, data]);
     const end = bytes.indexOf('\r\n\r\n');
-    this.#answer = bytes;
+    this.#handshakeBytes = bytes;
     if (end < 0) return undefined;
     const status = bytes.toString('latin1', 0, bytes.indexOf('\r\n'));
     if (!status.startsWith('HTTP/1.1 101 ')) throw new Error(`a handshake was answered with ${status}`);
-    this.#answered = true;
+    this.#isOpen = true;
     return bytes.subarray(end + 4);
   }
 
-  #take(opcode: number, payload: Buffer): void {
+  #handleFrame(opcode: number, payload: Buffer): void {
     if (opcode === closeOpcode) {
       this.#close(payload.readUInt16BE());
     } else if (isAudio(payload)) {
@@ -110,25 +114,25 @@ export class ClientSession {
       checkAudio(payload, this.frames);
       this.frames += 1;
       if (this.frames === 1) this.#speaking.resolve();
-      if (this.frames % framesPerText === 0 && !this.#finishing) this.#append();
+      if (this.frames % framesPerText === 0 && !this.#isFinishing) this.#append();
     } else if (opcode === textOpcode) {
-      this.#event(JSON.parse(payload.toString()) as ServerEvent, payload);
+      this.#handleEvent(JSON.parse(payload.toString()) as ServerEvent, payload);
     }
   }
 
-  #event({ type, response }: ServerEvent, payload: Buffer): void {
+  #handleEvent({ type, response }: ServerEvent, payload: Buffer): void {
     switch (type) {
       case 'session.created':
         this.#send('session.update', { session: { voice: 'Aria', sample_rate: sampleRate } });
         break;
       case 'session.updated':
-        for (let text = 0; text < this.#ahead; text += 1) this.#append();
+        for (let text = 0; text < this.#queuedTexts; text += 1) this.#append();
         break;
       case 'response.done':
         this.#reported = response?.usage?.characters ?? Number.NaN;
         break;
       case 'session.finished':
-        this.#finished = true;
+        this.#isFinished = true;
         break;
       case 'error':
         throw new Error(`a session failed: ${payload.toString()}`);
@@ -147,12 +151,17 @@ export class ClientSession {
   }
 
   #close(code: number): void {
-    const due = (this.characters / this.#text.length) * framesPerText;
-    if (code !== 1000 || !this.#finished || this.#reported !== this.characters || this.frames !== due) {
-      const end = this.#finished ? 'finished' : 'did not finish';
+    const expectedFrames = (this.characters / this.#text.length) * framesPerText;
+    if (
+      code !== 1000 ||
+      !this.#isFinished ||
+      this.#reported !== this.characters ||
+      this.frames !== expectedFrames
+    ) {
+      const end = this.#isFinished ? 'finished' : 'did not finish';
       throw new Error(
-        `a session ${end} and closed with ${code}; of ${due} audio frames came ${this.frames}, and of ` +
-          `${this.characters} characters ${this.#reported} were reported`,
+        `a session ${end} and closed with ${code}: ${this.frames} of ${expectedFrames} audio frames, ` +
+          `${this.#reported} of ${this.characters} characters reported`,
       );
     }
     this.#ended.resolve();

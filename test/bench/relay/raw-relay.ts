@@ -3,10 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { highWaterBytes, lowWaterBytes } from '../../../server/sockets/limits.ts';
 
-/**
- * The least a relay on `ws` can do: no key, no look into the frames, no books; but, like the gateway, it stops
- * reading where the other side is behind. The first argument is the upstream's origin.
- */
+// A minimal relay with `ws`: no keys, no parsing of frames, no ledger. Like the gateway, it stops reading if the other side
+// is slower. The first argument is the origin of the upstream.
 
 const upstreamOrigin = process.argv[2] ?? '';
 const server = createServer((_request, response) => void response.writeHead(404).end());
@@ -16,25 +14,25 @@ switcher.on('connection', (client, request) => {
   client.pause();
   const upstream = new WebSocket(upstreamOrigin + request.url, { perMessageDeflate: false });
   upstream.once('open', () => client.resume());
-  passOn(client, upstream);
-  passOn(upstream, client);
+  relay(client, upstream);
+  relay(upstream, client);
 });
 
-function passOn(from: WebSocket, to: WebSocket): void {
-  let held = false;
-  const sent = () => {
-    if (!held || to.bufferedAmount > lowWaterBytes) return;
-    held = false;
+function relay(from: WebSocket, to: WebSocket): void {
+  let isPaused = false;
+  const resumeIfDrained = () => {
+    if (!isPaused || to.bufferedAmount > lowWaterBytes) return;
+    isPaused = false;
     from.resume();
   };
   from.on('message', (data: Buffer, binary: boolean) => {
-    to.send(data, { binary }, sent);
-    if (held || to.bufferedAmount <= highWaterBytes) return;
-    held = true;
+    to.send(data, { binary }, resumeIfDrained);
+    if (isPaused || to.bufferedAmount <= highWaterBytes) return;
+    isPaused = true;
     from.pause();
   });
   from.on('close', (code) => (code === 1000 ? to.close(code) : to.terminate()));
-  // A close follows every error.
+  // Every error is followed by a close.
   from.on('error', () => {});
 }
 

@@ -7,13 +7,13 @@ import { type RelayCell, RelayRounds } from './rounds.ts';
 
 const sessionCounts = [1, 100] as const;
 
-/** Length of a round, as a share of what was asked for: few sessions need longer for as many delays. */
+/** Duration of a round relative to `seconds`. Fewer sessions need longer for the same number of delays. */
 const shares = { 'full speed': { 1: 0.35, 100: 0.35 }, paced: { 1: 0.75, 100: 0.35 } } as const;
 
 /**
- * Measures the relay of the realtime socket. On a busy machine it makes do with fewer rounds.
+ * Measures the relay of the realtime socket. A busy machine runs fewer rounds.
  *
- * @throws Error when a frame, or the books at the end, are not as they must be.
+ * @throws Error if a frame or the final ledger is wrong
  */
 export async function measureRelay(
   options: { rounds: number; seconds: number } & Pick<TargetOptions, 'server' | 'profile' | 'processes'>,
@@ -41,7 +41,7 @@ export async function measureRelay(
         await relay.measure(paced, seconds * shares.paced[sessions]);
       }
     }
-    await targets.stop((server) => relay.bookedOf(server), 'sessions');
+    await targets.stop((server) => relay.totalsOf(server), 'sessions');
     await load.stop();
     return cells.map(({ fullSpeed, paced }) => summarizeRelay(fullSpeed, paced));
   } finally {

@@ -12,7 +12,7 @@ interface FullSpeed {
 
 interface Paced {
   cpuMicroseconds: number;
-  /** Frames of all rounds, over which the percentiles are taken. */
+  /** Number of frames of all rounds, the basis of the percentiles. */
   frames: number;
   p50Ms: number;
   p99Ms: number;
@@ -20,29 +20,29 @@ interface Paced {
 
 export interface RelaySummary {
   sessions: number;
-  /** How many there were; fewer than asked for when the machine was slow. */
+  /** Number of rounds, which is lower on a slow machine. */
   rounds: number;
   fullSpeed: Readonly<Record<TargetName, FullSpeed>>;
   paced: Readonly<Record<TargetName, Paced>>;
-  /** Gateway over raw relay at full speed: the median of the rounds' own ratios. */
+  /** Gateway relative to raw relay at full speed: median of the ratios of the rounds. */
   ratios: { framesPerSecond: number; cpu: number };
-  /** Milliseconds over direct, of paced frames. */
+  /** Milliseconds added to direct, for paced frames. */
   added: Readonly<Record<'raw' | 'gateway', { p50Ms: number; p99Ms: number }>>;
 }
 
 type Figure = 'framesPerSecond' | 'cpuMicroseconds' | 'othersBusy';
 
-/** Both cells of one number of sessions in figures. */
+/** Summarizes both modes of one number of sessions. */
 export function summarizeRelay(fullSpeedCell: RelayCell, pacedCell: RelayCell): RelaySummary {
-  const fullSpeed = ofEach(fullSpeedCell, (rounds) => ({
-    framesPerSecond: middle(rounds, 'framesPerSecond'),
-    cpuMicroseconds: middle(rounds, 'cpuMicroseconds'),
-    othersBusy: middle(rounds, 'othersBusy'),
+  const fullSpeed = forEachTarget(fullSpeedCell, (rounds) => ({
+    framesPerSecond: medianOf(rounds, 'framesPerSecond'),
+    cpuMicroseconds: medianOf(rounds, 'cpuMicroseconds'),
+    othersBusy: medianOf(rounds, 'othersBusy'),
   }));
-  const paced = ofEach(pacedCell, (rounds) => {
+  const paced = forEachTarget(pacedCell, (rounds) => {
     const delays = Float64Array.from(rounds.flatMap(({ delaysMs }) => delaysMs)).sort();
     const percentile = (share: number) => delays[Math.floor((delays.length - 1) * share)] ?? Number.NaN;
-    const cpuMicroseconds = middle(rounds, 'cpuMicroseconds');
+    const cpuMicroseconds = medianOf(rounds, 'cpuMicroseconds');
     return { cpuMicroseconds, frames: delays.length, p50Ms: percentile(0.5), p99Ms: percentile(0.99) };
   });
   const { raw, gateway } = fullSpeedCell.rounds;
@@ -62,14 +62,14 @@ export function summarizeRelay(fullSpeedCell: RelayCell, pacedCell: RelayCell): 
   };
 }
 
-const middle = (rounds: readonly RelayMeasurement[], name: Figure) =>
+const medianOf = (rounds: readonly RelayMeasurement[], name: Figure) =>
   median(rounds.map((round) => round[name]));
 
-function ofEach<T>(
+function forEachTarget<T>(
   { rounds: { direct, raw, gateway } }: RelayCell,
-  sum: (rounds: readonly RelayMeasurement[]) => T,
+  summarizeRounds: (rounds: readonly RelayMeasurement[]) => T,
 ): Record<TargetName, T> {
-  return { direct: sum(direct), raw: sum(raw), gateway: sum(gateway) };
+  return { direct: summarizeRounds(direct), raw: summarizeRounds(raw), gateway: summarizeRounds(gateway) };
 }
 
 const labels: Readonly<Record<TargetName, string>> = {
@@ -78,7 +78,7 @@ const labels: Readonly<Record<TargetName, string>> = {
   gateway: 'gateway',
 };
 
-/** The relay of the realtime socket as Markdown, ready for the README. */
+/** Formats the results as Markdown for the README. */
 export function relayMarkdown(
   summaries: readonly RelaySummary[],
   { processes }: { processes: number },
@@ -86,7 +86,7 @@ export function relayMarkdown(
   const [{ rounds } = { rounds: 0 }] = summaries;
   const size = (eventBytes / 1000).toFixed(1);
   return [
-    `Realtime sessions with audio frames of ${size} KB, at full speed and at the pace of speech (${framesPerSecond} frames a second and session); medians of ${rounds} interleaved rounds over ${processes} processes each, delays of all paced frames.`,
+    `Realtime sessions with audio frames of ${size} KB, at full speed and at the pace of speech (${framesPerSecond} frames per second and session); medians of ${rounds} interleaved rounds over ${processes} processes each, delays of all paced frames.`,
     table(
       ['gateway / raw relay', 'frames/s', 'CPU per frame', 'gateway adds, p50 ms', 'p99 ms'],
       summaries.map(({ sessions, ratios, added: { gateway } }) => [

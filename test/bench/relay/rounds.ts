@@ -1,21 +1,21 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadProcess, ServerProcess } from '../processes.ts';
 import type { TargetName, Targets } from '../targets.ts';
 import type { RelayRequest, RelayState } from './load.ts';
 import type { RelayMode } from './plan.ts';
 
-/** What one round measured. */
+/** Results of one round. */
 export interface RelayMeasurement {
   framesPerSecond: number;
-  /** CPU of the process under test per audio frame. */
+  /** CPU time of the process under test per audio frame. */
   cpuMicroseconds: number;
-  /** Share of their time that the load tool and the stub were busy: near 1, they were the limit. */
+  /** Utilization of the load tool and the stub. Near 1, they were the bottleneck. */
   othersBusy: number;
-  /** Of each frame, from the upstream's send to the client; in paced mode only. */
+  /** Delay of each frame from the upstream to the client. Empty at full speed. */
   delaysMs: readonly number[];
 }
 
-/** A number of sessions in one mode, and what its rounds measured. */
+/** Results of one mode and number of sessions. */
 export interface RelayCell {
   readonly mode: RelayMode;
   readonly sessions: number;
@@ -24,12 +24,12 @@ export interface RelayCell {
 
 const warmUpSeconds = { direct: 0.5, raw: 1.2, gateway: 1.2 };
 const warmUpSessions = 100;
-/** From the first audio of the last session to the first look. */
+/** Delay between the first audio of the last session and the measurement. */
 const settleMs = 100;
 
-/** Measures sessions on the three targets, and keeps count of what each process relayed. */
+/** Measures sessions on the three targets, and counts the sessions and characters of each process. */
 export class RelayRounds {
-  readonly #booked = new Map<ServerProcess, { answers: number; charged: number }>();
+  readonly #totals = new Map<ServerProcess, { responses: number; charged: number }>();
   readonly #targets: Targets;
   readonly #load: LoadProcess<RelayRequest, RelayState>;
 
@@ -38,9 +38,9 @@ export class RelayRounds {
     this.#load = load;
   }
 
-  /** Sessions that ended with a process, and the characters that were spoken in them. */
-  bookedOf(server: ServerProcess): { answers: number; charged: number } {
-    return this.#booked.get(server) ?? { answers: 0, charged: 0 };
+  /** Returns the number of sessions of a process, and the characters spoken in them. */
+  totalsOf(server: ServerProcess): { responses: number; charged: number } {
+    return this.#totals.get(server) ?? { responses: 0, charged: 0 };
   }
 
   async warmUp(): Promise<void> {
@@ -51,10 +51,10 @@ export class RelayRounds {
     });
   }
 
-  /** Measures a cell once more on all targets; the processes of a target take turns. */
+  /** Measures a cell on all targets, with the next process of each. */
   async measure({ mode, sessions, rounds }: RelayCell, seconds: number): Promise<void> {
     await this.#targets.each(async (name) => {
-      const server = this.#targets.inTurn(name, rounds[name].length);
+      const server = this.#targets.select(name, rounds[name].length);
       rounds[name].push(await this.#round(server, mode, sessions, seconds));
     });
   }
@@ -67,20 +67,20 @@ export class RelayRounds {
   ): Promise<RelayMeasurement> {
     try {
       await this.#load.run({ step: 'open', port: server.port, mode, sessions });
-      await pause(settleMs);
-      const before = await this.#look(server);
-      await pause(seconds * 1000);
-      const after = await this.#look(server);
+      await delay(settleMs);
+      const before = await this.#readState(server);
+      await delay(seconds * 1000);
+      const after = await this.#readState(server);
       const { characters } = await this.#load.run({ step: 'finish' });
-      const { answers, charged } = this.bookedOf(server);
-      this.#booked.set(server, { answers: answers + sessions, charged: charged + characters });
-      const took = (after.load.at - before.load.at) / 1000;
+      const { responses, charged } = this.totalsOf(server);
+      this.#totals.set(server, { responses: responses + sessions, charged: charged + characters });
+      const elapsedSeconds = (after.load.at - before.load.at) / 1000;
       const frames = after.load.frames - before.load.frames;
       const others = after.stub - before.stub + (after.load.cpuMicroseconds - before.load.cpuMicroseconds);
       return {
-        framesPerSecond: frames / took,
+        framesPerSecond: frames / elapsedSeconds,
         cpuMicroseconds: (after.server - before.server) / frames,
-        othersBusy: others / (took * 1e6),
+        othersBusy: others / (elapsedSeconds * 1e6),
         delaysMs: after.load.delaysMs,
       };
     } catch (cause) {
@@ -89,11 +89,11 @@ export class RelayRounds {
     }
   }
 
-  async #look(server: ServerProcess): Promise<{ server: number; stub: number; load: RelayState }> {
+  async #readState(server: ServerProcess): Promise<{ server: number; stub: number; load: RelayState }> {
     return {
       server: await server.cpuMicroseconds(),
       stub: await this.#targets.stub.cpuMicroseconds(),
-      load: await this.#load.run({ step: 'look' }),
+      load: await this.#load.run({ step: 'state' }),
     };
   }
 }

@@ -21,7 +21,7 @@ const expected = [
   [closeOpcode, '\x03\xe8'],
 ];
 
-test.each([1, 2, 3, 7, 1000, frames.length])('reads frames that come in pieces of %i bytes', (size) => {
+test.each([1, 2, 3, 7, 1000, frames.length])('reads frames in chunks of %i bytes', (size) => {
   const seen: [number, string][] = [];
   const reader = new FrameReader((opcode, payload) => seen.push([opcode, payload.toString('latin1')]));
   for (let at = 0; at < frames.length; at += size) reader.read(frames.subarray(at, at + size));
@@ -29,10 +29,10 @@ test.each([1, 2, 3, 7, 1000, frames.length])('reads frames that come in pieces o
 });
 
 test.each([
-  ['a part of a frame', [0x01, 0x00], 'not a whole frame'],
-  ['a compressed frame', [0xc1, 0x00], 'not a whole frame'],
+  ['a fragment', [0x01, 0x00], 'unsupported frame'],
+  ['a compressed frame', [0xc1, 0x00], 'unsupported frame'],
   ['a frame that is too long', [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0], 'longer than 64 KB'],
-])('refuses %s', (_name, bytes, message) => {
+])('rejects %s', (_name, bytes, message) => {
   const reader = new FrameReader(() => {});
   expect(() => reader.read(Buffer.from(bytes))).toThrow(message);
 });

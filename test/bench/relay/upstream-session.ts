@@ -3,38 +3,38 @@ import { AudioFrames, framesPerSecond, sampleRate } from './audio-frames.ts';
 import { framesPerResponse, framesPerText, texts } from './plan.ts';
 import { closeOpcode, closePayload, serverFrame, textOpcode } from './socket-frames.ts';
 
-/** Audio frames in a write at full speed: one of each would make the stub the slowest of all. */
+/** Audio frames per write at full speed. Single frames would make the stub the bottleneck. */
 const framesPerWrite = 16;
 const paceMs = 1000 / framesPerSecond;
 
-/** Spreads the sessions over the time between two frames, as speakers are who know nothing of each other. */
+/** Spreads the sessions evenly over the time between two frames. */
 const goldenRatio = 0.618_033_988_75;
 
-/** One session of the realtime protocol as the provider plays it, in mode server_commit. */
+/** The provider side of a realtime session in mode server_commit. */
 export class UpstreamSession {
   readonly #socket: Socket;
-  readonly #facts: Record<string, unknown>;
+  readonly #settings: Record<string, unknown>;
   readonly #audio = new AudioFrames(framesPerWrite);
   #events = 0;
   #characters = 0;
-  /** Frames that the texts so far have still to make. */
-  #owed = 0;
+  /** Audio frames still to send. */
+  #pendingFrames = 0;
   #sent = 0;
   #responses = 0;
   #framesOfResponse = 0;
-  #paced = false;
-  #finishing = false;
-  /** A write or a timer is pending that goes on with the audio. */
-  #busy = false;
+  #isPaced = false;
+  #isFinishing = false;
+  /** Whether a pending write or timer continues the audio. */
+  #isSending = false;
   #timer: NodeJS.Timeout | undefined;
-  /** When the next paced frame is due, on the clock of `performance`. */
-  #due: number;
+  /** Time of the next paced frame on the clock of `performance`. */
+  #dueAt: number;
 
-  /** @param index how many sessions there were before */
+  /** @param index number of earlier sessions */
   constructor(socket: Socket, model: string, index: number) {
     this.#socket = socket;
-    this.#due = performance.now() + ((index * goldenRatio) % 1) * paceMs;
-    this.#facts = {
+    this.#dueAt = performance.now() + ((index * goldenRatio) % 1) * paceMs;
+    this.#settings = {
       id: `sess_${index}`,
       object: 'realtime.session',
       mode: 'server_commit',
@@ -43,100 +43,106 @@ export class UpstreamSession {
       response_format: 'pcm',
       sample_rate: sampleRate,
     };
-    this.#emit('session.created', { session: this.#facts });
+    this.#emit('session.created', { session: this.#settings });
   }
 
-  /** Takes an event of the client. @throws Error when it is not one that the benchmark sends. */
-  take(event: { type?: unknown; text?: unknown; session?: object }): void {
+  /** Handles an event of the client. @throws Error on an unexpected event */
+  handle(event: { type?: unknown; text?: unknown; session?: object }): void {
     switch (event.type) {
       case 'session.update':
-        Object.assign(this.#facts, event.session);
-        this.#emit('session.updated', { session: this.#facts });
+        Object.assign(this.#settings, event.session);
+        this.#emit('session.updated', { session: this.#settings });
         break;
       case 'input_text_buffer.append':
         this.#append(String(event.text));
         break;
       case 'session.finish':
-        this.#finishing = true;
+        this.#isFinishing = true;
         if (this.#timer !== undefined) {
           clearTimeout(this.#timer);
-          this.#busy = false;
+          this.#isSending = false;
         }
         this.#next();
         break;
       default:
-        throw new Error(`the stub was sent ${JSON.stringify(event)}`);
+        throw new Error(`the stub received ${JSON.stringify(event)}`);
     }
   }
 
-  /** The socket is gone. */
+  /** Stops sending after the socket has closed. */
   stop(): void {
     clearTimeout(this.#timer);
-    this.#busy = true;
+    this.#isSending = true;
   }
 
   #append(text: string): void {
-    this.#paced = text === texts.paced;
+    this.#isPaced = text === texts.paced;
     this.#characters += text.length;
-    this.#owed += framesPerText;
+    this.#pendingFrames += framesPerText;
     this.#next();
   }
 
   #next(): void {
-    if (this.#busy) return;
-    this.#busy = this.#owed > 0;
-    if (!this.#busy) {
-      if (this.#finishing) this.#finish();
-    } else if (this.#paced && !this.#finishing) {
-      this.#timer = setTimeout(this.#speakOne, Math.max(0, this.#due - performance.now()));
+    if (this.#isSending) return;
+    this.#isSending = this.#pendingFrames > 0;
+    if (!this.#isSending) {
+      if (this.#isFinishing) this.#finish();
+    } else if (this.#isPaced && !this.#isFinishing) {
+      this.#timer = setTimeout(this.#sendOne, Math.max(0, this.#dueAt - performance.now()));
     } else {
-      // At once, the other sessions would never get their turn.
-      setImmediate(this.#speakMany);
+      // Yields to the other sessions.
+      setImmediate(this.#sendMany);
     }
   }
 
-  readonly #speakOne = (): void => {
+  readonly #sendOne = (): void => {
     this.#timer = undefined;
-    this.#due = Math.max(this.#due + paceMs, performance.now());
-    this.#speak(1);
+    this.#dueAt = Math.max(this.#dueAt + paceMs, performance.now());
+    this.#sendAudio(1);
   };
 
-  readonly #speakMany = (): void => {
-    this.#speak(Math.min(this.#owed, framesPerWrite));
+  readonly #sendMany = (): void => {
+    this.#sendAudio(Math.min(this.#pendingFrames, framesPerWrite));
   };
 
-  readonly #taken = (): void => {
-    this.#busy = false;
+  readonly #onWritten = (): void => {
+    this.#isSending = false;
     this.#next();
   };
 
-  /** Sends audio, within one response, and goes on when the line has taken it. */
-  #speak(most: number): void {
-    if (this.#framesOfResponse === 0) this.#begin();
-    const count = Math.min(most, framesPerResponse - this.#framesOfResponse);
-    this.#socket.write(this.#audio.make(count, this.#sent, this.#responses), this.#taken);
+  /** Sends audio of one response. Continues when it is written. */
+  #sendAudio(max: number): void {
+    if (this.#framesOfResponse === 0) this.#startResponse();
+    const count = Math.min(max, framesPerResponse - this.#framesOfResponse);
+    this.#socket.write(this.#audio.create(count, this.#sent, this.#responses), this.#onWritten);
     this.#sent += count;
-    this.#owed -= count;
+    this.#pendingFrames -= count;
     this.#framesOfResponse += count;
-    if (this.#framesOfResponse === framesPerResponse) this.#complete();
+    if (this.#framesOfResponse === framesPerResponse) this.#completeResponse();
   }
 
-  /** The ids of the response that runs. */
-  get #where(): { response_id: string; item_id: string; output_index: 0; content_index: 0 } {
+  /** Ids of the current response. */
+  get #responseIds(): { response_id: string; item_id: string; output_index: 0; content_index: 0 } {
     const number = String(this.#responses).padStart(8, '0');
     return { response_id: `resp_${number}`, item_id: `item_${number}`, output_index: 0, content_index: 0 };
   }
 
   #response(status: string, more: object): object {
-    return { id: this.#where.response_id, object: 'realtime.response', conversation_id: '', status, ...more };
+    return {
+      id: this.#responseIds.response_id,
+      object: 'realtime.response',
+      conversation_id: '',
+      status,
+      ...more,
+    };
   }
 
   #item(status: string, content: readonly object[]): object {
     return {
-      response_id: this.#where.response_id,
+      response_id: this.#responseIds.response_id,
       output_index: 0,
       item: {
-        id: this.#where.item_id,
+        id: this.#responseIds.item_id,
         object: 'realtime.item',
         type: 'message',
         status,
@@ -146,19 +152,19 @@ export class UpstreamSession {
     };
   }
 
-  #begin(): void {
+  #startResponse(): void {
     this.#responses += 1;
     this.#emit('response.created', {
       response: this.#response('in_progress', { voice: 'Aria', output: [] }),
     });
     this.#emit('response.output_item.added', this.#item('in_progress', []));
-    this.#emit('response.content_part.added', { ...this.#where, part: { type: 'audio', text: '' } });
+    this.#emit('response.content_part.added', { ...this.#responseIds, part: { type: 'audio', text: '' } });
   }
 
-  #complete(): void {
+  #completeResponse(): void {
     const part = { type: 'audio', text: '' };
-    this.#emit('response.audio.done', this.#where);
-    this.#emit('response.content_part.done', { ...this.#where, part });
+    this.#emit('response.audio.done', this.#responseIds);
+    this.#emit('response.content_part.done', { ...this.#responseIds, part });
     this.#emit('response.output_item.done', this.#item('completed', [part]));
     const usage = { characters: this.#characters };
     this.#emit('response.done', {
@@ -173,7 +179,7 @@ export class UpstreamSession {
   }
 
   #finish(): void {
-    if (this.#framesOfResponse > 0) this.#complete();
+    if (this.#framesOfResponse > 0) this.#completeResponse();
     this.#emit('session.finished', {});
     this.#socket.end(serverFrame(closeOpcode, closePayload(1000)));
     this.stop();
