@@ -4,9 +4,7 @@ import { firstByteDuration, serverActiveRequests, serverRequestDuration } from '
 import type { Trace } from '../telemetry/trace.ts';
 import type { Operation } from './routes.ts';
 
-/** Attribute sets by operation (or method, if there is none) and outcome. */
-const known = new Map<string, Map<number, Labels>>();
-const operations = new Map<string, Labels>();
+/** Names of methods in metrics. Any other method is `_OTHER`. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
 /** The part of a finished request that is recorded. */
@@ -31,9 +29,7 @@ export function startRequestMetrics(
 /** Records the time to the first byte of a forwarded response. `began`: by `performance.now()`. */
 export function recordFirstByte(began: number, { id }: Operation): void {
   if (!firstByteDuration.isEnabled) return;
-  const attributes = operations.get(id) ?? { 'unigate.operation': id };
-  operations.set(id, attributes);
-  firstByteDuration.record((performance.now() - began) / 1e3, attributes);
+  firstByteDuration.record((performance.now() - began) / 1e3, { 'unigate.operation': id });
 }
 
 /** `began`: by `performance.now()`. `broken`: the response started but did not complete. */
@@ -59,18 +55,10 @@ function attributesOf(
   status: number,
   broken: boolean,
 ): Labels {
-  const subject = operation?.id ?? method;
-  const outcomes = known.get(subject) ?? new Map<number, Labels>();
-  const outcome = status * 4 + (method === 'HEAD' ? 2 : 0) + (broken ? 1 : 0);
-  const made = outcomes.get(outcome);
-  if (made !== undefined) return made;
-  const attributes: Labels = {
+  return {
     'http.request.method': methods.has(method) ? method : '_OTHER',
     ...(operation !== undefined && { 'http.route': operation.path, 'unigate.operation': operation.id }),
     'http.response.status_code': status,
     ...(broken ? { 'error.type': 'broken' } : status >= 500 && { 'error.type': String(status) }),
   };
-  // Bounded: Node's parser accepts a fixed list of methods.
-  known.set(subject, outcomes.set(outcome, attributes));
-  return attributes;
 }

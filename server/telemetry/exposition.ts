@@ -1,30 +1,17 @@
 import type { Attributes } from '@opentelemetry/api';
-import {
-  type DataPoint,
-  DataPointType,
-  type Histogram as HistogramValue,
-  type MetricData,
-} from '@opentelemetry/sdk-metrics';
+import { DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 
-/** The value of a metric for one set of attributes. */
-interface Point<Value> {
-  attributes: Attributes;
-  value: Value;
+/** The current values of a metric, as plain data that processes can exchange. */
+export interface Metric {
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly kind: 'histogram' | 'counter' | 'gauge';
+  /** Upper ends of the buckets of a histogram, except the last bucket, which has none. */
+  readonly boundaries?: readonly number[];
+  /** Values by labels, see `labelText`. A histogram has the count of each bucket and then the sum, others one value. */
+  readonly points: Readonly<Record<string, readonly number[]>>;
 }
-
-/** Boundaries are upper ends of buckets. There is one more count than boundaries. */
-export interface HistogramPoint {
-  boundaries: readonly number[];
-  counts: readonly number[];
-  count: number;
-  sum: number;
-}
-
-/** The current values of a metric, as plain data. */
-export type Metric = { name: string; unit: string; text: string } & (
-  | { kind: 'histogram'; points: readonly Point<HistogramPoint>[] }
-  | { kind: 'counter' | 'gauge'; points: readonly Point<number>[] }
-);
 
 const unitNames: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', '1': 'ratio' };
 
@@ -37,60 +24,67 @@ export function familyName({ name, unit }: { name: string; unit: string }): stri
 
 /** Converts a metric of the SDK. Returns undefined for exponential histograms. */
 export function plainMetric(metric: MetricData): Metric | undefined {
-  const { name, unit, description: text } = metric.descriptor;
-  const descriptor = { name, unit, text };
+  const { name, unit, description } = metric.descriptor;
+  const descriptor = { name, unit, description };
   if (metric.dataPointType === DataPointType.EXPONENTIAL_HISTOGRAM) return undefined;
-  if (metric.dataPointType === DataPointType.HISTOGRAM)
-    return { ...descriptor, kind: 'histogram', points: metric.dataPoints.map(plainHistogram) };
+  if (metric.dataPointType === DataPointType.HISTOGRAM) {
+    const points = metric.dataPoints.map(({ attributes, value: { buckets, sum = 0 } }) => [
+      labelText(attributes),
+      [...buckets.counts, sum],
+    ]);
+    const boundaries = metric.dataPoints[0]?.value.buckets.boundaries ?? [];
+    return { ...descriptor, kind: 'histogram', boundaries, points: Object.fromEntries(points) };
+  }
   const kind = metric.dataPointType === DataPointType.SUM && metric.isMonotonic ? 'counter' : 'gauge';
-  const points = metric.dataPoints.map(({ attributes, value }) => ({ attributes, value }));
-  return { ...descriptor, kind, points };
+  const points = metric.dataPoints.map(({ attributes, value }) => [labelText(attributes), [value]]);
+  return { ...descriptor, kind, points: Object.fromEntries(points) };
 }
 
-function plainHistogram({ attributes, value }: DataPoint<HistogramValue>): Point<HistogramPoint> {
-  const { buckets, count, sum = 0 } = value;
-  return { attributes, value: { boundaries: buckets.boundaries, counts: buckets.counts, count, sum } };
+/** Writes attributes as labels such as `method="GET",status="200"`, in the order of their names. */
+export function labelText(attributes: Attributes): string {
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key.replaceAll(/[^A-Za-z0-9_]/g, '_')}="${escape(String(value))}"`)
+    .toSorted()
+    .join(',');
 }
 
 /** Writes metrics as OpenMetrics 1.0. The exporter of the SDK writes an older format without units. */
 export function openMetrics(resource: Attributes, metrics: readonly Metric[]): string {
   const lines = ['# TYPE target info', '# HELP target The measured process.'];
-  lines.push(sample('target_info', resource, 1));
-  for (const metric of metrics) writeFamily(lines, metric);
+  lines.push(sample('target_info', labelText(resource), 1));
+  for (const metric of metrics) {
+    const name = familyName(metric);
+    const unitName = unitNames[metric.unit];
+    lines.push(`# TYPE ${name} ${metric.kind}`);
+    if (unitName !== undefined) lines.push(`# UNIT ${name} ${unitName}`);
+    lines.push(`# HELP ${name} ${escape(metric.description)}`);
+    for (const [labels, values] of Object.entries(metric.points))
+      lines.push(...samplesOf(name, metric, labels, values));
+  }
   return `${lines.join('\n')}\n# EOF\n`;
 }
 
-function writeFamily(lines: string[], metric: Metric): void {
-  const name = familyName(metric);
-  lines.push(`# TYPE ${name} ${metric.kind}`);
-  const unitName = unitNames[metric.unit];
-  if (unitName !== undefined) lines.push(`# UNIT ${name} ${unitName}`);
-  lines.push(`# HELP ${name} ${escape(metric.text)}`);
-  if (metric.kind === 'histogram') {
-    for (const point of metric.points) writeHistogram(lines, name, point);
-    return;
-  }
-  const valueName = metric.kind === 'counter' ? `${name}_total` : name;
-  for (const { attributes, value } of metric.points) lines.push(sample(valueName, attributes, value));
-}
-
-function writeHistogram(lines: string[], name: string, { attributes, value }: Point<HistogramPoint>): void {
-  let cumulative = 0;
-  for (const [index, count] of value.counts.entries()) {
-    cumulative += count;
-    const end = value.boundaries[index];
+function samplesOf(
+  name: string,
+  { kind, boundaries = [] }: Metric,
+  labels: string,
+  values: readonly number[],
+): string[] {
+  const last = values.at(-1) ?? 0;
+  if (kind !== 'histogram') return [sample(kind === 'counter' ? `${name}_total` : name, labels, last)];
+  let count = 0;
+  const buckets = values.slice(0, -1).map((bucketCount, index) => {
+    count += bucketCount;
+    const end = boundaries[index];
     const le = end === undefined ? '+Inf' : Number.isInteger(end) ? `${end}.0` : String(end);
-    lines.push(sample(`${name}_bucket`, { ...attributes, le }, cumulative));
-  }
-  lines.push(sample(`${name}_count`, attributes, value.count));
-  lines.push(sample(`${name}_sum`, attributes, value.sum));
+    return sample(`${name}_bucket`, `${labels}${labels === '' ? '' : ','}le="${le}"`, count);
+  });
+  return [...buckets, sample(`${name}_count`, labels, count), sample(`${name}_sum`, labels, last)];
 }
 
-function sample(name: string, attributes: Attributes, value: number): string {
-  const labels = Object.entries(attributes)
-    .filter(([, text]) => text !== undefined)
-    .map(([key, text]) => `${key.replaceAll(/[^A-Za-z0-9_]/g, '_')}="${escape(String(text))}"`);
-  return `${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${value}`;
+function sample(name: string, labels: string, value: number): string {
+  return `${name}${labels === '' ? '' : `{${labels}}`} ${value}`;
 }
 
 function escape(text: string): string {

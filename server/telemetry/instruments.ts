@@ -1,102 +1,132 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 
-export interface MetricDescriptor {
-  /** A name of the semantic conventions, or one that begins with `unigate.`. */
-  name: string;
-  /** UCUM: `s`, `By`, `1`, or the counted noun in braces, as in `{request}`. */
-  unit: string;
-  text: string;
+interface InstrumentOptions {
   /** Names of all attributes. */
-  attributes?: readonly string[];
+  readonly attributes?: readonly string[];
   /** How the values of several workers of a gateway are combined. Default: their sum. */
-  workerAggregation?: 'max' | 'min';
+  readonly workerAggregation?: 'max' | 'min';
+}
+
+interface MetricDescriptor extends InstrumentOptions {
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
 }
 
 export type Labels = Readonly<Record<string, number | string>>;
 
 export type Observation = readonly [value: number, attributes?: Attributes];
 
+type Observe = () => Iterable<Observation> | Promise<Iterable<Observation>>;
+
+const registered: Instrument[] = [];
+
+/** All instruments, in the order of their construction. */
+export const allMetrics: readonly Instrument[] = registered;
+
+abstract class Instrument {
+  abstract readonly kind: 'histogram' | 'counter' | 'gauge';
+  readonly descriptor: MetricDescriptor;
+
+  /**
+   * @param name a name of the semantic conventions, or one that begins with `unigate.`
+   * @param unit UCUM: `s`, `By`, `1`, or the counted noun in braces, as in `{request}`
+   */
+  constructor(name: string, unit: string, description: string, options: InstrumentOptions = {}) {
+    this.descriptor = { name, unit, description, ...options };
+    registered.push(this);
+  }
+
+  /** Sends values to a meter. Returns a function that stops it. */
+  abstract attach(meter: Meter): () => void;
+}
+
+/** Sends each value to all attached meters. Costs next to nothing without a meter. */
+abstract class Recorder extends Instrument {
+  readonly #sinks = new Set<(value: number, attributes?: Attributes) => void>();
+
+  /** Whether a meter is attached. Callers can skip expensive measurements otherwise. */
+  get isEnabled(): boolean {
+    return this.#sinks.size > 0;
+  }
+
+  protected send(value: number, attributes: Attributes | undefined): void {
+    for (const sink of this.#sinks) sink(value, attributes);
+  }
+
+  protected addSink(sink: (value: number, attributes?: Attributes) => void): () => void {
+    this.#sinks.add(sink);
+    return () => this.#sinks.delete(sink);
+  }
+}
+
 /** Seconds, from the fastest call to the longest music task. */
 const durationBoundaries: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
 ];
 
-/** Recording costs next to nothing while no meter is attached. */
-export class Histogram {
+export class Histogram extends Recorder {
   readonly kind = 'histogram';
-  readonly descriptor: MetricDescriptor;
   readonly #boundaries: readonly number[];
-  readonly #sinks: { record(value: number, attributes?: Attributes): void }[] = [];
 
   /** `boundaries`: upper ends of the buckets. */
-  constructor(descriptor: MetricDescriptor, boundaries: readonly number[] = durationBoundaries) {
-    this.descriptor = descriptor;
+  constructor(
+    name: string,
+    unit: string,
+    description: string,
+    {
+      boundaries = durationBoundaries,
+      ...options
+    }: InstrumentOptions & { boundaries?: readonly number[] } = {},
+  ) {
+    super(name, unit, description, options);
     this.#boundaries = boundaries;
   }
 
-  /** Whether a meter is attached. Callers can skip expensive measurements otherwise. */
-  get isEnabled(): boolean {
-    return this.#sinks.length > 0;
-  }
-
-  /** Attributes are stored: pass the same object each time, and never client input. */
+  /** Each set of attributes is stored, so it must never contain client input. */
   record(value: number, attributes?: Attributes): void {
-    for (const sink of this.#sinks) sink.record(value, attributes);
+    this.send(value, attributes);
   }
 
-  /** Sends values to a meter. Returns a function that stops it. */
-  attach(meter: Meter): () => void {
-    const { name, unit, text: description } = this.descriptor;
+  override attach(meter: Meter): () => void {
     const advice = { explicitBucketBoundaries: [...this.#boundaries] };
-    return attachSink(this.#sinks, meter.createHistogram(name, { unit, description, advice }));
+    const histogram = meter.createHistogram(this.descriptor.name, { ...this.descriptor, advice });
+    return this.addSink((value, attributes) => histogram.record(value, attributes));
   }
 }
 
 /** A monotonic counter. */
-export class Counter {
+export class Counter extends Recorder {
   readonly kind = 'counter';
-  readonly descriptor: MetricDescriptor;
-  readonly #sinks: { add(value: number, attributes?: Attributes): void }[] = [];
-
-  constructor(descriptor: MetricDescriptor) {
-    this.descriptor = descriptor;
-  }
 
   /** `attributes` as with `Histogram.record`. */
   add(value: number, attributes?: Attributes): void {
-    for (const sink of this.#sinks) sink.add(value, attributes);
+    this.send(value, attributes);
   }
 
-  attach(meter: Meter): () => void {
-    const { name, unit, text: description } = this.descriptor;
-    return attachSink(this.#sinks, meter.createCounter(name, { unit, description }));
+  override attach(meter: Meter): () => void {
+    const counter = meter.createCounter(this.descriptor.name, this.descriptor);
+    return this.addSink((value, attributes) => counter.add(value, attributes));
   }
 }
 
 /** A value that callbacks observe at each scrape. */
-export class Gauge {
-  readonly kind: 'gauge' | 'counter';
-  readonly descriptor: MetricDescriptor;
-  readonly #callbacks = new Set<() => Iterable<Observation> | Promise<Iterable<Observation>>>();
-
-  /** `counter`: the value is monotonic. */
-  constructor(descriptor: MetricDescriptor, kind: 'gauge' | 'counter' = 'gauge') {
-    this.descriptor = descriptor;
-    this.kind = kind;
-  }
+export class Gauge extends Instrument {
+  readonly kind: 'gauge' | 'counter' = 'gauge';
+  readonly #callbacks = new Set<Observe>();
 
   /** Calls `observe` at each scrape. Returns a function that removes it. */
-  addCallback(observe: () => Iterable<Observation> | Promise<Iterable<Observation>>): () => void {
+  addCallback(observe: Observe): () => void {
     this.#callbacks.add(observe);
     return () => this.#callbacks.delete(observe);
   }
 
-  attach(meter: Meter): () => void {
-    const { name, unit, text: description } = this.descriptor;
+  override attach(meter: Meter): () => void {
+    const { name } = this.descriptor;
     const instrument =
       this.kind === 'counter'
-        ? meter.createObservableCounter(name, { unit, description })
-        : meter.createObservableGauge(name, { unit, description });
+        ? meter.createObservableCounter(name, this.descriptor)
+        : meter.createObservableGauge(name, this.descriptor);
     const callback = async (result: { observe(value: number, attributes?: Attributes): void }) => {
       for (const observe of this.#callbacks)
         for (const [value, attributes] of await observe()) result.observe(value, attributes);
@@ -106,33 +136,24 @@ export class Gauge {
   }
 }
 
+/** A monotonic value that callbacks observe at each scrape. */
+export class ObservableCounter extends Gauge {
+  override readonly kind = 'counter';
+}
+
 const none: Attributes = {};
 
-/** A sum that can decrease. It counts without a meter, too, so that its first scrape is correct. */
-export class UpDownCounter {
-  readonly kind = 'gauge';
-  readonly descriptor: MetricDescriptor;
+/** A sum that can decrease. It also counts without a meter, so that its first scrape is correct. */
+export class UpDownCounter extends Gauge {
   readonly #values = new Map<Attributes, number>();
 
-  constructor(descriptor: MetricDescriptor) {
-    this.descriptor = descriptor;
+  constructor(...descriptor: ConstructorParameters<typeof Gauge>) {
+    super(...descriptor);
+    this.addCallback(() => [...this.#values].map(([attributes, value]) => [value, attributes]));
   }
 
   /** Attributes are compared by identity: pass the same object each time. */
   add(change: 1 | -1, attributes: Attributes = none): void {
     this.#values.set(attributes, (this.#values.get(attributes) ?? 0) + change);
   }
-
-  attach(meter: Meter): () => void {
-    const gauge = new Gauge(this.descriptor);
-    gauge.addCallback(() => [...this.#values].map(([attributes, value]) => [value, attributes]));
-    return gauge.attach(meter);
-  }
-}
-
-export type Instrument = Histogram | Counter | Gauge | UpDownCounter;
-
-function attachSink<Sink>(sinks: Sink[], sink: Sink): () => void {
-  sinks.push(sink);
-  return () => void sinks.splice(sinks.indexOf(sink), 1);
 }

@@ -1,18 +1,15 @@
-import type { Attributes } from '@opentelemetry/api';
-import type { HistogramPoint, Metric } from './exposition.ts';
+import type { Metric } from './exposition.ts';
 import { allMetrics } from './metrics.ts';
 
 type Combine = (left: number, right: number) => number;
 
-const aggregations: Readonly<Record<'sum' | 'max' | 'min', Combine>> = {
-  sum: (left, right) => left + right,
-  max: Math.max,
-  min: Math.min,
-};
+const add: Combine = (left, right) => left + right;
 
-/** How gauges of several processes are combined, by the metric's name. */
+/** How gauges of several processes are combined, by the metric's name. Default: their sum. */
 const gaugeAggregations: ReadonlyMap<string, Combine> = new Map(
-  allMetrics.map(({ descriptor }) => [descriptor.name, aggregations[descriptor.workerAggregation ?? 'sum']]),
+  allMetrics.flatMap(({ descriptor: { name, workerAggregation } }) =>
+    workerAggregation === undefined ? [] : [[name, Math[workerAggregation]]],
+  ),
 );
 
 /**
@@ -51,52 +48,16 @@ function sum(reports: readonly (readonly Metric[])[]): Metric[] {
   const sums = new Map<string, Metric>();
   for (const metric of reports.flat()) {
     const before = sums.get(metric.name);
-    sums.set(metric.name, before === undefined ? metric : add(before, metric));
+    sums.set(metric.name, before === undefined ? metric : combined(before, metric));
   }
   return [...sums.values()];
 }
 
-function add(left: Metric, right: Metric): Metric {
-  if (left.kind === 'histogram')
-    return right.kind === 'histogram'
-      ? { ...left, points: mergePoints(left.points, right.points, addHistograms) }
-      : left;
-  if (right.kind === 'histogram') return left;
-  const gaugeAggregation = gaugeAggregations.get(left.name) ?? aggregations.sum;
-  const combine = left.kind === 'counter' ? aggregations.sum : gaugeAggregation;
-  return { ...left, points: mergePoints(left.points, right.points, combine) };
-}
-
-interface Point<Value> {
-  attributes: Attributes;
-  value: Value;
-}
-
-function mergePoints<Value>(
-  left: readonly Point<Value>[],
-  right: readonly Point<Value>[],
-  combine: (left: Value, right: Value) => Value,
-): Point<Value>[] {
-  const points = new Map(left.map((point) => [attributesKey(point.attributes), point]));
-  for (const { attributes, value } of right) {
-    const key = attributesKey(attributes);
-    const before = points.get(key);
-    points.set(key, { attributes, value: before === undefined ? value : combine(before.value, value) });
-  }
-  return [...points.values()];
-}
-
-/** Returns a key that does not depend on the order of the attributes. */
-function attributesKey(attributes: Attributes): string {
-  return JSON.stringify(Object.entries(attributes).toSorted(([left], [right]) => (left < right ? -1 : 1)));
-}
-
 /** All processes have the same boundaries. */
-function addHistograms(left: HistogramPoint, right: HistogramPoint): HistogramPoint {
-  return {
-    boundaries: left.boundaries,
-    counts: left.counts.map((count, index) => count + (right.counts[index] ?? 0)),
-    count: left.count + right.count,
-    sum: left.sum + right.sum,
-  };
+function combined(left: Metric, right: Metric): Metric {
+  const combine = (left.kind === 'gauge' && gaugeAggregations.get(left.name)) || add;
+  const points = { ...left.points };
+  for (const [labels, values] of Object.entries(right.points))
+    points[labels] = points[labels]?.map((value, index) => combine(value, values[index] ?? 0)) ?? values;
+  return { ...left, points };
 }

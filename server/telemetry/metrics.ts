@@ -1,138 +1,131 @@
-import { Counter, Gauge, Histogram, type Instrument, UpDownCounter } from './instruments.ts';
+import { Counter, Gauge, Histogram, ObservableCounter, UpDownCounter } from './instruments.ts';
 
 /**
- * All metrics of the gateway. openapi/guides/14-monitoring.md has the same list. Attribute values come from the
- * contract, the catalog, the configuration and fixed lists, never from client input.
+ * All metrics of the gateway, in the order of openapi/guides/14-monitoring.md. Attribute values come from the contract,
+ * the catalog, the configuration and fixed lists, never from client input.
  */
+export { allMetrics } from './instruments.ts';
 
 /** Bucket limits for durations of up to a day, in seconds. */
 const longDurations = [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 43_200, 86_400];
 
-export const serverRequestDuration = new Histogram({
-  name: 'http.server.request.duration',
-  unit: 's',
-  text: 'Duration of a request, from its headers to the end of the response. For a socket, until it is open.',
-  attributes: [
-    'http.request.method',
-    'http.route',
-    'http.response.status_code',
-    'error.type',
-    'unigate.operation',
-  ],
-});
+export const serverRequestDuration = new Histogram(
+  'http.server.request.duration',
+  's',
+  'Duration of a request, from its headers to the end of the response. For a socket, until it is open.',
+  {
+    attributes: [
+      'http.request.method',
+      'http.route',
+      'http.response.status_code',
+      'error.type',
+      'unigate.operation',
+    ],
+  },
+);
 
-export const serverActiveRequests = new UpDownCounter({
-  name: 'http.server.active_requests',
-  unit: '{request}',
-  text: 'Requests in progress.',
-});
+export const serverActiveRequests = new UpDownCounter(
+  'http.server.active_requests',
+  '{request}',
+  'Requests in progress.',
+);
 
-export const firstByteDuration = new Histogram({
-  name: 'unigate.response.first_byte.duration',
-  unit: 's',
-  text: 'Time from the headers of a request to the first byte of a streamed response, such as audio or events.',
-  attributes: ['unigate.operation'],
-});
+export const firstByteDuration = new Histogram(
+  'unigate.response.first_byte.duration',
+  's',
+  'Time from the headers of a request to the first byte of a streamed response, such as audio or events.',
+  { attributes: ['unigate.operation'] },
+);
 
-export const socketsActive = new UpDownCounter({
-  name: 'unigate.socket.active',
-  unit: '{socket}',
-  text: 'Open client sockets.',
+export const socketsActive = new UpDownCounter('unigate.socket.active', '{socket}', 'Open client sockets.', {
   attributes: ['unigate.operation'],
 });
 
 export const socketDuration = new Histogram(
-  {
-    name: 'unigate.socket.duration',
-    unit: 's',
-    text: 'Duration of a socket, from its handshake to its close, by result.',
-    attributes: ['unigate.operation', 'http.response.status_code'],
-  },
-  longDurations,
+  'unigate.socket.duration',
+  's',
+  'Duration of a socket, from its handshake to its close, by result.',
+  { attributes: ['unigate.operation', 'http.response.status_code'], boundaries: longDurations },
 );
 
-export const upstreamDuration = new Histogram({
-  name: 'http.client.request.duration',
-  unit: 's',
-  text: 'Duration of a request to a provider, until the response headers. For a socket, until it is open or refused. No status: no response arrived.',
-  attributes: [
-    'unigate.channel',
-    'server.address',
-    'server.port',
-    'http.request.method',
-    'http.response.status_code',
-    'error.type',
-  ],
-});
+export const upstreamDuration = new Histogram(
+  'http.client.request.duration',
+  's',
+  'Duration of a request to a provider, until the response headers. For a socket, until it is open or refused. No status: no response arrived.',
+  {
+    attributes: [
+      'unigate.channel',
+      'server.address',
+      'server.port',
+      'http.request.method',
+      'http.response.status_code',
+      'error.type',
+    ],
+  },
+);
 
-export const channelHealthy = new Gauge({
-  name: 'unigate.channel.healthy',
-  unit: '{channel}',
-  text: 'State of a channel: available (1) or in cool-down (0).',
-  workerAggregation: 'min',
-  attributes: ['unigate.channel'],
-});
+export const channelHealthy = new Gauge(
+  'unigate.channel.healthy',
+  '{channel}',
+  'State of a channel: available (1) or in cool-down (0).',
+  { attributes: ['unigate.channel'], workerAggregation: 'min' },
+);
 
-export const configurationInfo = new Gauge({
-  name: 'unigate.configuration.info',
-  unit: '{gateway}',
-  text: 'Always 1. The label is the revision of the active configuration.',
-  workerAggregation: 'max',
-  attributes: ['unigate.configuration.revision'],
-});
+export const configurationInfo = new Gauge(
+  'unigate.configuration.info',
+  '{gateway}',
+  'Always 1. The label is the revision of the active configuration.',
+  { attributes: ['unigate.configuration.revision'], workerAggregation: 'max' },
+);
+
+export const tasksOpen = new Gauge(
+  'unigate.task.open',
+  '{task}',
+  'Open tasks in the store, by state. Every gateway of a database reports the same number.',
+  { attributes: ['unigate.task.state'], workerAggregation: 'max' },
+);
+
+export const pollLag = new Gauge(
+  'unigate.task.poll.lag',
+  's',
+  'Longest time that a due task has waited for its poll. Every gateway of a database reports the same value.',
+  { workerAggregation: 'max' },
+);
 
 export const taskDuration = new Histogram(
-  {
-    name: 'unigate.task.duration',
-    unit: 's',
-    text: 'Duration of a task, from its creation to its end, by final state. The count is the number of ended tasks.',
-    attributes: ['unigate.channel', 'unigate.task.driver', 'unigate.task.state'],
-  },
-  longDurations,
+  'unigate.task.duration',
+  's',
+  'Duration of a task, from its creation to its end, by final state. The count is the number of ended tasks.',
+  { attributes: ['unigate.channel', 'unigate.task.driver', 'unigate.task.state'], boundaries: longDurations },
 );
 
-export const tasksOpen = new Gauge({
-  name: 'unigate.task.open',
-  unit: '{task}',
-  text: 'Open tasks in the store, by state. Every gateway of a database reports the same number.',
-  workerAggregation: 'max',
-  attributes: ['unigate.task.state'],
-});
+export const deliveryBacklog = new Gauge(
+  'unigate.delivery.backlog',
+  '{delivery}',
+  'Callbacks in the store that wait for a delivery attempt. Every gateway of a database reports the same number.',
+  { workerAggregation: 'max' },
+);
 
-export const pollLag = new Gauge({
-  name: 'unigate.task.poll.lag',
-  unit: 's',
-  text: 'Longest time that a due task has waited for its poll. Every gateway of a database reports the same value.',
-  workerAggregation: 'max',
-});
+export const deliveryLag = new Gauge(
+  'unigate.delivery.lag',
+  's',
+  'Longest time that a due callback has waited for its delivery attempt. Every gateway of a database reports the same value.',
+  { workerAggregation: 'max' },
+);
 
-export const deliveryDuration = new Histogram({
-  name: 'unigate.delivery.duration',
-  unit: 's',
-  text: 'Duration of one delivery attempt of a callback, by result. The count is the number of attempts.',
-  attributes: ['unigate.delivery.result'],
-});
+export const deliveryDuration = new Histogram(
+  'unigate.delivery.duration',
+  's',
+  'Duration of one delivery attempt of a callback, by result. The count is the number of attempts.',
+  { attributes: ['unigate.delivery.result'] },
+);
 
-export const deliveriesClosed = new Counter({
-  name: 'unigate.delivery.closed',
-  unit: '{delivery}',
-  text: 'Callbacks that were delivered or abandoned.',
-  attributes: ['unigate.delivery.outcome'],
-});
-
-export const deliveryBacklog = new Gauge({
-  name: 'unigate.delivery.backlog',
-  unit: '{delivery}',
-  text: 'Callbacks in the store that wait for a delivery attempt. Every gateway of a database reports the same number.',
-  workerAggregation: 'max',
-});
-
-export const deliveryLag = new Gauge({
-  name: 'unigate.delivery.lag',
-  unit: 's',
-  text: 'Longest time that a due callback has waited for its delivery attempt. Every gateway of a database reports the same value.',
-  workerAggregation: 'max',
-});
+export const deliveriesClosed = new Counter(
+  'unigate.delivery.closed',
+  '{delivery}',
+  'Callbacks that were delivered or abandoned.',
+  { attributes: ['unigate.delivery.outcome'] },
+);
 
 export const quotaReserved = quota('reserved', 'Quota reserved before calls and tasks.');
 export const quotaCharged = quota('charged', 'Quota charged.');
@@ -142,27 +135,25 @@ export const quotaDebt = quota(
   'Cost of calls and tasks that the quota did not cover, recorded as debts of keys.',
 );
 
-export const storeDuration = new Histogram({
-  name: 'db.client.operation.duration',
-  unit: 's',
-  text: 'Duration of a store command, until its commit.',
-  attributes: ['db.system.name', 'db.operation.name', 'error.type'],
-});
-
-export const commitSize = new Histogram(
-  {
-    name: 'unigate.store.commit.size',
-    unit: '{command}',
-    text: 'Number of commands in one SQLite commit.',
-  },
-  [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+export const storeDuration = new Histogram(
+  'db.client.operation.duration',
+  's',
+  'Duration of a store command, until its commit.',
+  { attributes: ['db.system.name', 'db.operation.name', 'error.type'] },
 );
 
-export const commitDuration = new Histogram({
-  name: 'unigate.store.commit.duration',
-  unit: 's',
-  text: 'Duration of one commit of the SQLite writer, including its commands and the transfer between threads.',
-});
+export const commitSize = new Histogram(
+  'unigate.store.commit.size',
+  '{command}',
+  'Number of commands in one SQLite commit.',
+  { boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512] },
+);
+
+export const commitDuration = new Histogram(
+  'unigate.store.commit.duration',
+  's',
+  'Duration of one commit of the SQLite writer, including its commands and the transfer between threads.',
+);
 
 export const connectionCount = pool(
   'count',
@@ -187,91 +178,46 @@ export const eventLoopDelay = {
   max: delay('max', 'Maximum event loop delay since the last scrape.'),
 };
 
-export const eventLoopUtilization = new Gauge({
-  name: 'nodejs.eventloop.utilization',
-  unit: '1',
-  text: 'Fraction of the time since the last scrape in which the event loop was busy.',
-  workerAggregation: 'max',
-});
-
-export const memoryUsage = new Gauge({
-  name: 'process.memory.usage',
-  unit: 'By',
-  text: 'Resident memory of the process, all threads.',
-});
-
-export const heapUsed = new Gauge({
-  name: 'v8js.memory.heap.used',
-  unit: 'By',
-  text: 'Used heap of the main thread.',
-});
-
-export const cpuTime = new Gauge(
-  {
-    name: 'process.cpu.time',
-    unit: 's',
-    text: 'CPU time of the process, all threads.',
-    attributes: ['cpu.mode'],
-  },
-  'counter',
+export const eventLoopUtilization = new Gauge(
+  'nodejs.eventloop.utilization',
+  '1',
+  'Fraction of the time since the last scrape in which the event loop was busy.',
+  { workerAggregation: 'max' },
 );
 
-export const uptime = new Gauge({
-  name: 'process.uptime',
-  unit: 's',
-  text: 'Time since the process started.',
+export const memoryUsage = new Gauge(
+  'process.memory.usage',
+  'By',
+  'Resident memory of the process, all threads.',
+);
+
+export const heapUsed = new Gauge('v8js.memory.heap.used', 'By', 'Used heap of the main thread.');
+
+export const cpuTime = new ObservableCounter(
+  'process.cpu.time',
+  's',
+  'CPU time of the process, all threads.',
+  {
+    attributes: ['cpu.mode'],
+  },
+);
+
+export const uptime = new Gauge('process.uptime', 's', 'Time since the process started.', {
   workerAggregation: 'max',
 });
 
-function quota(end: string, text: string): Counter {
-  return new Counter({
-    name: `unigate.quota.${end}`,
-    unit: '{quota}',
-    text: `${text} Models outside the catalog are \`other\`.`,
-    attributes: ['unigate.model'],
+function quota(end: string, description: string): Counter {
+  const attributes = ['unigate.model'];
+  const models = 'Models outside the catalog are `other`.';
+  return new Counter(`unigate.quota.${end}`, '{quota}', `${description} ${models}`, { attributes });
+}
+
+function pool(name: string, unit: string, description: string, attributes: readonly string[] = []): Gauge {
+  return new Gauge(`db.client.connection.${name}`, unit, description, {
+    attributes: ['db.client.connection.pool.name', ...attributes],
   });
 }
 
-function pool(name: string, unit: string, text: string, attributes: readonly string[] = []): Gauge {
-  const described = { name: `db.client.connection.${name}`, unit, text };
-  return new Gauge({ ...described, attributes: ['db.client.connection.pool.name', ...attributes] });
+function delay(figure: string, description: string): Gauge {
+  return new Gauge(`nodejs.eventloop.delay.${figure}`, 's', description, { workerAggregation: 'max' });
 }
-
-function delay(figure: string, text: string): Gauge {
-  return new Gauge({ name: `nodejs.eventloop.delay.${figure}`, unit: 's', text, workerAggregation: 'max' });
-}
-
-/** In the order of the guide. */
-export const allMetrics: readonly Instrument[] = [
-  serverRequestDuration,
-  serverActiveRequests,
-  firstByteDuration,
-  socketsActive,
-  socketDuration,
-  upstreamDuration,
-  channelHealthy,
-  configurationInfo,
-  tasksOpen,
-  pollLag,
-  taskDuration,
-  deliveryBacklog,
-  deliveryLag,
-  deliveryDuration,
-  deliveriesClosed,
-  quotaReserved,
-  quotaCharged,
-  quotaRefunded,
-  quotaDebt,
-  storeDuration,
-  commitSize,
-  commitDuration,
-  connectionCount,
-  connectionMax,
-  connectionsPending,
-  ...Object.values(eventLoopDelay),
-  eventLoopUtilization,
-  memoryUsage,
-  heapUsed,
-  cpuTime,
-  uptime,
-];

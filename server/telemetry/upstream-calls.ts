@@ -20,8 +20,6 @@ const unmeasured: UpstreamCall = { answered() {}, failed() {} };
 export class UpstreamCalls {
   readonly #channel: Labels;
   readonly #sendsTrace: boolean;
-  /** By method and outcome, since metrics compare attributes by identity. */
-  readonly #attributesCache = new Map<string, Map<number | string, Labels>>();
 
   /** `sendsTrace`: whether the provider receives the trace context. */
   constructor(channel: string, baseUrl: URL, sendsTrace = true) {
@@ -57,16 +55,11 @@ export class UpstreamCalls {
 
   /** `outcome`: the status or the error type. */
   #attributes(method: string, outcome: number | string): Labels {
-    const byOutcome = this.#attributesCache.get(method) ?? new Map<number | string, Labels>();
-    const cached = byOutcome.get(outcome);
-    if (cached !== undefined) return cached;
-    const attributes: Labels = {
+    return {
       ...this.#channel,
       'http.request.method': method,
       ...(typeof outcome === 'number' && { 'http.response.status_code': outcome }),
       ...((typeof outcome === 'string' || outcome >= 400) && { 'error.type': String(outcome) }),
     };
-    this.#attributesCache.set(method, byOutcome.set(outcome, attributes));
-    return attributes;
   }
 }

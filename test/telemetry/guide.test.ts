@@ -9,7 +9,7 @@ test('the guide lists exactly the exported metrics, by their exposed names', () 
   const rows = allMetrics.map(({ descriptor, kind }) => {
     const name = familyName(descriptor) + (kind === 'counter' ? '_total' : '');
     const labels = (descriptor.attributes ?? []).map((label) => `\`${label.replaceAll('.', '_')}\``);
-    return `| \`${name}\` | ${descriptor.text} | ${labels.join(', ')} |`;
+    return `| \`${name}\` | ${descriptor.description} | ${labels.join(', ')} |`;
   });
   const [, after = ''] = guide.split('| metric | description | labels |\n|---|---|---|\n');
   expect(after.split('\n\n', 1)[0]?.trim().split('\n')).toEqual(rows);
@@ -18,5 +18,5 @@ test('the guide lists exactly the exported metrics, by their exposed names', () 
 test('every metric has a unique name and a description that is a full sentence', () => {
   const names = allMetrics.map(({ descriptor }) => descriptor.name);
   expect(new Set(names).size).toBe(names.length);
-  for (const { descriptor } of allMetrics) expect(descriptor.text).toMatch(/^[A-Z0-9].*\.$/);
+  for (const { descriptor } of allMetrics) expect(descriptor.description).toMatch(/^[A-Z0-9].*\.$/);
 });

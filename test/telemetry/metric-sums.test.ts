@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Metric } from '../../server/telemetry/exposition.ts';
+import { labelText, type Metric, openMetrics } from '../../server/telemetry/exposition.ts';
 import { MetricSums } from '../../server/telemetry/metric-sums.ts';
 import {
   channelHealthy,
@@ -17,66 +17,74 @@ const named = (
 ): Metric => ({
   name,
   unit: '1',
-  text: 'a text',
+  description: 'A metric.',
   kind,
-  points: [{ attributes, value }],
+  points: { [labelText(attributes)]: [value] },
 });
 const charged = (value: number, attributes = {}) =>
   named(quotaCharged.descriptor.name, value, attributes, 'counter');
-const spread = (counts: number[], sum: number): Metric => {
-  const count = counts.reduce((all, one) => all + one, 0);
-  const value = { boundaries: [1, 2], counts, count, sum };
-  const { name, unit, text } = storeDuration.descriptor;
-  return { name, unit, text, kind: 'histogram', points: [{ attributes: { a: 1 }, value }] };
+const histogram = (counts: number[], sum: number): Metric => {
+  const { name, unit, description } = storeDuration.descriptor;
+  const points = { [labelText({ a: 1 })]: [...counts, sum] };
+  return { name, unit, description, kind: 'histogram', boundaries: [1, 2], points };
 };
 const [a, b, c] = [Symbol('a'), Symbol('b'), Symbol('c')];
 const valuesOf = (metrics: readonly Metric[]) =>
-  Object.fromEntries(metrics.map(({ name, points }) => [name, points.map(({ value }) => value)]));
+  Object.fromEntries(metrics.map(({ name, points }) => [name, Object.values(points)]));
 
-test('counters and histograms are added up by their attributes, in whatever order those stand', () => {
+test('counters and histograms are added by their attributes, in any order of the attributes', () => {
   const sums = new MetricSums<symbol>();
-  const told = sums.merge([
-    [a, [charged(1, { x: 1, y: 2 }), spread([1, 0, 2], 7)]],
-    [b, [charged(10, { y: 2, x: 1 }), spread([0, 3, 1], 9)]],
+  const merged = sums.merge([
+    [a, [charged(1, { x: 1, y: 2 }), histogram([1, 0, 2], 7)]],
+    [b, [charged(10, { y: 2, x: 1 }), histogram([0, 3, 1], 9)]],
     [c, [charged(100, { x: 2, y: 2 })]],
   ]);
-  expect(valuesOf(told)).toEqual({
-    [quotaCharged.descriptor.name]: [11, 100],
-    [storeDuration.descriptor.name]: [{ boundaries: [1, 2], counts: [1, 3, 3], count: 7, sum: 16 }],
+  expect(valuesOf(merged)).toEqual({
+    [quotaCharged.descriptor.name]: [[11], [100]],
+    [storeDuration.descriptor.name]: [[1, 3, 3, 16]],
   });
+  expect(openMetrics({}, merged).split('\n')).toEqual(
+    expect.arrayContaining([
+      'db_client_operation_duration_seconds_bucket{a="1",le="1.0"} 1',
+      'db_client_operation_duration_seconds_bucket{a="1",le="2.0"} 4',
+      'db_client_operation_duration_seconds_bucket{a="1",le="+Inf"} 7',
+      'db_client_operation_duration_seconds_count{a="1"} 7',
+      'db_client_operation_duration_seconds_sum{a="1"} 16',
+    ]),
+  );
 });
 
-test('of gauges the sum is told, the most, or the least, whichever makes sense', () => {
+test('gauges are combined by sum, maximum or minimum, by their metric', () => {
   const of = (healthy: number, connections: number, busy: number) => [
     named(channelHealthy.descriptor.name, healthy, { channel: 'a' }),
     named(connectionCount.descriptor.name, connections),
     named(eventLoopUtilization.descriptor.name, busy),
   ];
-  const told = new MetricSums<symbol>().merge([
+  const merged = new MetricSums<symbol>().merge([
     [a, of(1, 3, 0.25)],
     [b, of(0, 4, 0.5)],
   ]);
-  expect(valuesOf(told)).toEqual({
-    [channelHealthy.descriptor.name]: [0],
-    [connectionCount.descriptor.name]: [7],
-    [eventLoopUtilization.descriptor.name]: [0.5],
+  expect(valuesOf(merged)).toEqual({
+    [channelHealthy.descriptor.name]: [[0]],
+    [connectionCount.descriptor.name]: [[7]],
+    [eventLoopUtilization.descriptor.name]: [[0.5]],
   });
 });
 
-test('what one counted that has ended, or does not answer, stays counted; its gauges do not', () => {
+test('counts of a process that ended or did not respond are retained, its gauges are not', () => {
   const sums = new MetricSums<symbol>();
   const worker = (value: number) => [
     charged(value),
     named(connectionCount.descriptor.name, 5),
-    spread([value, 0, 0], 1),
+    histogram([value, 0, 0], 1),
   ];
-  const count = (told: readonly Metric[]) => {
-    const values = valuesOf(told);
-    const spreadOut = values[storeDuration.descriptor.name]?.[0] as { count: number } | undefined;
+  const count = (merged: readonly Metric[]) => {
+    const values = valuesOf(merged);
+    const bucketCounts = values[storeDuration.descriptor.name]?.[0]?.slice(0, -1);
     return [
-      values[quotaCharged.descriptor.name]?.[0],
-      spreadOut?.count,
-      values[connectionCount.descriptor.name]?.[0],
+      values[quotaCharged.descriptor.name]?.[0]?.[0],
+      bucketCounts?.reduce((sum, bucketCount) => sum + bucketCount, 0),
+      values[connectionCount.descriptor.name]?.[0]?.[0],
     ];
   };
   expect(
@@ -108,13 +116,13 @@ test('what one counted that has ended, or does not answer, stays counted; its ga
   ).toEqual([14, 14, 10]);
 });
 
-test('a process that ends while others are asked is not counted twice, and no sum falls after it', () => {
+test('a process that ends during a collection is not counted twice, and no sum falls afterwards', () => {
   const sums = new MetricSums<symbol>();
-  const told = (...collected: [symbol, Metric[]][]) =>
-    valuesOf(sums.merge(collected))[quotaCharged.descriptor.name]?.[0];
-  expect(told([a, [charged(7)]], [b, [charged(1)]])).toBe(8);
+  const merged = (...collected: [symbol, Metric[]][]) =>
+    valuesOf(sums.merge(collected))[quotaCharged.descriptor.name]?.[0]?.[0];
+  expect(merged([a, [charged(7)]], [b, [charged(1)]])).toBe(8);
   sums.end(a);
-  // It had answered before it ended.
-  expect(told([a, [charged(9)]], [b, [charged(2)]])).toBe(9);
-  expect(told([b, [charged(2)]])).toBe(9);
+  // It responded before it ended.
+  expect(merged([a, [charged(9)]], [b, [charged(2)]])).toBe(9);
+  expect(merged([b, [charged(2)]])).toBe(9);
 });
