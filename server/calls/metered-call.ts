@@ -1,11 +1,17 @@
 import type { OperationId } from '../../generated/operations.ts';
-import { type Candidate, type ChannelResponse, connectionFailure } from '../channels/failover.ts';
+import type { Channel, UpstreamRequest } from '../channels/channel.ts';
+import {
+  type Candidate,
+  type ChannelResponse,
+  connectionFailure,
+  requestWithFailover,
+} from '../channels/failover.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Failure } from '../lib/failure.ts';
 import { TimeLimitError, withinLimit } from '../lib/timers.ts';
 import { providerRequestId } from '../providers/headers.ts';
 import { EmptyResponseFailure } from '../providers/unusable-response.ts';
-import type { Metering, Usage } from '../quota/metering.ts';
+import { type MeteredCall, Metering, type Usage } from '../quota/metering.ts';
 
 /** Usage of a call while its response is sent. */
 export interface CallMeter {
@@ -25,7 +31,7 @@ export interface CallOutput {
   send(): Promise<void>;
 }
 
-export interface UpstreamCall {
+interface UpstreamCall {
   /** Aborted when the client disconnects or the call times out. */
   readonly signal: AbortSignal;
   readonly metering: Metering;
@@ -38,6 +44,43 @@ export type CallResponder<Upstream = ChannelResponse> = (
   upstream: Upstream,
   call: UpstreamCall,
 ) => Promise<CallOutput>;
+
+/** Reserves quota for a call of the request. */
+export function openMetering(
+  { gateway, caller, requestId, startedAt }: OperationRequest<OperationId>,
+  call: Omit<MeteredCall, 'requestId' | 'caller' | 'startedAt'>,
+): Promise<Metering> {
+  return Metering.open(gateway, { ...call, requestId, caller, startedAt });
+}
+
+/** A POST request for a model. */
+interface ModelRequest extends Pick<UpstreamRequest, 'path' | 'headers' | 'maxSilenceMs' | 'signal'> {
+  model: string;
+  /** The request must not run twice. */
+  atMostOnce?: boolean | undefined;
+  /** Returns the body for a channel. Its `model` is replaced with the channel's name for the model. */
+  body: (channel: Channel) => object;
+}
+
+/** Sends a request to the channels in order, with failover. */
+export function requestModel(
+  { gateway, caller }: OperationRequest<OperationId>,
+  channels: readonly Channel[],
+  { model, atMostOnce, body, ...upstream }: ModelRequest,
+): Promise<ChannelResponse> {
+  const user = caller.userId;
+  return requestWithFailover(
+    channels,
+    (channel) => ({
+      ...upstream,
+      method: 'POST',
+      body: { ...body(channel), model: channel.upstreamModel(model) },
+      user,
+    }),
+    gateway.logger,
+    { user, model, atMostOnce },
+  );
+}
 
 /**
  * Runs a call with reserved quota and sends the response. A failure refunds the quota. If the client disconnects or

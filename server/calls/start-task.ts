@@ -6,7 +6,6 @@ import { SentUrls } from '../media/sent-urls.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-redactor.ts';
 import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts';
-import type { Settings } from '../settings/settings.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import { checkCallbackUrl } from '../tasks/callbacks/callback-url.ts';
@@ -58,10 +57,16 @@ export interface TaskSource {
 export async function startTask(
   request: OperationRequest<OperationId>,
   operation: OperationId,
-  { body: asked, fields = [], publicIds = {}, source, callbackField, ...plan }: TaskPlan,
+  { body: asked, fields = [], publicIds = {}, source, callbackUrl, callbackField, ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
   const { gateway, caller, requestId, headers } = request;
-  const callback = callbackOf({ ...plan, callbackField }, gateway.settings);
+  const callback = callbackUrl !== undefined && {
+    callbackUrl: checkCallbackUrl(
+      callbackUrl,
+      callbackField ?? callbackFields[plan.format],
+      gateway.settings.callbacks,
+    ),
+  };
   const { id, protocol } = plan.model;
   const serving = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
   const channels = source === undefined ? serving : onlyChannelOf(serving, source);
@@ -88,7 +93,7 @@ export async function startTask(
       driver: protocol,
       channels: gateway.channels.order(routed.channels),
       request: routed.body,
-      ...(typeof idempotencyKey === 'string' ? { idempotencyKey } : {}),
+      ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
     });
     return task;
   } catch (error) {
@@ -128,18 +133,6 @@ function onlyChannelOf(channels: readonly Channel[], { channel, field, id }: Tas
 
 function hasPublicIds({ publicIds }: RoutedRequest): boolean {
   return Object.keys(publicIds).length > 0;
-}
-
-function callbackOf(
-  {
-    callbackUrl,
-    callbackField,
-    format,
-  }: Pick<TaskPlan, 'callbackUrl' | 'format'> & { callbackField: string | undefined },
-  { callbacks }: Settings,
-): Pick<TaskPlan, 'callbackUrl'> {
-  if (callbackUrl === undefined) return {};
-  return { callbackUrl: checkCallbackUrl(callbackUrl, callbackField ?? callbackFields[format], callbacks) };
 }
 
 /** Field of the callback URL by format. */

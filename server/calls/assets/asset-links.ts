@@ -1,11 +1,11 @@
 import type { Gateway } from '../../http/gateway.ts';
 import type { Caller } from '../../keys/caller.ts';
-import { channelUnavailable, invalid } from '../../lib/failure.ts';
+import { channelUnavailable } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import type { PublicIds } from '../../providers/public-ids.ts';
 import type { GenericVideoRequest } from '../../providers/video.ts';
 import type { AssetsTable, AssetType } from '../../store/schema.ts';
-import { assetIdIn, findUsableAssets, stateProblem } from './references.ts';
+import { assetIdIn, findUsableAssets, requireUsable } from './references.ts';
 import { refreshAsset } from './refresh-asset.ts';
 
 /** Returns the replacement for a URL in a media field. */
@@ -41,12 +41,10 @@ export async function linkAssets(
     references.map(({ id }) => id),
   );
   const urls = new Map<string, string>();
-  for (const { id, field, accepts } of references) {
-    const asset = found.get(id);
-    if (asset === undefined) throw invalid(field, `there is no asset ${quoted(id)}.`);
-    const problem = stateProblem(asset, accepts);
-    if (problem !== undefined) throw invalid(field, `asset ${quoted(id)} ${problem}`);
-    if (!urls.has(id)) urls.set(id, requireValidUrl(await refreshAsset(gateway, asset), gateway.clock()));
+  for (const reference of references) {
+    const asset = requireUsable(found, reference);
+    if (!urls.has(asset.id))
+      urls.set(asset.id, requireValidUrl(await refreshAsset(gateway, asset), gateway.clock()));
   }
   const linked = mapMedia(body, (url) => urls.get(assetIdIn(url) ?? '') ?? url);
   const publicIds = Object.fromEntries(

@@ -100,13 +100,9 @@ async function findReferenced(
   if (assetIds.length + taskIds.length > maxReferences) {
     throw invalid('content', `must refer to at most ${maxReferences} assets and drafts.`);
   }
-  const { read } = gateway.store;
   const assets = await findUsableAssets(gateway, caller, assetIds);
-  const tasks = await findSeenTasks(read, { ids: taskIds, ...viewerOf(caller) });
-  return {
-    assets,
-    tasks: new Map(tasks.map((task) => [task.id, task])),
-  };
+  const tasks = await findSeenTasks(gateway.store.read, { ids: taskIds, ...viewerOf(caller) });
+  return { assets, tasks: new Map(tasks.map((task) => [task.id, task])) };
 }
 
 /** Finds the caller's assets by id. Refreshes the state of those in processing. */
@@ -133,35 +129,41 @@ function resolveReference(
   { assets, tasks }: ReferencedItems,
   modelId: string,
 ): { channel: string; upstreamId: string } {
-  const { kind, id, field } = reference;
-  if (kind === 'draft') return usableDraft(tasks.get(id), reference);
+  if (reference.kind === 'draft') return usableDraft(tasks.get(reference.id), reference);
+  const { channel, upstream_id: upstreamId } = requireUsable(assets, reference, modelId);
+  return { channel, upstreamId };
+}
+
+/**
+ * Returns the asset of a reference. `modelId`: the model that needs the asset at its provider.
+ *
+ * @throws Failure 400 when the asset is unknown or cannot be used
+ */
+export function requireUsable(
+  assets: ReadonlyMap<string, AssetsTable>,
+  { id, field, accepts }: Omit<Reference, 'kind'>,
+  modelId?: string,
+): AssetsTable {
   const asset = assets.get(id);
   if (asset === undefined) throw invalid(field, `there is no asset ${quoted(id)}.`);
-  const problem = problemOf(asset, reference, modelId);
+  const problem = problemOf(asset, accepts, modelId);
   if (problem !== undefined) throw invalid(field, `asset ${quoted(id)} ${problem}`);
-  return { channel: asset.channel, upstreamId: asset.upstream_id };
+  return asset;
 }
 
-function problemOf(asset: AssetsTable, { accepts }: Reference, modelId: string): string | undefined {
-  const problem =
-    accepts === undefined || asset.asset_type === accepts ? undefined : stateProblem(asset, accepts);
-  if (problem !== undefined) return problem;
-  if (asset.model !== null && asset.model !== modelId) {
-    return `was uploaded for ${asset.model} and works with no other model.`;
-  }
-  if (asset.model === null && modelId === overseasModel) {
+function problemOf(
+  { asset_type: type, status, model, error_code: code, error_message: message }: AssetsTable,
+  accepts: AssetType | undefined,
+  modelId: string | undefined,
+): string | undefined {
+  if (accepts !== undefined && type !== accepts)
+    return `is of type ${type}, but the field accepts ${accepts}.`;
+  if (modelId !== undefined && model !== null && model !== modelId)
+    return `was uploaded for ${model} and works with no other model.`;
+  if (modelId === overseasModel && model === null)
     return `was uploaded without a model. Upload it with the query model=${overseasModel} to use it with that model.`;
-  }
-  return stateProblem(asset, accepts);
-}
-
-/** Says why an asset cannot be used in a field that accepts this type. Undefined if it can. */
-export function stateProblem(asset: AssetsTable, accepts: AssetType | undefined): string | undefined {
-  if (accepts !== undefined && asset.asset_type !== accepts)
-    return `is of type ${asset.asset_type}, but the field accepts ${accepts}.`;
-  if (asset.status === 'Processing') return 'is Processing. It can be used when it is Active.';
-  if (asset.status === 'Failed') return `is Failed: ${asset.error_code}: ${asset.error_message}`;
-  return undefined;
+  if (status === 'Processing') return 'is Processing. It can be used when it is Active.';
+  return status === 'Failed' ? `is Failed: ${code}: ${message}` : undefined;
 }
 
 function usableDraft(
@@ -202,12 +204,6 @@ function mapReferences(body: Fields, fields: readonly string[], resolve: Resolve
 }
 
 /** `path` has the keys and indexes of the enclosing fields, the innermost last. */
-function mapFields(fields: object, path: readonly string[], resolve: ResolveAt): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, mapValue(value, [...path, name], resolve)]),
-  );
-}
-
 function mapValue(value: unknown, path: readonly string[], resolve: ResolveAt): unknown {
   if (typeof value === 'string') {
     const reference = referenceIn(value, path);
@@ -216,6 +212,12 @@ function mapValue(value: unknown, path: readonly string[], resolve: ResolveAt): 
   if (Array.isArray(value))
     return value.map((item: unknown, index) => mapValue(item, [...path, String(index)], resolve));
   return typeof value === 'object' && value !== null ? mapFields(value, path, resolve) : value;
+}
+
+function mapFields(fields: object, path: readonly string[], resolve: ResolveAt): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, mapValue(value, [...path, name], resolve)]),
+  );
 }
 
 function referenceIn(text: string, path: readonly string[]): Reference | undefined {

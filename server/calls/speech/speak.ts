@@ -1,7 +1,7 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { type Candidate, requestWithFailover } from '../../channels/failover.ts';
+import type { Candidate } from '../../channels/failover.ts';
 import { type OpenedSocket, openSocketWithFailover } from '../../channels/socket.ts';
 import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
@@ -9,8 +9,7 @@ import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import { likelySpeechUsage, maxSpeechUnits } from '../../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
-import { Metering } from '../../quota/metering.ts';
-import { type CallResponder, runMeteredCall } from '../metered-call.ts';
+import { type CallResponder, openMetering, requestModel, runMeteredCall } from '../metered-call.ts';
 
 /** A speech request, translated for the upstream. */
 export interface SpeechJob {
@@ -46,19 +45,14 @@ export function speak(
   if (native.route === 'inference') throw new Error(`${model.id} has no HTTP route`);
   const path = speechPaths[native.route];
   const sendUpstream = (channels: readonly Channel[], signal: AbortSignal) =>
-    requestWithFailover(
-      channels,
-      (channel) => ({
-        method: 'POST',
-        path,
-        ...(events ? { headers: { 'X-Native-SSE': 'enable' } } : {}),
-        body: { ...native.body, model: channel.upstreamModel(model.id) },
-        user: request.caller.userId,
-        signal,
-      }),
-      request.gateway.logger,
-      { user: request.caller.userId, model: model.id, atMostOnce: job.atMostOnce },
-    );
+    requestModel(request, channels, {
+      path,
+      ...(events && { headers: { 'X-Native-SSE': 'enable' } }),
+      model: model.id,
+      atMostOnce: job.atMostOnce,
+      body: () => native.body,
+      signal,
+    });
   return runSpeech(request, reply, job, sendUpstream, respond);
 }
 
@@ -86,36 +80,19 @@ async function runSpeech<Upstream extends Candidate>(
   sendUpstream: (channels: readonly Channel[], signal: AbortSignal) => Promise<Upstream>,
   respond: CallResponder<Upstream>,
 ): Promise<void> {
-  checkSpeech(job.model, job.speech);
-  const { channels } = request.gateway;
-  const serving = await channelsFor(request, job);
-  const metering = await openMetering(request, job);
-  const send = (signal: AbortSignal) => sendUpstream(channels.order(serving), signal);
-  await runMeteredCall(request, reply, metering, send, respond);
-}
-
-/** Channels that have the model and every voice in the body. */
-function channelsFor(
-  { gateway, caller }: OperationRequest<OperationId>,
-  { model, speech: { voice, fields }, voices }: SpeechJob,
-): Promise<readonly Channel[]> {
+  const { operation, model, speech, ssml, native, voices } = job;
+  const { gateway, caller } = request;
+  checkSpeech(model, speech);
   // A mix of voices has no main voice.
-  const main = voice === '' ? [] : [{ field: fields.voice, voice, named: true }];
-  return channelsForVoices(gateway, caller, model, [...main, ...voices]);
-}
-
-function openMetering(
-  { gateway, caller, requestId, startedAt }: OperationRequest<OperationId>,
-  { operation, model, speech, ssml, native }: SpeechJob,
-): Promise<Metering> {
+  const main = speech.voice === '' ? [] : [{ field: speech.fields.voice, voice: speech.voice, named: true }];
+  const serving = await channelsForVoices(gateway, caller, model, [...main, ...voices]);
   const pace = { rate: native.body.input.rate, instruction: speech.instructions };
-  return Metering.open(gateway, {
-    requestId,
-    caller,
+  const metering = await openMetering(request, {
     operation,
     model,
-    startedAt,
     expectedUnits: maxSpeechUnits(model.unit, speech.text, { ssml, pace }),
     likely: likelySpeechUsage(model.unit, speech.text, { ssml }),
   });
+  const send = (signal: AbortSignal) => sendUpstream(gateway.channels.order(serving), signal);
+  await runMeteredCall(request, reply, metering, send, respond);
 }

@@ -1,5 +1,5 @@
 import type { Channel } from '../../channels/channel.ts';
-import { connectionFailure, requestWithFailover } from '../../channels/failover.ts';
+import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import { findModel } from '../../models/catalogue.ts';
@@ -7,7 +7,7 @@ import { forwardRejection } from '../../providers/native/forward-rejection.ts';
 import { parseResponse, readLimited } from '../../providers/native/json-response.ts';
 import { countedActions, customizationPath } from '../../providers/native/voices.ts';
 import type { Rejection } from '../../providers/rejection.ts';
-import { Metering } from '../../quota/metering.ts';
+import { openMetering, requestModel } from '../metered-call.ts';
 import { linkResponse, type ResponseUrls } from './response-links.ts';
 
 export type VoiceRequest = OperationRequest<'customizeVoice'>;
@@ -43,32 +43,22 @@ async function send(
   reply: Reply<'customizeVoice'>,
   { channels, target, urls, recordOutcome, replaceRejection }: VoiceCall,
 ): Promise<void> {
-  const { body, gateway, caller, signal } = request;
-  const metering = await Metering.open(gateway, {
-    requestId: request.requestId,
-    caller,
-    operation: 'customizeVoice',
-    model: findModel(body.model),
-    expectedUnits: 1,
-    startedAt: request.startedAt,
-  });
+  const { body, signal } = request;
+  const { model } = body;
+  const priced = { operation: 'customizeVoice', model: findModel(model), expectedUnits: 1 };
+  const metering = await openMetering(request, priced);
   let channelName = '';
   const settle = (units: number) =>
     metering.charge({ units, inputTokens: 0, outputTokens: 0 }, { channel: channelName, status: 200 });
   try {
-    const channelResponse = await requestWithFailover(
-      channels,
-      (channel) => ({
-        method: 'POST',
-        path: customizationPath,
-        body: upstreamBody(body, target, channel),
-        user: caller.userId,
-        signal,
-      }),
-      gateway.logger,
+    const channelResponse = await requestModel(request, channels, {
+      path: customizationPath,
+      model,
       // Prevents a second voice on another channel.
-      { user: caller.userId, model: body.model, atMostOnce: true },
-    );
+      atMostOnce: true,
+      body: (channel) => upstreamBody(body, target, channel),
+      signal,
+    });
     const { response, channel } = channelResponse;
     channelName = channel.name;
     if (response.status !== 200) {
@@ -94,11 +84,8 @@ async function send(
   }
 }
 
-/** Replaces model ids in the client's body with the provider's names. */
-function upstreamBody(body: VoiceRequest['body'], target: string, channel: Channel): unknown {
-  const input =
-    'target_model' in body.input
-      ? { ...body.input, target_model: channel.upstreamModel(target) }
-      : body.input;
-  return { ...body, model: channel.upstreamModel(body.model), input };
+/** Replaces the target model in the client's body with the provider's name. */
+function upstreamBody(body: VoiceRequest['body'], target: string, channel: Channel): object {
+  if (!('target_model' in body.input)) return body;
+  return { ...body, input: { ...body.input, target_model: channel.upstreamModel(target) } };
 }

@@ -4,18 +4,14 @@ import { failureBody } from '../../http/render-failure.ts';
 import { Failure } from '../../lib/failure.ts';
 import { messageTokens } from '../../models/text-tokens.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
-import { isJson, mediaType } from '../../providers/headers.ts';
 import { formatEvent, publicEvents } from '../../providers/messages/event-stream.ts';
 import { TokenCounter } from '../../providers/messages/token-counter.ts';
 import { publicMessage } from '../../providers/messages/whole-message.ts';
 import { redactorFor } from '../../providers/provider-redactor.ts';
 import { readUpTo } from '../../providers/rejection.ts';
-import { unusableResponse } from '../../providers/unusable-response.ts';
-import { Metering, type Usage } from '../../quota/metering.ts';
-import { type CallMeter, type CallResponder, runMeteredCall } from '../metered-call.ts';
-import { requestMessage } from './message-request.ts';
-import { rejectionFailureOf } from './rejection-failure.ts';
-import { findTextModel } from './text-model.ts';
+import type { Usage } from '../../quota/metering.ts';
+import { type CallMeter, type CallResponder, openMetering, runMeteredCall } from '../metered-call.ts';
+import { findTextModel, requestMessage, requireContent } from './text-call.ts';
 
 /** Longest message. It may contain images. */
 const maxMessageBytes = 32 * 1024 * 1024;
@@ -25,18 +21,11 @@ type Request = OperationRequest<'createMessage'>;
 
 /** Creates a message. Reserves the maximum tokens of the prompt plus `max_tokens`. */
 export async function continueConversation(request: Request, reply: Reply<'createMessage'>): Promise<void> {
-  const { gateway, caller, body, requestId, startedAt } = request;
+  const { body, requestId } = request;
   const model = findTextModel(request, body.model, 'messages');
   const { most, likely } = messageTokens(body, body.max_tokens);
-  const metering = await Metering.open(gateway, {
-    requestId,
-    caller,
-    operation: 'createMessage',
-    model,
-    expectedUnits: most,
-    likely,
-    startedAt,
-  });
+  const call = { operation: 'createMessage', model, expectedUnits: most, likely };
+  const metering = await openMetering(request, call);
   const counter = new TokenCounter(likely.inputTokens);
   const send = (signal: AbortSignal) => requestMessage(request, model, '/v1/messages', signal);
   const respond =
@@ -53,13 +42,9 @@ function respondWithMessage(
   counter: TokenCounter,
 ): CallResponder {
   return async (channelResponse, { settle }) => {
-    const { response } = channelResponse;
-    if (response.status !== 200) throw await rejectionFailureOf(channelResponse, model);
-    if (!isJson(response.headers)) {
-      await response.body.dump();
-      throw unusableResponse();
-    }
-    const message = publicMessage(await readUpTo(response.body, maxMessageBytes), model, counter);
+    await requireContent(channelResponse, model, 'json');
+    const bytes = await readUpTo(channelResponse.response.body, maxMessageBytes);
+    const message = publicMessage(bytes, model, counter);
     return {
       meter: { usage: undefined, delivered: false },
       async send() {
@@ -95,15 +80,12 @@ function respondWithEvents(
   requestId: string,
 ): CallResponder {
   return async (channelResponse, { signal, settle }) => {
-    const { body, headers, status } = channelResponse.response;
-    if (status !== 200) throw await rejectionFailureOf(channelResponse, model);
-    if (mediaType(headers) !== 'text/event-stream') {
-      await body.dump();
-      throw unusableResponse();
-    }
+    await requireContent(channelResponse, model, 'events');
     const meter = new MessageMeter(counter);
     const message = { model, counter, redactor: redactorFor(channelResponse) };
-    const events = readFully(body, (chunks) => publicEvents(chunks, message, () => settle(meter)));
+    const events = readFully(channelResponse.response.body, (chunks) =>
+      publicEvents(chunks, message, () => settle(meter)),
+    );
     // A failure before the first event becomes an error response.
     const first = await events.next();
     async function* withFailureEvent(): AsyncGenerator<Buffer> {
@@ -114,12 +96,8 @@ function respondWithEvents(
         // The client disconnected or the call timed out.
         if (signal.aborted) throw error;
         const failure = error instanceof Failure ? error : connectionFailure(error);
-        await settle({
-          usage: meter.usage,
-          deliveredUsage: meter.deliveredUsage,
-          delivered: meter.delivered,
-          failure,
-        });
+        const { usage, deliveredUsage, delivered } = meter;
+        await settle({ usage, deliveredUsage, delivered, failure });
         yield formatEvent('error', failureBody(failure, requestId, 'messages') as object);
       }
     }

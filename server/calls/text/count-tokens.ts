@@ -2,13 +2,10 @@ import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import { withinLimit } from '../../lib/timers.ts';
-import { isJson } from '../../providers/headers.ts';
 import { readUpTo } from '../../providers/rejection.ts';
 import { countIn } from '../../providers/token-usage.ts';
 import { unusableResponse } from '../../providers/unusable-response.ts';
-import { requestMessage } from './message-request.ts';
-import { rejectionFailureOf } from './rejection-failure.ts';
-import { findTextModel } from './text-model.ts';
+import { findTextModel, requestMessage, requireContent } from './text-call.ts';
 
 const maxResponseBytes = 64 * 1024;
 /** Shorter than for a message, because no text is generated. */
@@ -21,10 +18,9 @@ export async function countTokens(request: OperationRequest<'countMessageTokens'
   try {
     return await withinLimit(gateway.timers, timeoutMs, request.signal, async (signal) => {
       const channelResponse = await requestMessage(request, model, '/v1/messages/count_tokens', signal);
-      const { response } = channelResponse;
-      if (response.status !== 200) throw await rejectionFailureOf(channelResponse, model.id);
-      const bytes = await readUpTo(response.body, maxResponseBytes);
-      const tokens = isJson(response.headers) ? countIn(parseJson(bytes), 'input_tokens') : undefined;
+      await requireContent(channelResponse, model.id, 'json');
+      const bytes = await readUpTo(channelResponse.response.body, maxResponseBytes);
+      const tokens = countIn(parseJson(bytes), 'input_tokens');
       if (tokens === undefined) throw unusableResponse();
       return tokens;
     });
