@@ -57,7 +57,7 @@ export interface TaskSource {
 export async function startTask(
   request: OperationRequest<OperationId>,
   operation: OperationId,
-  { body: asked, fields = [], publicIds = {}, source, callbackUrl, callbackField, ...plan }: TaskPlan,
+  { body: upstreamBody, fields = [], publicIds = {}, source, callbackUrl, callbackField, ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
   const { gateway, caller, requestId, headers } = request;
   const callback = callbackUrl !== undefined && {
@@ -70,10 +70,10 @@ export async function startTask(
   const { id, protocol } = plan.model;
   const serving = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
   const channels = source === undefined ? serving : onlyChannelOf(serving, source);
-  const plain = { body: asked, channels, publicIds: { ...publicIds, ...source?.publicIds }, fields };
+  const plain = { body: upstreamBody, channels, publicIds: { ...publicIds, ...source?.publicIds }, fields };
   // Only this protocol has assets and drafts. Other families get file links instead.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
-  const hosts = hostsIn(plan.clientRequest ?? asked);
+  const hosts = hostsIn(plan.clientRequest ?? upstreamBody);
   const idempotencyKey = headers['idempotency-key'];
   try {
     const { task } = await gateway.tasks.submit({
@@ -85,7 +85,7 @@ export async function startTask(
         ...(hasPublicIds(routed) && { public_ids: routed.publicIds }),
         ...(hosts.length > 0 && { sent_hosts: hosts }),
       },
-      sentUrls: new SentUrls(asked).hashes(),
+      sentUrls: new SentUrls(upstreamBody).hashes(),
       ...(typeof plan.facts.service_tier === 'string' && { serviceTier: plan.facts.service_tier }),
       requestId,
       caller,

@@ -30,7 +30,7 @@ export function authenticate({
   };
 }
 
-/** Refuses keys without admin access on operations that require it, before the body is read. */
+/** Rejects keys without admin access on operations that require it, before the body is read. */
 export function requireAdmin(request: Request, _response: Response, next: NextFunction): void {
   const { operation, caller } = request.context;
   if (operation?.role === 'admin' && caller?.isAdmin !== true)
@@ -38,13 +38,13 @@ export function requireAdmin(request: Request, _response: Response, next: NextFu
   next();
 }
 
-/** Refuses a key's requests beyond the limit; an operation without a key is never refused. */
+/** Rejects the requests of a key beyond its limit. Operations without a key have no limit. */
 export function limitRate(limit: RateLimiter) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { caller } = request.context;
-    const taken = caller === undefined ? undefined : limit.acquire(caller);
-    if (taken === undefined) next();
-    else taken.then(() => next(), next);
+    const waiting = caller === undefined ? undefined : limit.acquire(caller);
+    if (waiting === undefined) next();
+    else waiting.then(() => next(), next);
   };
 }
 
@@ -56,14 +56,11 @@ export function bearerKey({ authorization }: IncomingHttpHeaders): string | unde
 /** @throws Failure 401 when there is no key, or two different ones. */
 function readKey(request: Request, apiKeyHeader: boolean): string {
   const bearer = bearerKey(request.headers);
-  const header = apiKeyHeader ? request.headers['x-api-key'] : undefined;
-  if (bearer !== undefined && header !== undefined && header !== '' && header !== bearer) {
+  const header = apiKeyHeader ? request.headers['x-api-key'] || undefined : undefined;
+  if (bearer !== undefined && header !== undefined && header !== bearer)
     throw new Failure(401, 'invalid_api_key', 'authorization and x-api-key carry different keys; send one.');
-  }
   const key = bearer ?? header;
-  if (typeof key === 'string' && key !== '') return key;
-  const ways = apiKeyHeader
-    ? '"Authorization: Bearer <API_KEY>" or "x-api-key"'
-    : '"Authorization: Bearer <API_KEY>"';
-  throw new Failure(401, 'invalid_api_key', `authorization: send your API key in ${ways}.`);
+  if (typeof key === 'string') return key;
+  const names = `"Authorization: Bearer <API_KEY>"${apiKeyHeader ? ' or "x-api-key"' : ''}`;
+  throw new Failure(401, 'invalid_api_key', `authorization: send your API key in ${names}.`);
 }

@@ -8,7 +8,7 @@ import type { Operation } from './routes.ts';
 
 /** Longest wait for memory that other requests of the key hold, in milliseconds. */
 const defaultWaitMs = 2_000;
-/** Seconds after which a refused request may be repeated. */
+/** Seconds after which a client may retry. */
 const retryAfter = 1;
 
 export interface BodyBudgetOptions {
@@ -28,7 +28,7 @@ export interface BodyReservation {
 
 interface KeyUse {
   bytes: number;
-  /** Requests that wait, in the order of their arrival. */
+  /** Waiting requests, in the order of their arrival. */
   readonly waiting: Set<() => void>;
 }
 
@@ -41,7 +41,7 @@ export class BodyBudget {
     this.#options = options;
   }
 
-  /** Keys that have a body in memory, or wait to send one. */
+  /** Number of keys that have a body in memory, or wait to send one. */
   get size(): number {
     return this.#uses.size;
   }
@@ -109,7 +109,7 @@ export class BodyBudget {
 }
 
 function budgetExceeded(maxMb: number): Failure {
-  const message = `This key may have ${maxMb} MB of request bodies in progress. Repeat after ${retryAfter} second.`;
+  const message = `This key may have ${maxMb} MB of request bodies in progress. Retry after ${retryAfter} second.`;
   return new Failure(429, 'rate_limit_exceeded', message, { retryAfter });
 }
 

@@ -25,7 +25,7 @@ export class BodyPacer {
     this.#defer = defer;
   }
 
-  /** Pauses a request that delivered a piece of its body, and resumes it in a later turn. */
+  /** Pauses a request that delivered a chunk of its body, and resumes it in a later turn. */
   pause(request: PacedRequest): void {
     request.pause();
     this.#paused.add(request);

@@ -7,9 +7,9 @@ import type { ParserReply } from './parser-thread.ts';
 
 /** Bodies above this size are parsed in a thread, in bytes. */
 export const maxInlineBytes = 1024 * 1024;
-/** Heap of a thread in megabytes: far more than the largest body needs. */
+/** Heap limit of a thread in megabytes, far more than the largest body needs. */
 const maxThreadHeapMb = 512;
-/** Seconds after which a refused request may be repeated. */
+/** Seconds after which a client may retry. */
 const retryAfter = 1;
 
 /** Id of the user who sent the body. Undefined where no key is checked. */
@@ -91,7 +91,7 @@ export class BodyParser {
     let waiting = 0;
     for (const { size } of this.#waiting.values()) waiting += size;
     if ((this.#waiting.get(owner)?.size ?? 0) < this.#maxWaiting - waiting) return;
-    const message = `Too many large bodies of this user wait to be read. Repeat after ${retryAfter} second.`;
+    const message = `Too many large bodies of this user are waiting. Retry after ${retryAfter} second.`;
     throw new Failure(429, 'rate_limit_exceeded', message, { retryAfter });
   }
 

@@ -1,12 +1,12 @@
-/** The part of the form parser's interface that is used here; the package ships no types. */
+/** The part of the interface that the gateway uses. The package has no types. */
 declare module 'busboy' {
   import type { IncomingHttpHeaders } from 'node:http';
   import type { Readable, Writable } from 'node:stream';
 
   interface Limits {
-    /** Bytes of a text part; a longer one is cut, and said to be. */
+    /** Bytes of a text part. A longer one is truncated and marked as `valueTruncated`. */
     fieldSize: number;
-    /** Bytes of a file part; what is longer is cut, after the file's event `limit`. */
+    /** Bytes of a file part. A longer one is truncated after the event `limit` of the file. */
     fileSize: number;
     /** Number of all parts. */
     parts: number;
@@ -22,6 +22,6 @@ declare module 'busboy' {
     on(event: 'error', listener: (error: Error) => void): this;
   }
 
-  /** @throws Error when the content type is no form or names no boundary */
+  /** @throws Error when the content type is not a form or has no boundary */
   export default function busboy(options: { headers: IncomingHttpHeaders; limits: Limits }): FormReader;
 }

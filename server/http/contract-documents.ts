@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The bundles as they are served, read once. */
+/** The bytes of both bundles, as they are served. */
 export const contractDocuments = {
   openapi: readFileSync(new URL('../../generated/openapi.json', import.meta.url)),
   asyncapi: readFileSync(new URL('../../generated/asyncapi.json', import.meta.url)),
@@ -8,7 +8,7 @@ export const contractDocuments = {
 
 let parsed: object | undefined;
 
-/** The OpenAPI bundle as an object, the same for all who ask in one process. Not to be changed. */
+/** Returns the parsed OpenAPI bundle. All callers share one object, which must not be changed. */
 export function openApiBundle(): object {
   parsed ??= JSON.parse(contractDocuments.openapi.toString('utf8')) as object;
   return parsed;

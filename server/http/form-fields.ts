@@ -18,10 +18,7 @@ export function nestFields(
   fields: Iterable<readonly [name: string, value: FormValue]>,
 ): Record<string, FormValue> {
   const root: Record<string, FormValue> = {};
-  for (const [name, value] of fields) {
-    const [first = '', ...rest] = segments(name);
-    root[first] = placed(Object.hasOwn(root, first) ? root[first] : undefined, rest, value, name);
-  }
+  for (const [name, value] of fields) insert(root, segments(name), value, name);
   return root;
 }
 
@@ -35,41 +32,41 @@ function segments(name: string): string[] {
   const [, first = '', brackets = ''] = match;
   const inner = brackets === '' ? [] : brackets.slice(1, -1).split('][');
   if (inner.length >= maxDepth) throw wrong(`the name of a part must nest at most ${maxDepth} levels.`);
-  if ([first, ...inner].includes('__proto__')) throw wrong('is no name for a field.');
+  if ([first, ...inner].includes('__proto__')) throw wrong('is not a valid name of a field.');
   return [first, ...inner];
 }
 
-/** Adds a leaf at the path. */
-function placed(
+/** Adds a leaf at the path. Returns the value with the leaf. */
+function insert(
   present: FormValue | undefined,
   [segment, ...rest]: readonly string[],
   leaf: FormValue,
   name: string,
 ): FormValue {
-  const clash = () => invalid(fieldName(name), 'contradicts another part of the form.');
+  const conflict = () => invalid(fieldName(name), 'conflicts with another part of the form.');
   if (segment === undefined) {
     if (present === undefined) return leaf;
     if (typeof present === 'string') return [present, leaf];
     // A repeated name can only extend a list of texts.
     if (Array.isArray(present) && typeof leaf === 'string') return [...present, leaf];
-    throw clash();
+    throw conflict();
   }
   if (segment === '' || (/^\d{1,4}$/.test(segment) && !isRecord(present))) {
     const list = present ?? [];
-    if (!Array.isArray(list)) throw clash();
-    const place = segment === '' ? nextPlace(list, rest) : Number(segment);
-    if (place > list.length) throw invalid(fieldName(name), `item ${list.length} of the list is missing.`);
-    list[place] = placed(list[place], rest, leaf, name);
+    if (!Array.isArray(list)) throw conflict();
+    const index = segment === '' ? nextIndex(list, rest) : Number(segment);
+    if (index > list.length) throw invalid(fieldName(name), `item ${list.length} of the list is missing.`);
+    list[index] = insert(list[index], rest, leaf, name);
     return list;
   }
   const record = present ?? {};
-  if (!isRecord(record)) throw clash();
-  record[segment] = placed(Object.hasOwn(record, segment) ? record[segment] : undefined, rest, leaf, name);
+  if (!isRecord(record)) throw conflict();
+  record[segment] = insert(Object.hasOwn(record, segment) ? record[segment] : undefined, rest, leaf, name);
   return record;
 }
 
 /** Index of the last item if it lacks the field, otherwise of a new item. */
-function nextPlace(list: readonly FormValue[], rest: readonly string[]): number {
+function nextIndex(list: readonly FormValue[], rest: readonly string[]): number {
   const last = list.at(-1);
   return last !== undefined && rest.length > 0 && !has(last, rest) ? list.length - 1 : list.length;
 }

@@ -20,7 +20,6 @@ import type { AssetsTable, VerificationSessionsTable } from '../store/schema.ts'
 import type { Store } from '../store/store.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import type { Logger } from '../telemetry/logger.ts';
-
 import type { BodyParser } from './body-parser.ts';
 
 /** The other workers that share this worker's port. */
@@ -53,7 +52,7 @@ export interface Gateway {
   readonly store: Store;
   readonly keys: KeyCache;
   readonly keyWatcher: KeyWatcher;
-  /** The address that a request comes from, as limits of keys mean it. */
+  /** Returns the client address of a request, as the address limits of keys use it. */
   readonly addressOf: (request: IncomingMessage) => string;
   readonly bodyParser: BodyParser;
   /** Quota of calls that end with their connection. */
@@ -68,7 +67,7 @@ export interface Gateway {
   /** Wakes callbacks when one may be due. */
   readonly callbackDeliveries: { wake(): void };
   readonly detachedCalls: DetachedCalls;
-  /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
+  /** Pending polls of assets by id. Concurrent readers share one poll. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
   /** Pending polls of verification sessions by id. */
   readonly verificationChecks: Map<string, Promise<VerificationSessionsTable>>;
@@ -82,7 +81,7 @@ export interface Gateway {
   readonly timers: Timers;
   /** Undefined: a single process. */
   readonly siblings: Siblings | undefined;
-  /** True after the stop signal: the gateway reports not ready, but still accepts requests. */
+  /** True after the stop signal. The gateway reports that it is not ready, but still accepts requests. */
   leaving: boolean;
   /** True when new requests are refused. */
   draining: boolean;

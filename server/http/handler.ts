@@ -8,14 +8,14 @@ import type { Gateway } from './gateway.ts';
 
 type Contract<Op extends OperationId> = contract[Op];
 
-/** The JSON body of an operation, as the contract types it; `undefined` when it takes none. */
+/** The JSON body of an operation, or `undefined` if it has none. */
 export type RequestBody<Op extends OperationId> =
   Contract<Op> extends { requestBody: { content: { 'application/json': infer Body } } } ? Body : undefined;
 
-export type PathParameters<Op extends OperationId> =
+type PathParameters<Op extends OperationId> =
   Contract<Op> extends { parameters: { path: infer Path } } ? Path : Record<string, never>;
 
-export type QueryParameters<Op extends OperationId> =
+type QueryParameters<Op extends OperationId> =
   Contract<Op> extends { parameters: { query?: infer Query } } ? NonNullable<Query> : Record<string, never>;
 
 type Responses<Op extends OperationId> = Contract<Op> extends { responses: infer All } ? All : never;

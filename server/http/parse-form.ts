@@ -38,7 +38,7 @@ function field({ name, value }: FormPart): readonly [string, string | { image_ur
 
 function imageType(name: string, bytes: Buffer): string {
   const mediaType = imageTypes.get(formatOf(bytes) ?? '');
-  if (mediaType === undefined) throw invalid(name, 'must be a JPEG, PNG, WEBP or BMP picture.');
+  if (mediaType === undefined) throw invalid(name, 'must be a JPEG, PNG, WEBP or BMP image.');
   return mediaType;
 }
 

@@ -3,11 +3,11 @@ import type { Gateway } from './gateway.ts';
 
 /** 503 while the gateway stops. */
 export function gatewayStopping(): Failure {
-  return new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
+  return new Failure(503, 'draining', 'This gateway is shutting down.', { retryAfter: 1 });
 }
 
 /**
- * Ready while the store accepts reads, writes and settlements, and the process is not about to stop.
+ * Requires that the store accepts reads, writes and settlements, and that the process is not shutting down.
  *
  * @throws Failure 503
  */

@@ -5,12 +5,12 @@ import type { Logger } from '../telemetry/logger.ts';
 import { logFields } from '../telemetry/telemetry-context.ts';
 import { bodyPacer, maxUnpacedBytes } from './body-pacer.ts';
 
-/** Longest body that is read only to be dropped before the connection is used again, in bytes. */
+/** Longest body that the gateway reads and drops to keep the connection, in bytes. */
 const maxDroppedBytes = 16 * 1024 * 1024;
 
 type Family = OperationFacts['errorFamily'];
 
-/** Error types as messages clients know them, by HTTP status. */
+/** Error types of the messages API, by HTTP status. */
 const messagesTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',
@@ -42,7 +42,7 @@ export function renderFailure(logger: Logger) {
     if (failure.status === 500) logger.error({ ...about, err: failure.cause ?? error }, failure.message);
     else logger.debug(about, failure.message);
     if (response.headersSent) {
-      // The status is sent already, so only a broken connection can report the failure.
+      // The status was sent already, so only a broken connection can report the failure.
       response.destroy();
       return;
     }
@@ -59,8 +59,8 @@ export function renderFailure(logger: Logger) {
 }
 
 /**
- * Answers in the middle of a request, reads and drops the rest of it, and ends the response afterwards or when some time
- * is over. A connection that is closed while the client still sends would lose the answer.
+ * Responds in the middle of a request. Reads and drops the rest of the request, and ends the response afterwards or after
+ * `lingerMs`. If the connection closed while the client still sends, the client would lose the response.
  */
 function endAfterRequest(
   request: Request,
@@ -93,7 +93,7 @@ export function failureBody(failure: Failure, requestId: string, family: Family)
   return { type: 'error', error: { type, ...error }, request_id: requestId };
 }
 
-/** Any other error becomes a 500 that shows nothing of it. */
+/** Converts any other error to a 500 without its details. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return new Failure(500, 'internal_error', 'The gateway failed to handle the request.', { cause: error });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { ChunkSource } from '../outbound/response-body.ts';
@@ -12,7 +11,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Bodies up to this size are copied so that they are sent in one packet with the headers, in bytes. */
 const maxCopiedBytes = 16 * 1024;
 
-/** Keeps proxies from caching or buffering an event stream. */
+/** Headers that keep proxies from caching or buffering an event stream. */
 function streamHeaders(contentType: string): Headers {
   return contentType.startsWith('text/event-stream')
     ? { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
@@ -20,7 +19,7 @@ function streamHeaders(contentType: string): Headers {
 }
 
 /**
- * Answers over an HTTP response. A class, because V8 keeps the hidden class of an object literal with getters, and the
+ * Sends an HTTP response. A class, because V8 keeps the hidden class of an object literal with getters, and the
  * request that it refers to, until the next full garbage collection.
  */
 export class HttpReply implements Reply<OperationId> {
@@ -148,7 +147,7 @@ export class HttpReply implements Reply<OperationId> {
       if (this.headersOnly) break;
       if (!begun) this.#firstByte();
       begun = true;
-      if (!response.write(chunk)) await drained(response);
+      if (!response.write(chunk)) await once(response, 'drain', { signal: response.req.context.signal });
     }
     response.end();
   }
@@ -157,18 +156,6 @@ export class HttpReply implements Reply<OperationId> {
     this.#response.statusCode = status;
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
     this.#response.setHeader('content-type', contentType);
-  }
-}
-
-/** Resolves when the response accepts more data. Rejects when the client disconnects. */
-async function drained(response: ServerResponse): Promise<void> {
-  const closed = new AbortController();
-  const onClose = () => closed.abort(new Error('the client disconnected'));
-  response.once('close', onClose);
-  try {
-    await once(response, 'drain', { signal: closed.signal });
-  } finally {
-    response.off('close', onClose);
   }
 }
 

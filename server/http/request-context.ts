@@ -65,7 +65,8 @@ export function startRequest({
     response.once('close', () => {
       if (!response.writableFinished) disconnected.abort();
       recordEnd(request.method, request.context, response);
-      if (logger?.isLevelEnabled('debug')) logger.debug(aboutEnd(request.context, response), 'answered');
+      if (logger?.isLevelEnabled('debug'))
+        logger.debug(aboutEnd(request.context, response), 'request completed');
     });
     // The connection was idle. Close it if the client neither sends nor reads, but not while it waits for the response.
     response.on('timeout', (socket: Socket) => {

@@ -124,10 +124,10 @@ export function route(request: Request, response: Response, next: NextFunction):
     throw new Failure(405, 'method_not_allowed', `${request.method} is not allowed here; use ${allowed}.`);
   }
   const { operation } = found;
-  takeAliases(request.headers, operation.headerAliases);
+  renameAliases(request.headers, operation.headerAliases);
   request.context.operation = operation;
   request.context.route = found.path;
-  // Where messages clients look for it.
+  // Clients of the messages API read this header.
   if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
   if (found.names.length > 0)
     request.context.params = Object.fromEntries(
@@ -137,7 +137,7 @@ export function route(request: Request, response: Response, next: NextFunction):
 }
 
 /**
- * Refuses two `Host` headers: proxies could disagree on which one counts (request smuggling).
+ * Rejects two `Host` headers, because proxies could disagree on which one counts (request smuggling).
  *
  * @throws Failure 400
  */
@@ -149,7 +149,7 @@ export function requireOneHost({ rawHeaders }: IncomingMessage): void {
 }
 
 /** Copies headers with an alternative name to the name in the contract. */
-export function takeAliases(headers: IncomingHttpHeaders, aliases: Operation['headerAliases'] = {}): void {
+function renameAliases(headers: IncomingHttpHeaders, aliases: Operation['headerAliases'] = {}): void {
   for (const [alias, name] of Object.entries(aliases)) {
     if (headers[name] === undefined && headers[alias] !== undefined) headers[name] = headers[alias];
   }

@@ -14,10 +14,11 @@ export async function runReport<Name extends ReportName>(
   name: Name,
   args: ReportArgs<Name>,
 ): Promise<ReportResult<Name>> {
-  const places = gateway.reports[laneOf[name]];
-  const release = await places.acquire(caller.userId, signal).catch((error: unknown) => {
-    throw error instanceof BusyError ? busy(error) : error;
-  });
+  const release = await gateway.reports[laneOf[name]]
+    .acquire(caller.userId, signal)
+    .catch((error: unknown) => {
+      throw error instanceof BusyError ? busy(error) : error;
+    });
   try {
     return await gateway.store.report(name, args);
   } finally {
@@ -26,7 +27,7 @@ export async function runReport<Name extends ReportName>(
 }
 
 const busy = (cause: BusyError) =>
-  new Failure(503, 'store_unavailable', 'Too many reports of this kind are under way. Repeat later.', {
+  new Failure(503, 'store_unavailable', 'Too many reports of this kind are in progress. Retry later.', {
     retryAfter: 1,
     cause,
   });

@@ -5,11 +5,11 @@ const maxDepth = 100;
 /** Bounds error messages, which name fields, in characters. */
 const maxNameLength = 1_024;
 
-/** PostgreSQL cannot store NUL. The others have no meaning in speech, search or display. */
+/** PostgreSQL cannot store NUL. The others are meaningless in speech, search and display. */
 const control = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
 
 /**
- * Refuses control characters and lone surrogates in texts and names, infinite numbers, and too deep nesting. `whole` is
+ * Rejects control characters and lone surrogates in texts and names, infinite numbers, and too deep nesting. `whole` is
  * the name of the value in messages. Texts longer than `maxLength` were checked before.
  *
  * @throws Failure 400 that names the field
@@ -23,7 +23,7 @@ export function requirePlainValues(
   if (problem !== undefined) throw invalid(problem.field === '' ? whole : problem.field, problem.message);
 }
 
-/** The first problem that `requirePlainValues` reports. `field` is empty when it concerns the whole value. */
+/** Returns the first problem that `requirePlainValues` reports. `field` is empty when it concerns the whole value. */
 export function valueProblem(
   value: unknown,
   maxLength = Number.POSITIVE_INFINITY,
@@ -32,8 +32,8 @@ export function valueProblem(
   return found && { field: (found.path ?? []).toReversed().join('.'), message: found.message };
 }
 
-/** Why a text is refused. Undefined: it is valid. */
-export function textProblem(text: string): string | undefined {
+/** Describes why a text is invalid. Undefined if it is valid. */
+function textProblem(text: string): string | undefined {
   const [found] = control.exec(text) ?? [];
   if (found !== undefined) {
     const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');

@@ -89,7 +89,7 @@ export function notServed(model: string): Failure {
   return new Failure(503, 'model_not_found', `No channel serves ${model} to this key.`, { retryAfter: 60 });
 }
 
-/** Why a task or an asset has failed, with a code of the gateway. */
+/** The reason why a task or an asset failed, with a code of the gateway. */
 export interface TaskError {
   readonly code: CodesByFamily['task'];
   readonly message: string;

@@ -5,8 +5,8 @@ export interface HeldSlots<User = number> {
 }
 
 /**
- * Shares slots among users. A user can acquire a slot only while it holds fewer than are free, so another user always finds one,
- * however long the first one holds its slots.
+ * Shares slots among users. A user can acquire a slot only while it holds fewer slots than are free, so another user
+ * always finds one.
  */
 export class SlotAllocator<User = number> {
   readonly #held: Map<User, number>;

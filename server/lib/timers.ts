@@ -1,34 +1,34 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Something that will happen at a time. */
+/** A pending call of `Timers.alarm`. */
 export interface Alarm {
-  /** Begins the waiting anew, also after it has rung. */
+  /** Starts the delay again, also after the call. */
   refresh(): void;
   cancel(): void;
 }
 
-/** Time as it passes: the system's, or a test's. */
+/** The clock and timers of the system, or of a test. */
 export interface Timers {
-  /** Calls `ring` after `ms` milliseconds. */
-  alarm(ms: number, ring: () => void): Alarm;
+  /** Calls `callback` after `ms` milliseconds. */
+  alarm(ms: number, callback: () => void): Alarm;
   /**
-   * Whole milliseconds by a clock that never steps, whatever the system's is set to: for durations, and for all that
-   * is due at a time. It begins as epoch milliseconds, so that the next process goes on where this one ends.
+   * Whole milliseconds of a monotonic clock, for durations and due times. It starts at the epoch time of the process
+   * start, so that due times remain comparable in the next process.
    */
   readonly monotonic: () => number;
 }
 
 export const systemTimers: Timers = {
-  alarm(ms, ring) {
-    const timer = setTimeout(ring, ms);
+  alarm(ms, callback) {
+    const timer = setTimeout(callback, ms);
     return { refresh: () => timer.refresh(), cancel: () => clearTimeout(timer) };
   },
   monotonic: () => Math.floor(performance.timeOrigin + performance.now()),
 };
 
 /**
- * Runs something that takes a signal, and gives up on it after `ms` or when `outer` is aborted, whether or not it
- * heeds the signal. Rejects with the signal's reason then.
+ * Runs `use` for at most `ms` milliseconds, or until `outer` aborts. Rejects with the reason of the abort even if `use`
+ * ignores its signal.
  */
 export function withinLimit<T>(
   timers: Timers,
@@ -40,7 +40,7 @@ export function withinLimit<T>(
     outer.throwIfAborted();
     const controller = new AbortController();
     const end = () => {
-      outer.removeEventListener('abort', leave);
+      outer.removeEventListener('abort', abort);
       alarm.cancel();
     };
     const giveUp = (reason: unknown) => {
@@ -48,9 +48,9 @@ export function withinLimit<T>(
       controller.abort(reason);
       reject(reason);
     };
-    const leave = () => giveUp(outer.reason);
-    // Not AbortSignal.any: `outer` lives as long as the process, and so would what hangs on it.
-    outer.addEventListener('abort', leave, { once: true });
+    const abort = () => giveUp(outer.reason);
+    // Not AbortSignal.any, because `outer` may live as long as the process and would retain each derived signal.
+    outer.addEventListener('abort', abort, { once: true });
     const alarm = timers.alarm(ms, () => giveUp(new TimeLimitError(ms)));
     use(controller.signal).then(
       (value) => {
@@ -65,7 +65,7 @@ export function withinLimit<T>(
   });
 }
 
-/** The upstream took longer than it may. It has the code of a connection that went silent. */
+/** The upstream exceeded its time limit. Has the code of undici's body timeout. */
 export class TimeLimitError extends Error {
   readonly code = 'UND_ERR_BODY_TIMEOUT';
 
@@ -74,7 +74,7 @@ export class TimeLimitError extends Error {
   }
 }
 
-/** To be awaited between the steps of long work, so that nothing else waits for all of it. */
+/** Lets other work run between two steps of long synchronous work. */
 export function yieldToEventLoop(): Promise<void> {
   return setImmediate();
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Where Debian and its kin have it; `CHROMIUM` names another one. */
+/** The path on Debian and its derivatives. `CHROMIUM` sets another one. */
 const executablePath = process.env.CHROMIUM || '/usr/bin/chromium';
 
 /** Without a browser, its tests are skipped. In CI, they fail. */

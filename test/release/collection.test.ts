@@ -8,12 +8,12 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 const json = collectionOf(withoutAliases(bundle));
 
-/** The collection as Postman's own library reads it. */
+/** The collection, parsed by Postman's library. */
 const collection = new Collection(json);
 const items: Item[] = [];
 collection.forEachItem((item) => void items.push(item));
 
-/** Own operations that are no handshake of a socket. */
+/** Operations except aliases and socket handshakes. */
 const called = [...documentedOperations.values()].filter(
   ({ aliasOf, responses }) => aliasOf === undefined && responses.every(({ status }) => status !== 101),
 );
@@ -49,8 +49,8 @@ test('has each documented response with its status', () => {
     const documentedOnes = responses.flatMap(({ status, content }) =>
       content.flatMap(({ examples }) => examples.map(() => status)),
     );
-    const kept = itemsOf(id).flatMap((item) => item.responses.all().map(({ code }) => code));
-    expect(kept, id).toEqual(documentedOnes);
+    const statuses = itemsOf(id).flatMap((item) => item.responses.all().map(({ code }) => code));
+    expect(statuses, id).toEqual(documentedOnes);
   }
 });
 
@@ -71,7 +71,7 @@ test('disables optional parameters and sets required ones', () => {
   }
 });
 
-/** Sends a request of the collection as Postman would: with the variables filled in and the auth that holds for it. */
+/** Sends a request of the collection like Postman: with its variables and its authentication. */
 async function send(item: Item): Promise<Response> {
   const values: Record<string, string> = { baseUrl: gateway.url, apiKey: gateway.key };
   for (const { key } of collection.variables.all()) expect(Object.keys(values)).toContain(key);
@@ -94,15 +94,15 @@ async function send(item: Item): Promise<Response> {
 
 test('works with two variables set', async () => {
   for (const item of itemsOf('createSpeech')) {
-    const answer = await send(item);
-    expect(answer.status, item.name).toBe(200);
-    expect((await answer.arrayBuffer()).byteLength, item.name).toBeGreaterThan(1000);
+    const response = await send(item);
+    expect(response.status, item.name).toBe(200);
+    expect((await response.arrayBuffer()).byteLength, item.name).toBeGreaterThan(1000);
   }
   for (const id of ['listModels', 'createEmbedding', 'getHealth'] as const) {
     for (const item of itemsOf(id)) {
-      const answer = await send(item);
-      expect(answer.status, item.name).toBe(200);
-      await answer.arrayBuffer();
+      const response = await send(item);
+      expect(response.status, item.name).toBe(200);
+      await response.arrayBuffer();
     }
   }
 });

@@ -1,4 +1,4 @@
-/** Only what the tests read: the declarations that the package brings lack most of it. */
+/** The members that the tests read. The declarations of the package lack most of them. */
 declare module 'postman-collection' {
   interface List<Entry> {
     all(): Entry[];
@@ -17,7 +17,7 @@ declare module 'postman-collection' {
       body?: { raw?: string };
     };
     responses: List<{ code: number }>;
-    /** Its own, or that of the folders around it. */
+    /** The authentication of the item, or of the nearest folder that has one. */
     getAuth(): { type: string; parameters(): { get(key: string): unknown } } | undefined;
   }
   export class Collection {

@@ -16,16 +16,16 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 let folder: string;
 let copy: string;
 let release: string;
-let told: string;
+let output: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'release-'));
   copy = await copyOf(root);
   release = join(folder, 'first');
-  told = (await build('--out', release)).stdout;
+  output = (await build('--out', release)).stdout;
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A repository of its own with the work tree as it is and with the version in its changelog. */
+/** Creates a repository with a copy of the work tree and a changelog section for the version. */
 async function copyOf(source: string): Promise<string> {
   const path = join(folder, 'copy');
   await mkdir(path);
@@ -34,7 +34,7 @@ async function copyOf(source: string): Promise<string> {
   await git('config', 'user.name', 'Test');
   await git('config', 'user.email', 'test@example.com');
   await git('--git-dir', '.git', '--work-tree', source, 'add', '--all');
-  await git('commit', '--quiet', '--message', 'As it is');
+  await git('commit', '--quiet', '--message', 'Copy');
   await git('checkout', '--quiet', '--force');
   const changelog = await readFile(join(path, 'CHANGELOG.md'), 'utf8');
   const section = `\n## [${version}]\n\n- All of it.\n\n## `;
@@ -81,7 +81,7 @@ test('contains all files, with their checksums and the time of the commit', asyn
 });
 
 test('tags the commit once', async () => {
-  expect(told).toContain(`git push origin v${version}`);
+  expect(output).toContain(`git push origin v${version}`);
   expect(await git('describe', '--exact-match', '--match', 'v[0-9]*')).toBe(`v${version}`);
   expect(await read('RELEASE_NOTES.md')).toContain('- All of it.');
   const again = build('--out', join(folder, 'again'));
@@ -94,11 +94,11 @@ test('a second build that replaces the release has the same checksums', async ()
   await mkdir(out);
   await writeFile(join(out, 'SHA256SUMS'), `${'0'.repeat(64)}  old.json\n`);
   await writeFile(join(out, 'old.json'), '{}');
-  await writeFile(join(out, 'diary.txt'), 'Mine.');
+  await writeFile(join(out, 'notes.txt'), 'A note.');
   const again = () => build('--dry-run', '--out', out);
-  await expect(again()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('diary.txt') });
+  await expect(again()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('notes.txt') });
   expect((await readdir(out)).length).toBe(3);
-  await rm(join(out, 'diary.txt'));
+  await rm(join(out, 'notes.txt'));
   expect((await again()).stdout).toContain('Dry run: nothing is tagged.');
   expect(await readdir(out)).toEqual(await readdir(release));
   expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toBe(await read('SHA256SUMS'));
@@ -150,13 +150,13 @@ describe('the package, installed without a network', () => {
   beforeAll(async () => {
     project = join(folder, 'project');
     await mkdir(project);
-    // What a registry would bring comes from here.
-    const brought = (await needed(join(root, 'client'))).map((name) => [
+    // The packages come from this folder instead of a registry.
+    const local = (await dependenciesOf(join(root, 'client'))).map((name) => [
       name,
       `file:${join(root, 'node_modules', name)}`,
     ]);
     const tarball = `file:${join(release, `unigate-client-${version}.tgz`)}`;
-    const dependencies = { ...Object.fromEntries(brought), '@unigate/client': tarball };
+    const dependencies = { ...Object.fromEntries(local), '@unigate/client': tarball };
     const manifest = JSON.stringify({ private: true, type: 'module', dependencies });
     await writeFile(join(project, 'package.json'), manifest);
     await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit'], { cwd: project });
@@ -171,15 +171,15 @@ const audio = await client.speech.create({ model: 'alpha3-tts-flash', voice: 'Ar
 console.log(audio.contentType, (await audio.bytes()).length > 1000);
 const session = await client.realtime('alpha3-tts-flash-realtime');
 let bytes = 0;
-for await (const piece of session.speak('Good morning.', { voice: 'Aria' })) bytes += piece.length;
+for await (const chunk of session.speak('Good morning.', { voice: 'Aria' })) bytes += chunk.length;
 console.log(bytes > 1000);
 `;
 
-  // CI names others, as paths with the system's delimiter between them.
+  // CI lists other versions of Node, separated by the path delimiter.
   const nodes = [process.execPath, ...(process.env.CLIENT_NODES ?? '').split(delimiter)].filter(
     (node) => node,
   );
-  test.each(nodes)('speaks, whole and live, and runs from the command line, on %s', async (node) => {
+  test.each(nodes)('creates and streams speech, and runs from the command line, on %s', async (node) => {
     const env = { ...process.env, UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
     expect((await run(node, ['speak.js'], { cwd: project, env })).stdout).toBe('audio/wav true\ntrue\n');
     const unigate = join(project, 'node_modules/@unigate/client/bin/unigate.js');
@@ -187,11 +187,11 @@ console.log(bytes > 1000);
   });
 });
 
-/** The packages that the one in a folder needs, and those that they need. */
-async function needed(source: string, found = new Set<string>()): Promise<string[]> {
+/** Returns the direct and indirect dependencies of the package in a folder. */
+async function dependenciesOf(source: string, found = new Set<string>()): Promise<string[]> {
   const manifest = await readFile(join(source, 'package.json'), 'utf8');
   const { dependencies = {} } = JSON.parse(manifest) as { dependencies?: Record<string, string> };
   for (const name of Object.keys(dependencies).filter((other) => !found.has(other)))
-    await needed(join(root, 'node_modules', name), found.add(name));
+    await dependenciesOf(join(root, 'node_modules', name), found.add(name));
   return [...found];
 }

@@ -13,7 +13,7 @@ afterAll(() => target.close());
 
 const prompt = 'A paper boat.';
 
-test('the AI SDK speaks', async () => {
+test('the AI SDK creates speech', async () => {
   const openai = createOpenAI({ baseURL: `${target.url}/v1`, apiKey: target.key });
   const { audio } = await generateSpeech({
     model: openai.speech('voxa-v3-flash'),
@@ -22,17 +22,17 @@ test('the AI SDK speaks', async () => {
     outputFormat: 'wav',
   });
   expect(Buffer.from(audio.uint8Array.subarray(0, 4)).toString()).toBe('RIFF');
-  const refused = await generateSpeech({
+  const rejected = await generateSpeech({
     model: openai.speech('voxa-v3-flash'),
     text: 'Hi.',
     voice: 'nobody',
     maxRetries: 0,
   }).catch((error: unknown) => error);
-  if (!APICallError.isInstance(refused)) throw new Error(`no API error but ${String(refused)}`);
-  expect([refused.statusCode, refused.message]).toEqual([400, expect.stringContaining('nobody')]);
+  if (!APICallError.isInstance(rejected)) throw new Error(`expected an API error, got ${String(rejected)}`);
+  expect([rejected.statusCode, rejected.message]).toEqual([400, expect.stringContaining('nobody')]);
 });
 
-test('it makes vectors', async () => {
+test('it creates embeddings', async () => {
   const openai = createOpenAI({ baseURL: `${target.url}/v1`, apiKey: target.key });
   const model = openai.embeddingModel('theta-embedding-1');
   const { embeddings, usage } = await embedMany({ model, values: [prompt, prompt] });
@@ -40,14 +40,14 @@ test('it makes vectors', async () => {
   expect(embeddings[1]).toEqual(embeddings[0]);
 });
 
-/** The SDK itself loads nothing from a loopback address. */
+/** Downloads a file, because the SDK rejects loopback addresses. */
 const download = async ({ url }: { url: URL }) => {
   const response = await fetch(url);
   const data = new Uint8Array(await response.arrayBuffer());
   return { data, mediaType: response.headers.get('content-type') ?? undefined };
 };
 
-test('its provider of the gamma native route makes a video', async () => {
+test('its provider for the gamma native route creates a video', async () => {
   const provider = createAlibaba({ videoBaseURL: target.url, apiKey: target.key });
   const { video } = await experimental_generateVideo({
     model: provider.video('gamma3.0-video'),
@@ -59,7 +59,7 @@ test('its provider of the gamma native route makes a video', async () => {
   expect(Buffer.from(video.uint8Array.subarray(4, 8)).toString()).toBe('ftyp');
 });
 
-test('its provider of the Seedance official route makes a video', async () => {
+test('its provider for the Seedance official route creates a video', async () => {
   const provider = createByteDance({ baseURL: `${target.url}/api/v3`, apiKey: target.key });
   const { video } = await experimental_generateVideo({
     model: provider.video('epsilon-delta-2-0-fast-260128'),

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => target.close());
 
 const model = 'iota-chat-1';
-const said = (content: string) => ({
+const prompted = (content: string) => ({
   model,
   max_tokens: 256,
   messages: [{ role: 'user' as const, content }],
@@ -32,11 +32,13 @@ const caught = async (call: Promise<unknown>): Promise<APIError> => {
     (reason: unknown) => reason,
   );
   if (error instanceof APIError) return error;
-  throw new Error(`no API error but ${String(error)}`);
+  throw new Error(`expected an API error, got ${String(error)}`);
 };
 
-test('an unmodified public SDK gets a message, and the id of its request', async () => {
-  const { data: message, request_id } = await sdk.messages.create(said('When is low tide?')).withResponse();
+test('an unmodified public SDK creates a message and reads its request id', async () => {
+  const { data: message, request_id } = await sdk.messages
+    .create(prompted('When is low tide?'))
+    .withResponse();
   expect(message).toMatchObject({
     role: 'assistant',
     model,
@@ -47,36 +49,37 @@ test('an unmodified public SDK gets a message, and the id of its request', async
   expect(request_id).toMatch(/^req_/);
 });
 
-test('it sends its key in the other header too', async () => {
+test('it sends its key in either header', async () => {
   const other = new Anthropic({
     baseURL: target.url,
     apiKey: target.key,
     maxRetries: 0,
     defaultHeaders: { 'x-api-key': target.key, authorization: null },
   });
-  expect((await other.messages.create(said('Hi.'))).role).toBe('assistant');
+  expect((await other.messages.create(prompted('Hi.'))).role).toBe('assistant');
   expect((await other.models.list()).data.map(({ id }) => id)).toContain(model);
   expect(await other.models.retrieve('beta/speech-2.8-hd')).toMatchObject({ id: 'beta/speech-2.8-hd' });
 });
 
-test('it streams a message, and adds its events up', async () => {
-  const stream = sdk.messages.stream(said('When is low tide?'));
-  const pieces: string[] = [];
-  stream.on('text', (text) => pieces.push(text));
+test('it streams a message and accumulates its events', async () => {
+  const stream = sdk.messages.stream(prompted('When is low tide?'));
+  const texts: string[] = [];
+  stream.on('text', (text) => texts.push(text));
   const message = await stream.finalMessage();
-  expect(pieces.length).toBeGreaterThan(3);
-  expect(pieces.join('')).toBe('You ask: When is low tide?');
+  expect(texts.length).toBeGreaterThan(3);
+  expect(texts.join('')).toBe('You ask: When is low tide?');
   expect(message).toMatchObject({
     model,
     stop_reason: 'end_turn',
     usage: { input_tokens: 5, output_tokens: 7 },
   });
   const types: string[] = [];
-  for await (const { type } of await sdk.messages.create({ ...said('Hi.'), stream: true })) types.push(type);
+  for await (const { type } of await sdk.messages.create({ ...prompted('Hi.'), stream: true }))
+    types.push(type);
   expect([types[0], types.at(-1)]).toEqual(['message_start', 'message_stop']);
 });
 
-test('it asks for tools and answers with what they say, whole and streamed', async () => {
+test('it calls tools and uses their results, complete and streamed', async () => {
   const tools = [
     {
       name: 'get_tide',
@@ -88,24 +91,24 @@ test('it asks for tools and answers with what they say, whole and streamed', asy
       },
     },
   ];
-  const question = said('When is low tide in Vik?');
-  const asked = await sdk.messages.stream({ ...question, tools }).finalMessage();
-  const [use] = asked.content;
-  if (use?.type !== 'tool_use') throw new Error('it asks for no tool');
-  expect([asked.stop_reason, use.name, use.input]).toEqual(['tool_use', 'get_tide', { harbour: 'Vik' }]);
-  const answered = await sdk.messages.create({
+  const question = prompted('When is low tide in Vik?');
+  const toolCall = await sdk.messages.stream({ ...question, tools }).finalMessage();
+  const [use] = toolCall.content;
+  if (use?.type !== 'tool_use') throw new Error('the response calls no tool');
+  expect([toolCall.stop_reason, use.name, use.input]).toEqual(['tool_use', 'get_tide', { harbour: 'Vik' }]);
+  const result = await sdk.messages.create({
     ...question,
     tools,
     messages: [
       ...question.messages,
-      { role: 'assistant', content: asked.content },
+      { role: 'assistant', content: toolCall.content },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: '17:40' }] },
     ],
   });
-  expect(answered.content).toEqual([{ type: 'text', text: '17:40' }]);
+  expect(result.content).toEqual([{ type: 'text', text: '17:40' }]);
 });
 
-test('what is new in it passes', async () => {
+test('recent features of the API are accepted', async () => {
   const message = await sdk.messages.create({
     model,
     max_tokens: 2_000,
@@ -134,18 +137,18 @@ test('what is new in it passes', async () => {
     metadata: { user_id: 'u1' },
   });
   expect(message.content).toEqual([{ type: 'text', text: 'Low tide is at 17:40.' }]);
-  const thought = await sdk.messages.create({
-    ...said('When is low tide?'),
+  const withThinking = await sdk.messages.create({
+    ...prompted('When is low tide?'),
     max_tokens: 2_000,
     thinking: { type: 'enabled', budget_tokens: 1_024 },
   });
-  expect(thought.content.map(({ type }) => type)).toEqual(['thinking', 'text']);
-  const beta = await sdk.beta.messages.create({ ...said('Hi.'), betas: ['output-300k-2026-03-24'] });
+  expect(withThinking.content.map(({ type }) => type)).toEqual(['thinking', 'text']);
+  const beta = await sdk.beta.messages.create({ ...prompted('Hi.'), betas: ['output-300k-2026-03-24'] });
   expect(beta.role).toBe('assistant');
 });
 
-test('it counts tokens, and lists models', async () => {
-  const { max_tokens: _, ...prompt } = said('When is low tide?');
+test('it counts tokens and lists models', async () => {
+  const { max_tokens: _, ...prompt } = prompted('When is low tide?');
   expect((await sdk.messages.countTokens(prompt)).input_tokens).toBe(5);
   const ids: string[] = [];
   for await (const { id, type, display_name } of sdk.models.list()) {
@@ -156,17 +159,21 @@ test('it counts tokens, and lists models', async () => {
   expect(await sdk.models.retrieve(model)).toMatchObject({ id: model, type: 'model' });
 });
 
-test('it raises the right error with type, message and request id', async () => {
+test('it throws the matching error with type, message and request id', async () => {
   const poor = await makeKey(target, { quota: 0 });
   const as = (apiKey: string) => new Anthropic({ baseURL: target.url, apiKey, maxRetries: 0 });
   const cases = [
-    [() => sdk.messages.create({ ...said('Hi.'), max_tokens: 0 }), BadRequestError, 'invalid_request_error'],
-    [() => sdk.messages.create(said('[[reject]]')), BadRequestError, 'invalid_request_error'],
-    [() => as('wrong-key-123').messages.create(said('Hi.')), AuthenticationError, 'authentication_error'],
-    [() => as(poor.key).messages.create(said('Hi.')), PermissionDeniedError, 'permission_error'],
-    [() => sdk.messages.create({ ...said('Hi.'), model: 'nope' }), NotFoundError, 'not_found_error'],
-    [() => sdk.messages.create(said('[[throttle]]')), RateLimitError, 'rate_limit_error'],
-    [() => sdk.messages.create(said('[[error]]')), InternalServerError, 'api_error'],
+    [
+      () => sdk.messages.create({ ...prompted('Hi.'), max_tokens: 0 }),
+      BadRequestError,
+      'invalid_request_error',
+    ],
+    [() => sdk.messages.create(prompted('[[reject]]')), BadRequestError, 'invalid_request_error'],
+    [() => as('wrong-key-123').messages.create(prompted('Hi.')), AuthenticationError, 'authentication_error'],
+    [() => as(poor.key).messages.create(prompted('Hi.')), PermissionDeniedError, 'permission_error'],
+    [() => sdk.messages.create({ ...prompted('Hi.'), model: 'nope' }), NotFoundError, 'not_found_error'],
+    [() => sdk.messages.create(prompted('[[throttle]]')), RateLimitError, 'rate_limit_error'],
+    [() => sdk.messages.create(prompted('[[error]]')), InternalServerError, 'api_error'],
   ] as const;
   for (const [call, kind, type] of cases) {
     const error = await caught(call());
@@ -175,8 +182,8 @@ test('it raises the right error with type, message and request id', async () => 
   }
 });
 
-test('it raises the error that ends a stream', async () => {
-  const stream = await sdk.messages.create({ ...said('[[fail-late]] Hello there.'), stream: true });
+test('it throws the error that ends a stream', async () => {
+  const stream = await sdk.messages.create({ ...prompted('[[fail-late]] Hello there.'), stream: true });
   const types: string[] = [];
   const read = async () => {
     for await (const { type } of stream) types.push(type);
@@ -186,15 +193,15 @@ test('it raises the error that ends a stream', async () => {
   expect(error.type).toBe('overloaded_error');
 });
 
-test('it repeats what may succeed, and nothing else', async () => {
-  const patient = new Anthropic({ baseURL: target.url, apiKey: target.key, maxRetries: 1 });
-  const before = await callsSoFar();
-  await caught(patient.messages.create(said('[[reject]]')));
-  expect(await callsSoFar()).toBe(before + 1);
-  await caught(patient.messages.create(said('[[throttle]]')));
-  expect(await callsSoFar()).toBe(before + 3);
+test('it retries only requests that may succeed', async () => {
+  const retrying = new Anthropic({ baseURL: target.url, apiKey: target.key, maxRetries: 1 });
+  const before = await countCalls();
+  await caught(retrying.messages.create(prompted('[[reject]]')));
+  expect(await countCalls()).toBe(before + 1);
+  await caught(retrying.messages.create(prompted('[[throttle]]')));
+  expect(await countCalls()).toBe(before + 3);
 });
 
-async function callsSoFar(): Promise<number> {
+async function countCalls(): Promise<number> {
   return (await target.gateway.store.read.selectFrom('request_log').select('id').execute()).length;
 }

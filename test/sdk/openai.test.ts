@@ -26,7 +26,7 @@ const caught = async (call: Promise<unknown>): Promise<APIError> => {
   throw new Error(`no API error but ${String(error)}`);
 };
 
-test('an unmodified public SDK speaks', async () => {
+test('an unmodified public SDK creates speech', async () => {
   const reply = await sdk.audio.speech.create({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello.' });
   const bytes = Buffer.from(await reply.arrayBuffer());
   expect(bytes.subarray(0, 4).toString('latin1')).toBe('RIFF');
@@ -45,7 +45,7 @@ test('it lists models', async () => {
   expect(await caught(sdk.models.retrieve('nobody/knows'))).toBeInstanceOf(NotFoundError);
 });
 
-test('it makes vectors, which it asks for packed', async () => {
+test('it creates embeddings in Base64, its default encoding', async () => {
   const input = ['A paper boat.', 'A paper boat.', 'Tax returns.'];
   const { data, usage } = await sdk.embeddings.create({ model: 'theta-embedding-1', input, dimensions: 64 });
   expect(data.map(({ embedding }) => embedding.length)).toEqual([64, 64, 64]);
@@ -73,8 +73,8 @@ test('it streams speech', async () => {
   expect((await reply.arrayBuffer()).byteLength).toBeGreaterThan(1000);
 });
 
-test('it makes a video, waits for it, downloads it, lists it and deletes it', async () => {
-  // Other models than the SDK's own, and sizes of any model.
+test('it creates, polls, downloads, lists and deletes a video', async () => {
+  // The types of the SDK accept any model and size.
   const made = await sdk.videos.create({
     model: 'eta-imagine-video',
     prompt: 'A paper boat.',
@@ -91,7 +91,7 @@ test('it makes a video, waits for it, downloads it, lists it and deletes it', as
   const ended = await vi.waitFor(
     async () => {
       const video = await sdk.videos.retrieve(made.id);
-      if (video.status !== 'completed') throw new Error(`it is ${video.status}`);
+      if (video.status !== 'completed') throw new Error(`the video is ${video.status}`);
       return video;
     },
     { timeout: 50_000, interval: 100 },
@@ -110,7 +110,7 @@ test('it makes a video, waits for it, downloads it, lists it and deletes it', as
   expect(await caught(sdk.videos.retrieve(made.id))).toBeInstanceOf(NotFoundError);
 });
 
-test('it uploads the picture that a video begins with', async () => {
+test('it uploads the first frame of a video', async () => {
   const picture = await toFile(Buffer.from(pictures.png(300, 300)), 'start.png', { type: 'image/png' });
   const model = 'eta-imagine-video';
   const made = await sdk.videos.create({ model, prompt: 'It moves.', input_reference: picture });
@@ -118,9 +118,9 @@ test('it uploads the picture that a video begins with', async () => {
   const image_url = 'https://files.example/start.png';
   const other = await sdk.videos.create({ model, prompt: 'It moves.', input_reference: { image_url } });
   expect(other.status).toBe('queued');
-  const text = await toFile(Buffer.from('no picture'), 'start.png', { type: 'image/png' });
-  const refused = await caught(sdk.videos.create({ model, prompt: 'It moves.', input_reference: text }));
-  expect([refused.status, refused.message]).toEqual([400, expect.stringContaining('input_reference: ')]);
+  const text = await toFile(Buffer.from('not an image'), 'start.png', { type: 'image/png' });
+  const rejected = await caught(sdk.videos.create({ model, prompt: 'It moves.', input_reference: text }));
+  expect([rejected.status, rejected.message]).toEqual([400, expect.stringContaining('input_reference: ')]);
 });
 
 test('it reads code, message and request id of every error', async () => {
@@ -128,16 +128,16 @@ test('it reads code, message and request id of every error', async () => {
   expect(unknown).toBeInstanceOf(NotFoundError);
   expect(unknown.code).toBe('model_not_found');
   expect(unknown.requestID).toMatch(/^req_/);
-  const stranger = new OpenAI({ baseURL: `${target.url}/v1`, apiKey: 'wrong-key-123', maxRetries: 0 });
-  expect(await caught(stranger.models.list())).toBeInstanceOf(AuthenticationError);
-  const slow = await caught(
+  const withWrongKey = new OpenAI({ baseURL: `${target.url}/v1`, apiKey: 'wrong-key-123', maxRetries: 0 });
+  expect(await caught(withWrongKey.models.list())).toBeInstanceOf(AuthenticationError);
+  const throttled = await caught(
     sdk.audio.speech.create({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello [[throttle]]' }),
   );
-  expect(slow).toBeInstanceOf(RateLimitError);
-  expect(slow.headers?.get('retry-after')).toBe('1');
+  expect(throttled).toBeInstanceOf(RateLimitError);
+  expect(throttled.headers?.get('retry-after')).toBe('1');
 });
 
-test('its realtime socket speaks, over TLS as it wants it', async () => {
+test('its realtime socket, which requires TLS, streams speech', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'unigate-tls-'));
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
   execFileSync(
@@ -151,7 +151,7 @@ test('its realtime socket speaks, over TLS as it wants it', async () => {
   const client = new OpenAI({ baseURL: `${secure.url}/v1`, apiKey: secure.key });
   const ca = readFileSync(certificate, 'utf8');
   const socket = new OpenAIRealtimeWS({ model: 'alpha3-tts-flash-realtime', options: { ca } }, client);
-  // Its types know the events of its own service alone.
+  // Its types contain only the events of its own service.
   const send = (event: { event_id: string; type: string; [field: string]: unknown }) =>
     socket.socket.send(JSON.stringify(event));
   const types: string[] = [];

@@ -39,7 +39,7 @@ describe('the budget of a key', () => {
     await expect(waiting).rejects.toMatchObject({
       status: 429,
       code: 'rate_limit_exceeded',
-      message: 'This key may have 10 MB of request bodies in progress. Repeat after 1 second.',
+      message: 'This key may have 10 MB of request bodies in progress. Retry after 1 second.',
       retryAfter: 1,
     });
   });

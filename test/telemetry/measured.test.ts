@@ -10,7 +10,7 @@ import { type Scrape, scrape } from './scrape.ts';
 
 const speech = { model: 'voxa-v3-flash', voice: 'voxanna', response_format: 'mp3' };
 
-describe.each(engines)('what is measured on %s', (engine) => {
+describe.each(engines)('metrics on %s', (engine) => {
   let target: TestGateway;
   let receiver: Receiver;
   beforeAll(async () => {
@@ -33,13 +33,13 @@ describe.each(engines)('what is measured on %s', (engine) => {
     await reply.arrayBuffer();
     return reply.status;
   };
-  /** How much more there is of a value once `what` is done; waits until it is as much as expected. */
-  const grows = async (
-    what: () => Promise<unknown>,
+  /** Runs `action` and waits until each value has grown by the expected amount. */
+  const expectGrowth = async (
+    action: () => Promise<unknown>,
     expected: readonly (readonly [name: string, labels: Record<string, string>, by: number])[],
   ) => {
     const before = await scrape(target.operatorUrl);
-    await what();
+    await action();
     await vi.waitFor(
       async () => {
         const after = await scrape(target.operatorUrl);
@@ -52,14 +52,14 @@ describe.each(engines)('what is measured on %s', (engine) => {
     );
   };
 
-  test('a call: its provider, its first byte, its quota and the store', async () => {
+  test('of a call: provider, first byte, quota and store', async () => {
     const operation = { unigate_operation: 'createSpeech' };
     const model = { unigate_model: 'voxa-v3-flash' };
     const store = {
       db_system_name: engine === 'sqlite' ? 'sqlite' : 'postgresql',
       db_operation_name: 'settleCalls',
     };
-    await grows(
+    await expectGrowth(
       () => speak('Twelve chars'),
       [
         ['http_server_request_duration_seconds_count', { ...operation, http_response_status_code: '200' }, 1],
@@ -73,9 +73,9 @@ describe.each(engines)('what is measured on %s', (engine) => {
     );
   });
 
-  test('a failed one: the error of its provider, and the quota that came back', async () => {
+  test('of a failed call: the error of the provider, and the refunded quota', async () => {
     const model = { unigate_model: 'voxa-v3-flash' };
-    await grows(
+    await expectGrowth(
       async () => expect(await speak('[[unavailable]]')).toBeGreaterThanOrEqual(500),
       [
         ['unigate_quota_reserved_total', model, 15],
@@ -86,7 +86,7 @@ describe.each(engines)('what is measured on %s', (engine) => {
     );
   });
 
-  test('a task and its callback', { timeout: 30_000 }, async () => {
+  test('of a task and its callback', { timeout: 30_000 }, async () => {
     const body = {
       model: 'epsilon-delta-2-0-fast-260128',
       content: [{ type: 'text', text: 'A paper boat.' }],
@@ -96,7 +96,7 @@ describe.each(engines)('what is measured on %s', (engine) => {
     };
     const model = { unigate_model: body.model };
     const before = await scrape(target.operatorUrl);
-    await grows(
+    await expectGrowth(
       () => post(target.url, target.key, '/api/v3/contents/generations/tasks', body),
       [['unigate_task_duration_seconds_count', { unigate_task_state: 'completed' }, 1]],
     );
@@ -120,10 +120,10 @@ describe.each(engines)('what is measured on %s', (engine) => {
     });
   });
 
-  test('a socket, open and over', async () => {
+  test('of an open and a closed socket', async () => {
     const operation = { unigate_operation: 'openRealtimeSocket' };
     const url = `${target.url}/api-ws/v1/realtime?model=alpha3-tts-flash-realtime`;
-    await grows(async () => {
+    await expectGrowth(async () => {
       const client = await connect(url, { key: target.key });
       await client.next(({ type }) => type === 'session.created');
       expect((await scrape(target.operatorUrl)).sum('unigate_socket_active', operation)).toBe(1);
@@ -136,23 +136,23 @@ describe.each(engines)('what is measured on %s', (engine) => {
     ]);
   });
 
-  test('models beyond the catalogue share one label, whatever clients call them', async () => {
+  test('have the label other only after a call with a model outside the catalog', async () => {
     const read = await scrape(target.operatorUrl);
-    const shown = new Set(
+    const labels = new Set(
       [...read.families.values()].flatMap(({ samples }) => samples.map(({ labels }) => labels.unigate_model)),
     );
-    expect(shown).not.toContain('other');
+    expect(labels).not.toContain('other');
   });
 
-  test('every metric of this engine has been seen, with labels that it declares', async () => {
+  test('include every metric of this engine, with the declared labels', async () => {
     const { families } = await scrape(target.operatorUrl);
     const others = engine === 'sqlite' ? ['db.client.connection.'] : ['unigate.store.commit.'];
     const names = new Map(allMetrics.map(({ descriptor }) => [descriptor.name, descriptor.attributes ?? []]));
-    const seen = (name: string) =>
+    const familyNameOf = (name: string) =>
       [...families.keys()].find((key) => key.startsWith(name.replaceAll('.', '_')));
     for (const [name, attributes] of names) {
       if (others.some((prefix) => name.startsWith(prefix))) continue;
-      const family = families.get(seen(name) ?? '');
+      const family = families.get(familyNameOf(name) ?? '');
       expect([name, family?.samples.length ?? 0]).not.toEqual([name, 0]);
       const declared = attributes.map((one) => one.replaceAll('.', '_'));
       for (const { labels } of family?.samples ?? [])
@@ -162,18 +162,18 @@ describe.each(engines)('what is measured on %s', (engine) => {
     }
   });
 
-  test('the channels that are asked', async () => {
+  test('include the health of each channel', async () => {
     const read: Scrape = await scrape(target.operatorUrl);
     const channels = read.values('unigate_channel_healthy');
     expect(channels.map(({ labels }) => labels.unigate_channel)).toEqual([...target.gateway.channels.names]);
   });
 
-  test('a scrape goes on without the store', async () => {
+  test('are returned without store metrics while the store fails', async () => {
     const { store } = target.gateway;
     const { report } = store;
-    store.report = () => Promise.reject(new Error('away'));
+    store.report = () => Promise.reject(new Error('unavailable'));
     try {
-      // What the store said last is told for a while; then nothing is.
+      // The last result of the store stays valid for some seconds.
       await vi.waitFor(
         async () => {
           const read = await scrape(target.operatorUrl);
@@ -189,26 +189,26 @@ describe.each(engines)('what is measured on %s', (engine) => {
   });
 });
 
-describe('the latest answer', () => {
+describe('a single-flight cache', () => {
   let now = 0;
-  const latest = (ask: () => Promise<number>) =>
-    new SingleFlightCache({ load: ask, maxAgeMs: 10, timeoutMs: 5, now: () => now });
+  const cacheOf = (load: () => Promise<number>) =>
+    new SingleFlightCache({ load, maxAgeMs: 10, timeoutMs: 5, now: () => now });
 
-  test('is asked for once, by however many', async () => {
-    const ask = vi.fn(async () => 7);
-    const one = latest(ask);
-    expect(await Promise.all([one.get(), one.get(), one.get()])).toEqual([7, 7, 7]);
+  test('loads once for concurrent callers and again after the maximum age', async () => {
+    const load = vi.fn(async () => 7);
+    const cache = cacheOf(load);
+    expect(await Promise.all([cache.get(), cache.get(), cache.get()])).toEqual([7, 7, 7]);
     now += 10;
-    expect(await one.get()).toBe(7);
-    expect(ask).toHaveBeenCalledTimes(1);
+    expect(await cache.get()).toBe(7);
+    expect(load).toHaveBeenCalledTimes(1);
     now += 1;
-    await one.get();
-    expect(ask).toHaveBeenCalledTimes(2);
+    await cache.get();
+    expect(load).toHaveBeenCalledTimes(2);
   });
 
-  test('is none when it fails or does not come in time', async () => {
-    expect(await latest(() => Promise.reject(new Error('no'))).get()).toBeUndefined();
-    const never = latest(() => new Promise(() => {}));
+  test('returns undefined when loading fails or times out', async () => {
+    expect(await cacheOf(() => Promise.reject(new Error('no'))).get()).toBeUndefined();
+    const never = cacheOf(() => new Promise(() => {}));
     expect(await never.get()).toBeUndefined();
   });
 });

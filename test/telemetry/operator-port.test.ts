@@ -13,47 +13,46 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-const ask = (path: string, init: RequestInit = {}) => fetch(`${target.operatorUrl}${path}`, init);
+const request = (path: string, init: RequestInit = {}) => fetch(`${target.operatorUrl}${path}`, init);
 
-describe('the port of the operator', () => {
-  test('tells metrics as OpenMetrics, and as the older form to who does not ask for it', async () => {
+describe('the operator port', () => {
+  test('serves metrics as OpenMetrics, or in the older text format by default', async () => {
     const { families } = await scrape(target.operatorUrl);
     expect(families.get('process_uptime_seconds')?.unit).toBe('seconds');
-    const older = await ask('/metrics', { headers: { accept: 'text/plain' } });
+    const older = await request('/metrics', { headers: { accept: 'text/plain' } });
     expect(older.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(new Scrape(await older.text()).families.get('process_uptime_seconds')?.type).toBe('gauge');
   });
 
-  test('answers a client without an accept header in the older form', async () => {
+  test('serves the older text format without an accept header', async () => {
     const { statusCode, headers } = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = rawRequest(`${target.operatorUrl}/metrics`, resolve);
-      request.on('error', reject).end();
+      rawRequest(`${target.operatorUrl}/metrics`, resolve).on('error', reject).end();
     });
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   });
 
-  test('answers HEAD without a body, and nothing but GET and HEAD', async () => {
-    const head = await ask('/metrics', { method: 'HEAD' });
+  test('accepts only GET and HEAD', async () => {
+    const head = await request('/metrics', { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
-    const post = await ask('/metrics', { method: 'POST', body: 'x' });
+    const post = await request('/metrics', { method: 'POST', body: 'x' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect((await ask('/v1/models')).status).toBe(404);
+    expect((await request('/v1/models')).status).toBe(404);
   });
 
-  test('says whether the gateway is alive and ready', async () => {
-    expect((await ask('/healthz')).status).toBe(200);
-    expect((await ask('/readyz')).status).toBe(200);
+  test('reports whether the gateway is alive and ready', async () => {
+    expect((await request('/healthz')).status).toBe(200);
+    expect((await request('/readyz')).status).toBe(200);
     target.gateway.draining = true;
     try {
-      expect((await ask('/readyz')).status).toBe(503);
-      expect((await ask('/healthz')).status).toBe(200);
-      expect((await ask('/metrics')).status).toBe(200);
+      expect((await request('/readyz')).status).toBe(503);
+      expect((await request('/healthz')).status).toBe(200);
+      expect((await request('/metrics')).status).toBe(200);
     } finally {
       target.gateway.draining = false;
     }
   });
 
-  test('is not open without METRICS_PORT, and leads nowhere when the gateway has stopped', async () => {
+  test('is closed without METRICS_PORT and after the gateway stopped', async () => {
     const without = await startTestGateway();
     expect(without.operatorUrl).toBeUndefined();
     await without.close();
@@ -62,7 +61,7 @@ describe('the port of the operator', () => {
     await expect(fetch(`${other.operatorUrl}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  test('that is taken keeps the gateway from starting, and the reason names the variable', async () => {
+  test('that is in use fails the start with an error that names the variable', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
@@ -80,7 +79,7 @@ describe('requests', () => {
   const count = (read: Scrape, labels: Record<string, string>) =>
     read.sum('http_server_request_duration_seconds_count', labels);
 
-  test('are counted by operation and status, and what has no path by its method', async () => {
+  test('are counted by operation and status, or by method for an unknown path', async () => {
     const before = await scrape(target.operatorUrl);
     const authorization = `Bearer ${target.key}`;
     await fetch(`${target.url}/v1/models`, { headers: { authorization } }).then((reply) => reply.text());
@@ -101,7 +100,7 @@ describe('requests', () => {
   });
 });
 
-test('every value carries only the labels that its metric declares', async () => {
+test('every value has only the labels that its metric declares', async () => {
   const { families } = await scrape(target.operatorUrl);
   const declared = new Set(
     allMetrics

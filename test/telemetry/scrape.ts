@@ -22,20 +22,20 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
   histogram: ['_bucket', '_count', '_sum'],
 };
 
-/** A scrape, read by the rules of OpenMetrics 1.0, which are stricter than those of the older form. */
+/** A scrape, parsed by the rules of OpenMetrics 1.0, which are stricter than those of the older text format. */
 export class Scrape {
   readonly families: ReadonlyMap<string, Family>;
 
   /** @throws AssertionError on the first line that breaks a rule. */
   constructor(text: string) {
-    assert(text.endsWith('\n# EOF\n'), 'it must end with # EOF');
-    // A reader of the older form must be able to read it, too.
+    assert(text.endsWith('\n# EOF\n'), 'the text must end with # EOF');
+    // Parsers of the older text format must accept it too.
     parseTextFormat(text);
     this.families = familiesOf(text.slice(0, -'# EOF\n'.length));
     for (const family of this.families.values()) checkFamily(family);
   }
 
-  /** Sum of the values of that name that have all of these labels; of a histogram, take its `_count`. */
+  /** Returns the sum of the values with a name and labels. For a histogram, use its `_count`. */
   sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
     return this.values(name, labels).reduce((sum, { value }) => sum + value, 0);
   }
@@ -48,7 +48,7 @@ export class Scrape {
   }
 }
 
-/** Asks an operator's port. */
+/** Scrapes an operator port. */
 export async function scrape(operatorUrl: string | undefined): Promise<Scrape> {
   const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5';
   const reply = await fetch(`${operatorUrl}/metrics`, { headers: { accept } });
@@ -66,22 +66,22 @@ function familiesOf(text: string): Map<string, Family> {
   for (const line of text.split('\n').slice(0, -1)) {
     const comment = /^# (TYPE|UNIT|HELP) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/.exec(line);
     if (comment !== null) {
-      const [, what = '', name = '', words = ''] = comment;
-      if (what === 'TYPE') {
-        assert(!families.has(name), `${name} is there twice`);
-        assert(words in suffixes, line);
-        family = { name, type: words, unit: '', help: '', samples: [] };
+      const [, kind = '', name = '', text = ''] = comment;
+      if (kind === 'TYPE') {
+        assert(!families.has(name), `${name} occurs twice`);
+        assert(text in suffixes, line);
+        family = { name, type: text, unit: '', help: '', samples: [] };
         families.set(name, family);
       }
       assert(family?.name === name && family.samples.length === 0, line);
-      if (what === 'UNIT') family.unit = words;
-      if (what === 'HELP') family.help = words;
+      if (kind === 'UNIT') family.unit = text;
+      if (kind === 'HELP') family.help = text;
       continue;
     }
     const sample = readSample(line);
     assert(family !== undefined, line);
-    const mine = suffixes[family.type]?.some((suffix) => sample.name === `${family?.name}${suffix}`);
-    assert(mine, `${line} is none of ${family.name}`);
+    const isOwn = suffixes[family.type]?.some((suffix) => sample.name === `${family?.name}${suffix}`);
+    assert(isOwn, `${line} does not belong to ${family.name}`);
     family.samples.push(sample);
   }
   return families;
@@ -93,7 +93,7 @@ function readSample(line: string): Sample {
   const pairs = [...inside.matchAll(/([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/g)];
   assert.equal(pairs.map(([pair]) => pair).join(''), inside, line);
   const labels = Object.fromEntries(pairs.map(([, key = '', text = '']) => [key, text]));
-  assert.equal(Object.keys(labels).length, pairs.length, `${line}: a label is there twice`);
+  assert.equal(Object.keys(labels).length, pairs.length, `${line}: a label occurs twice`);
   return { name, labels, value: Number(value) };
 }
 
@@ -113,7 +113,7 @@ function checkFamily({ name, type, unit, help, samples }: Family): void {
   if (type === 'histogram') checkHistogram(name, samples);
 }
 
-/** The buckets of each set of labels come together, grow to that of +Inf, and that one is the count. */
+/** Checks that the buckets of each label set are adjacent and cumulative, and that the last one equals the count. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
   let last: { bound: number; value: number } = { bound: Number.NEGATIVE_INFINITY, value: 0 };
   for (const { name: one, labels, value } of samples) {

@@ -20,7 +20,7 @@ interface SentBatch {
   resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[];
 }
 
-/** Takes spans as an OTLP collector does, over HTTP as JSON. */
+/** An OTLP collector that accepts spans over HTTP as JSON. */
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
   /** Header `authorization` of the last batch. */
@@ -30,11 +30,11 @@ export class TraceCollector {
   private constructor() {
     this.#server = createServer((request, response) => {
       this.authorization = request.headers.authorization;
-      const pieces: Buffer[] = [];
-      request.on('data', (piece: Buffer) => pieces.push(piece));
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         if (request.url === '/v1/traces')
-          this.#take(JSON.parse(Buffer.concat(pieces).toString()) as SentBatch);
+          this.#collect(JSON.parse(Buffer.concat(chunks).toString()) as SentBatch);
         response.writeHead(request.url === '/v1/traces' ? 200 : 404, { 'content-type': 'application/json' });
         response.end('{}');
       });
@@ -51,7 +51,7 @@ export class TraceCollector {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  #take({ resourceSpans }: SentBatch): void {
+  #collect({ resourceSpans }: SentBatch): void {
     for (const span of resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)))
       this.spans.push({
         ...span,

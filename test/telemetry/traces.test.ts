@@ -42,8 +42,8 @@ afterEach(async () => {
   lines.length = 0;
 });
 
-async function start(...how: Parameters<typeof open>): Promise<TestGateway> {
-  target = await open(...how);
+async function start(...options: Parameters<typeof open>): Promise<TestGateway> {
+  target = await open(...options);
   return target;
 }
 
@@ -70,7 +70,7 @@ async function embed({ url, key }: TestGateway, traceparent?: string): Promise<s
   return reply.headers.get('x-request-id') ?? '';
 }
 
-const told = () => upstream.seen[0]?.headers.traceparent;
+const sentTraceparent = () => upstream.seen[0]?.headers.traceparent;
 
 describe('without an endpoint', () => {
   let plain: TestGateway;
@@ -79,9 +79,9 @@ describe('without an endpoint', () => {
   });
   afterAll(() => plain.close());
 
-  test("a client's valid context is passed on as it came", async () => {
+  test('a valid context of the client is forwarded unchanged', async () => {
     await embed(plain, unsampled);
-    expect(told()).toBe(unsampled);
+    expect(sentTraceparent()).toBe(unsampled);
   });
 
   test.each([
@@ -93,29 +93,34 @@ describe('without an endpoint', () => {
     `${sampled}-more`,
     `ff-${traceId}-${spanId}-01`,
     `${sampled}, ${sampled}`,
-  ])('nothing is passed on for %j', async (traceparent) => {
+  ])('nothing is forwarded for %j', async (traceparent) => {
     await embed(plain, traceparent);
     expect(upstream.seen).toHaveLength(1);
-    expect(told()).toBeUndefined();
+    expect(sentTraceparent()).toBeUndefined();
   });
 
-  test('a channel can be kept from knowing', async () => {
+  test('the context is not sent to a channel with traceContext: false', async () => {
     const gateway = await start(undefined, { traceContext: false });
     await embed(gateway, sampled);
     expect(upstream.seen).toHaveLength(1);
-    expect(told()).toBeUndefined();
+    expect(sentTraceparent()).toBeUndefined();
   });
 
-  test('every line of a request has its id, and that of the trace', async () => {
-    const answered = await embed(plain);
+  test('every log line of a request has its id and its trace id', async () => {
+    const successful = await embed(plain);
     upstreamStatus = 500;
     const id = await embed(plain, sampled);
     const own = lines.filter(({ request_id }) => request_id === id);
     expect(own.map(({ msg }) => msg)).toContain('upstream failed');
     expect(own.length).toBeGreaterThan(1);
     for (const line of own) expect(line.trace_id).toBe(traceId);
-    const [only] = lines.filter(({ request_id }) => request_id === answered);
-    expect(only).toMatchObject({ level: 20, operation: 'createEmbedding', status: 200, msg: 'answered' });
+    const [only] = lines.filter(({ request_id }) => request_id === successful);
+    expect(only).toMatchObject({
+      level: 20,
+      operation: 'createEmbedding',
+      status: 200,
+      msg: 'request completed',
+    });
     expect(only).not.toHaveProperty('trace_id');
   });
 });
@@ -129,14 +134,14 @@ describe('with an endpoint', () => {
   const to = (more: Record<string, string> = {}) =>
     traceSettings((name) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...more })[name]);
 
-  /** Ends the gateway, which sends what is left. */
+  /** Stops the gateway, which then sends the remaining spans. */
   const spans = async () => {
     await target?.close();
     target = undefined;
     return collector.spans;
   };
 
-  test('a request, its commands and its provider are one trace that goes on at the provider', async () => {
+  test('a request, its commands and its provider request form one trace, which the provider continues', async () => {
     const gateway = await start(to({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20t0ken' }));
     const id = await embed(gateway, sampled);
     const own = (await spans()).filter((span) => span.traceId === traceId);
@@ -154,13 +159,13 @@ describe('with an endpoint', () => {
     expect(inside.map(({ name }) => name)).toEqual(expect.arrayContaining(['POST', 'settle']));
     const client = inside.find(({ name }) => name === 'POST');
     expect(client).toMatchObject({ kind: 3, attributes: { 'unigate.channel': 'recording' } });
-    expect(told()).toBe(`00-${traceId}-${client?.spanId}-01`);
+    expect(sentTraceparent()).toBe(`00-${traceId}-${client?.spanId}-01`);
     expect(collector.authorization).toBe('Bearer t0ken');
     expect(lines.some(({ request_id, trace_id }) => request_id === id && trace_id === traceId)).toBe(true);
   });
 
   test.each(engines)(
-    'polls of a task have traces of their own, linked to that of its creation, on %s',
+    'each poll of a task has its own trace, linked to the trace of the creation, on %s',
     async (engine) => {
       target = await startTestGateway({ traces: to() }, engine);
       const made = await fetch(`${target.url}/v1/videos`, {
@@ -206,7 +211,7 @@ describe('with an endpoint', () => {
     },
   );
 
-  test('a request without a context begins a trace, and a failed one is told as failed', async () => {
+  test('a request without a context starts a trace, and a failed request has the status error', async () => {
     upstreamStatus = 500;
     const gateway = await start(to());
     const id = await embed(gateway);
@@ -218,14 +223,14 @@ describe('with an endpoint', () => {
     expect(client).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': '500' } });
   });
 
-  test('a client that does not sample is not recorded, and its provider hears so', async () => {
+  test('an unsampled context is not recorded and stays unsampled at the provider', async () => {
     const gateway = await start(to());
     await embed(gateway, unsampled);
-    expect(told()).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
+    expect(sentTraceparent()).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
     expect((await spans()).filter((span) => span.traceId === traceId)).toEqual([]);
   });
 
-  test('a collector that is away costs the spans and a line, and no request', async () => {
+  test('an unreachable collector loses spans and logs a line, but fails no request', async () => {
     const endpoint = collector.endpoint;
     await collector.close();
     const gateway = await start(
@@ -243,7 +248,7 @@ describe('the settings', () => {
   const read = (environment: Record<string, string>) => () => traceSettings((name) => environment[name]);
   const endpoint = 'http://collector:4318';
 
-  test('name an endpoint, headers and a share of traces by the standard variables', () => {
+  test('are read from the standard variables', () => {
     expect(read({})()).toBeUndefined();
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'true' })()).toBeUndefined();
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_EXPORTER: 'none' })()).toBeUndefined();
@@ -275,12 +280,12 @@ describe('the settings', () => {
       { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: 'secret' },
       /^OTEL_EXPORTER_OTLP_HEADERS must (?!.*secret)/,
     ],
-  ])('are refused: %j', (environment, reason) => {
+  ])('are rejected: %j', (environment, reason) => {
     expect(read(environment)).toThrow(reason);
   });
 });
 
-test('a header of a later version is read as far as it is known', () => {
+test('a header of a later version is parsed up to its known fields', () => {
   expect(readTraceparent(`01-${traceId}-${spanId}-01-more`)).toMatchObject({
     traceId,
     spanId,

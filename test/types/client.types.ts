@@ -1,4 +1,4 @@
-// What the client accepts and gives. Nothing here runs: `tsc` checks it.
+// The types that the client accepts and returns. Nothing here runs: `tsc` checks it.
 import type {
   CallArguments,
   CallableOperation,
@@ -32,7 +32,7 @@ for await (const chunk of audio) bytes.set(chunk);
 await client.speech.create({ model: 'voxa-v2', input: 'Hello.' });
 // @ts-expect-error events have a method of their own
 await client.speech.create({ ...speech, stream_format: 'sse' });
-// @ts-expect-error nothing produces aac
+// @ts-expect-error no model produces aac
 await client.speech.create({ ...speech, response_format: 'aac' });
 await client.speech.create(speech, { timeout: 1_000, maxRetries: 0, signal: AbortSignal.timeout(5) });
 
@@ -56,7 +56,7 @@ const models = await client.models.list();
 export type Models = Expect<Equal<typeof models, Model[]>>;
 
 // Tasks.
-const made = await client.videos.createAndWait(
+const completed = await client.videos.createAndWait(
   { model: 'gamma3.0-video', prompt: 'A boat.', seconds: 5, metadata: { parameters: { seed: 0 } } },
   {
     pollIntervalMs: 100,
@@ -65,9 +65,9 @@ const made = await client.videos.createAndWait(
     onProgress: ({ percent, task }) => [percent, task.status],
   },
 );
-export type Made = Expect<Equal<typeof made, CompletedVideo>>;
-const address: string = made.video_url;
-await client.videos.downloadTo(made.id, address, {
+export type Completed = Expect<Equal<typeof completed, CompletedVideo>>;
+const address: string = completed.video_url;
+await client.videos.downloadTo(completed.id, address, {
   variant: 'thumbnail',
   onBytes: (bytes, total) => [bytes, total],
 });
@@ -79,8 +79,8 @@ const horse = await client.models3d.waitFor('task_1');
 export type Horse = Expect<Equal<typeof horse, SucceededNativeTask>>;
 const glb: string | undefined = horse.output.results?.pbr_model_url ?? client.models3d.urlOf(horse);
 void glb;
-const kept = await client.assets.uploadAndWait({ url: address, asset_type: 'Image' });
-const reference = `asset://${kept.Id}`;
+const asset = await client.assets.uploadAndWait({ url: address, asset_type: 'Image' });
+const reference = `asset://${asset.Id}`;
 const content = { type: 'image_url', image_url: { url: reference }, role: 'reference_image' } as const;
 const cat = await client.officialVideos.createAndWait({
   model: 'epsilon-delta-2-0-260128',
@@ -93,14 +93,14 @@ const result: string = 'code' in record ? record.data.result_url : record.video_
 void result;
 // @ts-expect-error the model is required
 await client.videos.create({ prompt: 'A boat.' });
-// @ts-expect-error only the videos format has pictures
+// @ts-expect-error only the videos format has thumbnails
 await client.models3d.downloadTo('task_1', 'x.glb', { variant: 'thumbnail' });
 // @ts-expect-error there is no such order
 client.videos.list({ order: 'random' });
 // @ts-expect-error an official task cannot be canceled like a native one
 await client.officialVideos.cancel('task_1');
 
-// Every operation but the sockets can be called by its id.
+// Every operation except the sockets can be called by its id.
 export type Sockets = Expect<
   Equal<Exclude<OperationId, CallableOperation>, 'openInferenceSocket' | 'openRealtimeSocket'>
 >;
@@ -131,7 +131,7 @@ export type Health = Expect<
   Equal<OperationData<'getHealth', CallArguments<'getHealth'>>, Schemas['HealthReply']>
 >;
 
-// The raw client knows every path, also those of the compatible prefixes.
+// The raw client has every path, also those of the compatible prefixes.
 export type Raw = Expect<Equal<typeof client.http, HttpClient>>;
 const tracks = await client.http.GET('/sigma/v1/mv-3.5/fetch/{task_id}', {
   params: { path: { task_id: 'x' } },
@@ -151,13 +151,13 @@ const grid = await client.imageJobs.createAndWait({ prompt: 'a harbour' });
 const pressed = await client.imageJobs.press(grid, 'U1', { prompt: verse });
 export type Pressed = Expect<Equal<typeof pressed.code, 1 | 21 | 22>>;
 
-// Callbacks: the kind tells the task.
+// Callbacks: the kind determines the type of the task.
 const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { defaultToleranceMs: 1_000 });
 if (delivery.kind === 'music') void delivery.task.data[0]?.audio_url;
 else if (delivery.kind === 'lyrics') void delivery.task.data?.text;
 else if (delivery.kind === 'image') void delivery.task.buttons[0]?.label;
 else void delivery.task.content?.video_url;
-// @ts-expect-error a parsed body is not what was signed
+// @ts-expect-error the signature covers the text, not the parsed body
 await verifyDelivery({ task_id: 'x' }, {}, 'secret');
 
 // Errors.

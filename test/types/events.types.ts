@@ -14,7 +14,7 @@ const unreachable = (event: never): never => {
   throw new Error(`unexpected event ${JSON.stringify(event)}`);
 };
 
-/** Every server event has its case, so what is left over is nothing. */
+/** Every server event has a case, so the rest is `never`. */
 export function describe(event: RealtimeServerEvent): string {
   switch (event.type) {
     case 'response.audio.delta':
@@ -41,7 +41,7 @@ export function describe(event: RealtimeServerEvent): string {
   }
 }
 
-/** Without a case for `session.finish` the rest is not empty. */
+/** Without a case for `session.finish`, the rest is not `never`. */
 export function incomplete(event: RealtimeClientEvent): string {
   switch (event.type) {
     case 'session.update':
@@ -61,7 +61,7 @@ export function handlers(): { [Event in RealtimeClientEvent as Event['type']]: (
   return { 'session.update': (event) => void event.session };
 }
 
-/** The duplex socket's tag is nested; its values are still a closed list. */
+/** The tag of the duplex socket is nested. Its values are still a closed list. */
 export type Actions = Expect<
   Equal<InferenceClientEvent['header']['action'], 'run-task' | 'continue-task' | 'finish-task'>
 >;
@@ -69,7 +69,7 @@ export type Task = Expect<Equal<Extract<InferenceClientEvent, { header: { action
 
 export type StreamTypes = Expect<'message_start' extends MessagesStreamServerEvent['type'] ? true : false>;
 
-/** A validator narrows what came off the wire. */
+/** A validator narrows a received value. */
 export function narrowed(data: unknown): SessionUpdate | RealtimeClientEvent | string | undefined {
   if (validateSessionUpdate(data)) return data;
   if (validateRealtimeClientEvent(data)) return data;

@@ -1,4 +1,4 @@
-// What a typed client gives for bytes. Nothing here runs: `tsc` checks it.
+// The types that a typed client returns for bytes. Nothing here runs: `tsc` checks it.
 import createClient from 'openapi-fetch';
 import type { components, paths } from '../../generated/http.ts';
 import type { Equal, Expect } from './equal.types.ts';
@@ -15,7 +15,7 @@ export type Streamed = Expect<Equal<typeof streamed.data, Response['body'] | und
 const blob = await client.POST('/v1/audio/speech', { body, parseAs: 'blob' });
 export type Blobbed = Expect<Equal<typeof blob.data, Blob | undefined>>;
 
-// The error keeps its body's type whatever the success is parsed as.
+// The type of the error body does not depend on `parseAs`.
 if (whole.error) {
   const { error } = whole.error;
   const message: string = error.message;
@@ -24,13 +24,13 @@ if (whole.error) {
   void error.detail;
 }
 
-// Bytes are a plain string in the types: a class would be taken apart field by field by the client's own types.
+// Bytes have the type string, because openapi-fetch would map the members of a class one by one.
 export type Bytes = Expect<Equal<components['schemas']['AudioBytes'], string>>;
 
 // @ts-expect-error the text is required
 await client.POST('/v1/audio/speech', { body: { model: 'voxa-v2', voice: 'voxanna' } });
 
-// A field with a default may be left out, and one that is not in the contract is an error where the body is closed.
+// A field with a default is optional.
 await client.POST('/v1/audio/speech', { body: { ...body, speed: 1 } });
 // @ts-expect-error speed is a number
 await client.POST('/v1/audio/speech', { body: { ...body, speed: 'fast' } });

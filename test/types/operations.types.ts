@@ -1,4 +1,4 @@
-// The operation table is precise enough to build a registry on. Nothing here runs: `tsc` checks it.
+// The operation table is precise enough for a typed registry. Nothing here runs: `tsc` checks it.
 import type { CatalogueModel, ModelId, Protocol, Unit } from '../../generated/catalogue.ts';
 import type { operations as HttpOperations, paths } from '../../generated/http.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
@@ -13,9 +13,9 @@ const { createSpeech: _, ...incomplete } = handlers;
 // @ts-expect-error a registry without createSpeech is not complete
 export const missing: Registry = incomplete;
 // @ts-expect-error there is no such operation
-export const misspelt: Registry = { ...handlers, createSpeach: () => {} };
+export const misspelled: Registry = { ...handlers, createSpeach: () => {} };
 
-// Every id and path of the table is one of the HTTP types; those have the copies under other prefixes too.
+// The HTTP types contain every id, path and alias of the table.
 export type Ids = Expect<OperationId extends keyof HttpOperations ? true : false>;
 export type Paths = Expect<(typeof operations)[OperationId]['path'] extends keyof paths ? true : false>;
 export type Aliases = Expect<
@@ -26,12 +26,12 @@ export type Speech = Expect<Equal<(typeof operations)['createSpeech']['method'],
 
 const model: CatalogueModel = { id: 'voxa-v2', family: 'voxa', protocols: ['inference'], unit: 'characters' };
 void model;
-// @ts-expect-error not a model of the catalogue
+// @ts-expect-error not a model of the catalog
 export const unknown: ModelId = 'voxa-v9';
 export const unit: Unit = 'tracks';
 // @ts-expect-error not a protocol
 export const protocol: Protocol = 'telepathy';
 
-// A handler knows who calls where a key is needed, and nowhere else.
+// A handler has a caller only if the operation requires a key.
 export type KeyedCaller = Expect<Equal<OperationRequest<'createSpeech'>['caller'], Caller>>;
 export type KeylessCaller = Expect<Equal<OperationRequest<'getHealth'>['caller'], undefined>>;

@@ -68,8 +68,8 @@ describe.skipIf(!engines.includes('postgres'))('two workers', { timeout: 240_000
   async function pids(): Promise<{ connected: number; other: number }> {
     const { requestId } = await send('/v1/models');
     const isAnswer = ({ request_id }: Line) => request_id === requestId;
-    await vi.waitFor(() => expect(logged('answered').some(isAnswer)).toBe(true), within);
-    const connected = logged('answered').find(isAnswer)?.worker;
+    await vi.waitFor(() => expect(logged('request completed').some(isAnswer)).toBe(true), within);
+    const connected = logged('request completed').find(isAnswer)?.worker;
     const serving = logged('a worker serves');
     const pidOf = (isWanted: (line: Line) => boolean) => serving.findLast(isWanted)?.pid ?? Number.NaN;
     return {

@@ -121,7 +121,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     for (const url of [gateway.url, operatorUrl]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const answered = async () => {
       expect((await call(gateway.url)).status).toBe(200);
-      expect(new Set(logged(gateway, 'answered').map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+      expect(new Set(logged(gateway, 'request completed').map(({ worker }) => worker))).toEqual(new Set([1, 2]));
     };
     await vi.waitFor(answered, within);
   });
@@ -213,10 +213,10 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     await vi.waitFor(() => expect(logged(gateway, 'a worker was replaced')).toHaveLength(1), {
       timeout: 120_000,
     });
-    const before = logged(gateway, 'answered').length;
+    const before = logged(gateway, 'request completed').length;
     const answers = async () => {
       expect((await call(gateway.url)).status).toBe(200);
-      const since = logged(gateway, 'answered').slice(before);
+      const since = logged(gateway, 'request completed').slice(before);
       expect(since.some(({ worker }) => worker === victim.worker)).toBe(true);
     };
     await vi.waitFor(answers, within);

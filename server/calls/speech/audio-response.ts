@@ -33,10 +33,10 @@ export function respondWithFile(
     const { response, channel } = channelResponse;
     const redactor = redactorFor(channelResponse);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, redactor));
-    const answer = parseResponse(response.headers, await readLimited(response, maxResponseBytes));
-    const { usage, rejection } = evaluateSpeech(answer, model.unit, redactor);
+    const parsed = parseResponse(response.headers, await readLimited(response, maxResponseBytes));
+    const { usage, rejection } = evaluateSpeech(parsed, model.unit, redactor);
     if (rejection !== undefined) throw rejection;
-    const source = audioSource(answer);
+    const source = audioSource(parsed);
     if (source === undefined) throw noAudio();
     if ('bytes' in source) {
       const { bytes } = source;

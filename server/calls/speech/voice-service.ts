@@ -18,7 +18,7 @@ export interface VoiceCall {
   target: string;
   urls?: ResponseUrls;
   /** Stores the outcome before the settlement. Returns the response body, or undefined to forward the provider's. */
-  recordOutcome(answer: unknown, channel: Channel): Promise<object | undefined>;
+  recordOutcome(response: unknown, channel: Channel): Promise<object | undefined>;
   /** Returns a body to send instead of a rejection, free of charge. Undefined forwards the rejection. */
   replaceRejection?(rejection: Rejection): Promise<object | undefined>;
 }
@@ -72,9 +72,9 @@ async function send(
       return;
     }
     const whole = await readLimited(response, maxResponseBytes);
-    const answer = parseResponse(response.headers, whole);
-    const replacement = await recordOutcome(answer, channel);
-    await settle(countedActions(answer));
+    const parsed = parseResponse(response.headers, whole);
+    const replacement = await recordOutcome(parsed, channel);
+    await settle(countedActions(parsed));
     const sent = replacement === undefined ? whole : JSON.stringify(replacement);
     reply.bytes(200, 'application/json', linkResponse(sent, request, channel, urls));
   } catch (error) {

@@ -54,11 +54,11 @@ async function pollStatus(gateway: Gateway, voice: VoicesTable, signal: AbortSig
 export async function recordStatus(
   gateway: Gateway,
   voice: VoicesTable,
-  answer: unknown,
+  response: unknown,
 ): Promise<VoicesTable> {
-  const status = voiceStatus(answer);
+  const status = voiceStatus(response);
   if (status === undefined || status === voice.status) return voice;
-  const updatedAt = timeOfChange(answer, voice, gateway.clock());
+  const updatedAt = timeOfChange(response, voice, gateway.clock());
   const { voice_id: voiceId, user_id: userId, status: from } = voice;
   const changed = await persist(gateway.store, 'updateVoice', {
     voiceId,
