@@ -121,7 +121,9 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     for (const url of [gateway.url, operatorUrl]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const answered = async () => {
       expect((await call(gateway.url)).status).toBe(200);
-      expect(new Set(logged(gateway, 'request completed').map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+      expect(new Set(logged(gateway, 'request completed').map(({ worker }) => worker))).toEqual(
+        new Set([1, 2]),
+      );
     };
     await vi.waitFor(answered, within);
   });
