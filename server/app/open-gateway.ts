@@ -270,13 +270,13 @@ async function startParts(
       // A load balancer that polls readiness sends requests until its next poll.
       if (stopDelayMs > 0) await new Promise<void>((resolve) => timers.alarm(stopDelayMs, resolve));
       gateway.draining = true;
-      const storeTimeout = setTimeout(() => store.giveUp(), graceMs + storeGraceMs);
+      const storeTimeout = setTimeout(() => store.stopRetries(), graceMs + storeGraceMs);
       const until = timers.monotonic() + graceMs;
       await drain(graceMs);
       // No new detached call can start once `drain` has resolved.
       await detachedCalls.stop(Math.max(0, until - timers.monotonic()));
       clearTimeout(storeTimeout);
-      store.giveUp();
+      store.stopRetries();
       await container.stop();
     },
     stop: () => container.stop(),

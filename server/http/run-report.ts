@@ -14,7 +14,7 @@ export async function runReport<Name extends ReportName>(
   name: Name,
   args: ReportArgs<Name>,
 ): Promise<ReportResult<Name>> {
-  const release = await gateway.reports[laneOf[name]]
+  const release = await gateway.reports[laneOf(name)]
     .acquire(caller.userId, signal)
     .catch((error: unknown) => {
       throw error instanceof BusyError ? busy(error) : error;

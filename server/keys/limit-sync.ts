@@ -50,7 +50,7 @@ export abstract class LimitSync<Counter extends SharedCounter> {
       gapMs: minGapMs,
       idleMs: cleanUpIntervalMs,
       claim: () => this.#run(),
-      failed: (error) => {
+      onError: (error) => {
         if (!this.#failing) logger.error({ err: error }, 'limits could not be shared among gateways');
         this.#failing = true;
       },

@@ -20,7 +20,7 @@ import { type QuotaLease, QuotaLeases, type QuotaLeasesParts } from './quota-lea
 import { type Booked, Settlements } from './settlements.ts';
 
 export interface CallQuotaParts extends QuotaLeasesParts {
-  store: Pick<Store, 'run' | 'read' | 'over' | 'check'>;
+  store: Pick<Store, 'run' | 'read' | 'retrySignal' | 'check'>;
   /** For reservations that are not in memory. */
   ledger: Ledger;
   onShortfall?: (shortfall: Shortfall) => void;

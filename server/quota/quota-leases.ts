@@ -17,7 +17,7 @@ interface Membership {
 }
 
 export interface QuotaLeasesParts {
-  store: Pick<Store, 'run' | 'read' | 'over'> & Partial<Pick<Store, 'changeFeed'>>;
+  store: Pick<Store, 'run' | 'read' | 'retrySignal'> & Partial<Pick<Store, 'changeFeed'>>;
   /** Id of the gateway that owns the leases. */
   gateway: string;
   membership: Membership;

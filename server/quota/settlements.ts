@@ -21,11 +21,11 @@ const maxBatch = 500;
 
 /** Settles finished calls in batches. */
 export class Settlements {
-  readonly #store: Pick<Store, 'run' | 'over'>;
+  readonly #store: Pick<Store, 'run' | 'retrySignal'>;
   readonly #batcher = new Batcher<Item, Booked>((items) => this.#write(items), maxBatch);
   #refusal: StoreUnavailable | undefined;
 
-  constructor(store: Pick<Store, 'run' | 'over'>) {
+  constructor(store: Pick<Store, 'run' | 'retrySignal'>) {
     this.#store = store;
   }
 
@@ -47,7 +47,7 @@ export class Settlements {
   async #write(items: readonly Item[]): Promise<Booked[]> {
     const calls = items.map(({ call }) => call);
     try {
-      const { settlements, gone } = await retryWhileUnavailable(this.#store.over, () =>
+      const { settlements, gone } = await retryWhileUnavailable(this.#store.retrySignal, () =>
         this.#attempt(items, calls),
       );
       const lost = new Set(gone);

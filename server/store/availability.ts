@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../lib/failure.ts';
 
-/**
- * The store cannot do anything for the moment: its database is away, or its disk is full. Nothing of what was asked
- * is written, so it may be asked again.
- */
+/** The database is unreachable, or its disk is full. Nothing was written, so the caller can retry. */
 export class StoreUnavailable extends Failure {
-  /** `reason` is for the operator; clients do not see it. */
+  /** `reason` is for the log. Clients do not see it. */
   constructor(reason: unknown) {
     super(503, 'store_unavailable', 'The gateway cannot reach its records for the moment. Repeat later.', {
       retryAfter: 1,
@@ -15,107 +12,96 @@ export class StoreUnavailable extends Failure {
   }
 }
 
-/** Between two tries, in milliseconds: the first, and the longest. */
-const firstPause = 50;
-const maxPause = 1_000;
+/** First and longest pause between two attempts, in milliseconds. */
+const firstPauseMs = 50;
+const maxPauseMs = 1_000;
 
-/** Tries until the store takes it. Rejects with any other error, and with the last one when `over` is aborted. */
-export async function retryWhileUnavailable<T>(over: AbortSignal, attempt: () => Promise<T>): Promise<T> {
-  for (let pause = firstPause; ; pause = Math.min(maxPause, pause * 2)) {
+/** Retries while the store is unavailable. Rejects with any other error, and once `signal` is aborted with the latest error. */
+export async function retryWhileUnavailable<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || over.aborted) throw error;
+      if (!(error instanceof StoreUnavailable) || signal.aborted) throw error;
     }
-    // The end of waiting is one more try.
-    await sleep(pause, undefined, { signal: over }).catch(() => {});
+    // An abort ends the pause, and one more attempt follows.
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
 }
 
-/** Called when the store goes away, and why, and when it is back. */
-export type OnAvailability = (away: boolean, cause?: unknown) => void;
+/** Called when the database becomes unavailable, with the cause, and when it is available again. */
+export type OnAvailability = (isUnavailable: boolean, cause?: unknown) => void;
 
-/** Knows whether the store is away, and reports each change once. */
+/** Tracks whether the database is available, and reports each change once. */
 export class Availability {
   readonly #report: OnAvailability;
-  #away = false;
+  #isUnavailable = false;
 
   constructor(report: OnAvailability) {
     this.#report = report;
   }
 
-  lost(cause: unknown): void {
-    if (this.#away) return;
-    this.#away = true;
+  markUnavailable(cause: unknown): void {
+    if (this.#isUnavailable) return;
+    this.#isUnavailable = true;
     this.#report(true, cause);
   }
 
-  found(): void {
-    if (!this.#away) return;
-    this.#away = false;
+  markAvailable(): void {
+    if (!this.#isUnavailable) return;
+    this.#isUnavailable = false;
     this.#report(false);
   }
 }
 
-/** The store must answer within so many milliseconds. */
-export const probeLimit = 2_000;
-/** What has worked is believed to work so long, in milliseconds: many ask, and on SQLite asking is a write. */
+/** Time limit of a health check, in milliseconds. */
+export const probeLimitMs = 2_000;
+/** How long a successful check is cached, in milliseconds. On SQLite a check is a write. */
 const freshMs = 500;
 
-/** Finds out whether the store works, however many ask at the same time. */
+/** Checks whether the database works. Concurrent checks share one probe. */
 export class Probe {
-  readonly #ask: (doubted: boolean) => Promise<unknown>;
-  #asking: Promise<void> | undefined;
-  #goodUntil = 0;
-  #doubted = false;
+  readonly #run: (failedBefore: boolean) => Promise<unknown>;
+  #running: Promise<void> | undefined;
+  #freshUntil = 0;
+  #failedBefore = false;
 
-  /** `doubted`: something was refused since it was last found to work. */
-  constructor(ask: (doubted: boolean) => Promise<unknown>) {
-    this.#ask = ask;
+  /** `failedBefore`: a command failed since the last successful probe. */
+  constructor(run: (failedBefore: boolean) => Promise<unknown>) {
+    this.#run = run;
   }
 
-  /** Learns from what is asked of the store otherwise: what fails, since what goes well may have written nothing. */
+  /** Invalidates the cached result when a command fails. A successful command proves nothing, since it may have written nothing. */
   watch(result: Promise<unknown>): void {
     result.catch((error: unknown) => {
-      if (error instanceof StoreUnavailable) this.doubt();
+      if (error instanceof StoreUnavailable) this.invalidate();
     });
   }
 
-  /** It may work no more: the next one who wants to know asks. */
-  doubt(): void {
-    this.#goodUntil = 0;
-    this.#doubted = true;
+  invalidate(): void {
+    this.#freshUntil = 0;
+    this.#failedBefore = true;
   }
 
-  /** @throws StoreUnavailable when it does not work, or does not say so in time. */
+  /** @throws StoreUnavailable when the probe fails or exceeds its time limit */
   async check(): Promise<void> {
-    if (performance.now() < this.#goodUntil) return;
-    this.#asking ??= this.#ask(this.#doubted)
+    if (performance.now() < this.#freshUntil) return;
+    this.#running ??= this.#run(this.#failedBefore)
       .then(
         () => {
-          this.#doubted = false;
-          this.#goodUntil = performance.now() + freshMs;
+          this.#failedBefore = false;
+          this.#freshUntil = performance.now() + freshMs;
         },
         (error: unknown) => {
           throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
         },
       )
       .finally(() => {
-        this.#asking = undefined;
+        this.#running = undefined;
       });
-    await inTime(this.#asking);
-  }
-}
-
-async function inTime(answer: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new StoreUnavailable(new Error(`no answer within ${probeLimit} ms`))),
-    probeLimit,
-  );
-  try {
-    await Promise.race([answer, late.promise]);
-  } finally {
-    clearTimeout(timer);
+    const timeout = Promise.withResolvers<never>();
+    const reason = new Error(`no answer within ${probeLimitMs} ms`);
+    const timer = setTimeout(() => timeout.reject(new StoreUnavailable(reason)), probeLimitMs);
+    await Promise.race([this.#running, timeout.promise]).finally(() => clearTimeout(timer));
   }
 }

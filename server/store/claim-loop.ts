@@ -3,19 +3,19 @@ import { StoreUnavailable } from './availability.ts';
 
 export interface ClaimLoopOptions {
   timers: Timers;
-  /** Least milliseconds between two claims. */
+  /** Shortest time between two claims. */
   gapMs: number;
-  /** Most milliseconds between two claims. */
+  /** Longest time between two claims. */
   idleMs: number;
-  /** Claims what is due, and says when something will be again, by the monotonic clock. */
+  /** Claims due work and returns when more is due, by the monotonic clock. */
   claim: () => Promise<number>;
-  failed: (error: unknown) => void;
+  onError: (error: unknown) => void;
 }
 
-/** Pause after a claim failed, in milliseconds. */
-const failurePause = 1_000;
+/** Pause after a failed claim. */
+const failurePauseMs = 1_000;
 
-/** Claims again and again: when something is due, when it is woken, and now and then. */
+/** Claims due work repeatedly: when it is due, when the loop is woken, and at least every `idleMs`. */
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   #alarm: Alarm | undefined;
@@ -34,14 +34,14 @@ export class ClaimLoop {
     this.wake();
   }
 
-  /** Resolves when the last claim is done. */
+  /** Resolves when the current claim has completed. */
   async stop(): Promise<void> {
     this.#running = false;
     this.#alarm?.cancel();
     await this.#claiming;
   }
 
-  /** Something may be due at that time, earlier than the loop expects. */
+  /** Schedules a claim at a time that can be earlier than the loop expects. */
   wake(at = this.#options.timers.monotonic()): void {
     if (!this.#running) return;
     if (this.#claiming !== undefined) {
@@ -60,15 +60,15 @@ export class ClaimLoop {
   }
 
   async #claimAndPlan(): Promise<void> {
-    const { claim, timers, idleMs, failed } = this.#options;
+    const { claim, timers, idleMs, onError } = this.#options;
     this.#claimedAt = timers.monotonic();
     let next: number;
     try {
       next = await claim();
     } catch (error) {
-      // An absent store is logged once, by itself.
-      if (!(error instanceof StoreUnavailable)) failed(error);
-      next = timers.monotonic() + failurePause;
+      // The store logs its own unavailability once.
+      if (!(error instanceof StoreUnavailable)) onError(error);
+      next = timers.monotonic() + failurePauseMs;
     }
     this.#claiming = undefined;
     const woken = this.#wokenAt;

@@ -1,4 +1,4 @@
-/** How long a confirmation holds, in milliseconds: a connection that is silently gone misleads nobody for longer. */
+/** How long a confirmation is valid, in milliseconds. It limits the effect of a connection that broke silently. */
 const confirmedForMs = 1_000;
 /** Longest time between two turns of the event loop that is not a pause, in milliseconds. */
 const maxTurnMs = 200;
@@ -11,7 +11,7 @@ export const turnIntervalMs = 50;
  * delivered again after a round trip that began when the pause was over.
  */
 export class FeedProgress {
-  /** Milliseconds by a clock that runs on during a pause. */
+  /** Milliseconds, by a clock that continues during a pause. */
   readonly #now: () => number;
   #epoch = 0;
   #isConnected = false;
@@ -42,7 +42,7 @@ export class FeedProgress {
     return this.#confirmedAt < this.#resumedAt;
   }
 
-  /** Notes that the event loop runs, and so finds pauses. Returns the time. */
+  /** Records that the event loop runs, and detects pauses. Returns the time. */
   noteTurn(): number {
     const now = this.#now();
     if (now - this.#turnAt > maxTurnMs) {
@@ -60,7 +60,7 @@ export class FeedProgress {
     this.#isConnected = true;
   }
 
-  /** Notes that all changes that were announced before `startedAt` have been delivered. */
+  /** Records that all changes that were announced before `startedAt` have been delivered. */
   confirm(startedAt: number): void {
     this.#confirmedAt = startedAt;
   }

@@ -1,16 +1,16 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** A new API key: `sk-` and 256 random bits. It is shown once; the store keeps its hash. */
+/** Returns a new API key: `sk-` and 256 random bits. Only its hash is stored. */
 export function generateKey(): string {
   return `sk-${randomBytes(32).toString('base64url')}`;
 }
 
-/** SHA-256 in hex. A plain hash is right here: a key has 256 random bits, so there is nothing to guess faster. */
+/** SHA-256 in hex. A slow hash adds nothing, since a key has 256 random bits. */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** What a list may show of a key: its first 3 and last 4 characters, and nothing of a short one. */
+/** Abbreviates a key for display: its first 3 and last 4 characters, and no character of a short key. */
 export function keyHint(key: string): string {
   return key.length < 20 ? '***' : `${key.slice(0, 3)}***${key.slice(-4)}`;
 }

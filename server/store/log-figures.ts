@@ -1,19 +1,17 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Database } from './schema.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db } from './schema.ts';
 
-/** Milliseconds. Of each it is counted how many requests took no longer. */
+/** Upper bounds of the latency histogram, in milliseconds. The counts are cumulative. */
 export const latencySteps = [
   50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 60_000, 300_000,
 ] as const;
 
 export type LatencyStep = `ms_${(typeof latencySteps)[number]}`;
 
-/** What figures are kept by. */
-export const figureKeys = ['hour', 'user_id', 'model_name', 'channel', 'operation', 'unit'] as const;
+/** Columns by which `log_figures` groups entries. */
+const figureKeys = ['hour', 'user_id', 'model_name', 'channel', 'operation', 'unit'] as const;
 
-export type FigureKey = (typeof figureKeys)[number];
-
-/** What is added up. */
+/** Columns that are sums over entries. */
 export const figureSums = [
   'requests',
   'errors',
@@ -27,11 +25,11 @@ export const figureSums = [
 
 export type FigureSum = (typeof figureSums)[number];
 
-/** Whether an entry of the log is an error. The HTTP status of a failed task is the one of its creation. */
+/** Condition that an entry is an error. The HTTP status of a failed task is that of its creation. */
 export const isError = `(status >= 400 or state = 'failed')`;
 
-/** The columns of figures in an entry of the log, where they are not columns of it. */
-const ofEntry: Readonly<Record<string, string>> = {
+/** Values of an entry for columns of `log_figures` that the log does not have. */
+const entryValues: Readonly<Record<string, string>> = {
   hour: 'created_at - created_at % 3600',
   requests: '1',
   errors: `case when ${isError} then 1 else 0 end`,
@@ -41,13 +39,17 @@ const ofEntry: Readonly<Record<string, string>> = {
   ),
 };
 
-const entryColumn = (name: string) => `${ofEntry[name] ?? name} as ${name}`;
+const columns = [...figureKeys, ...figureSums, 'longest_ms'];
 
-/** The columns of `log_figures`, of an entry of the log as if it were one. */
-export const figureColumns = sql.raw([...figureKeys, ...figureSums, 'longest_ms'].join(', '));
-export const entryColumns = sql.raw([...figureKeys, ...figureSums, 'longest_ms'].map(entryColumn).join(', '));
+/** The columns of `log_figures`. */
+export const figureColumns = sql.raw(columns.join(', '));
 
-/** The columns of `log_figures`, of a refund as if it were an entry of the hour in which it was made. */
+/** The columns of `log_figures` for one entry of the log. */
+export const entryColumns = sql.raw(
+  columns.map((name) => `${entryValues[name] ?? name} as ${name}`).join(', '),
+);
+
+/** The columns of `log_figures` for a refund, in the hour of the refund. */
 export const refundColumns = sql.raw(
   [
     'created_at / 3600000 * 3600 as hour',
@@ -57,30 +59,29 @@ export const refundColumns = sql.raw(
   ].join(', '),
 );
 
-/** The sums of several rows of such columns. */
+/** Aggregates such columns over several rows. */
 export const summed = sql.raw(
   [...figureSums.map((name) => `sum(${name}) as ${name}`), 'max(longest_ms) as longest_ms'].join(', '),
 );
 
-const keyList = figureKeys.join(', ');
-const added = [
-  ...figureSums.map((name) => `${name} = log_figures.${name} + excluded.${name}`),
-  `longest_ms = case when excluded.longest_ms > log_figures.longest_ms
-    then excluded.longest_ms else log_figures.longest_ms end`,
-].join(', ');
+const keyList = sql.raw(figureKeys.join(', '));
+const added = sql.raw(
+  [
+    ...figureSums.map((name) => `${name} = log_figures.${name} + excluded.${name}`),
+    `longest_ms = case when excluded.longest_ms > log_figures.longest_ms
+      then excluded.longest_ms else log_figures.longest_ms end`,
+  ].join(', '),
+);
 
-/**
- * Adds some entries of the log, or of a partition of it, to the figures. In one order, so that two that do this do not wait for each
- * other in a circle.
- */
+/** Adds entries of the log, or of one of its partitions, to the figures. In the order of keys, so that two transactions do not deadlock. */
 export async function addToFigures(
-  db: Kysely<Database>,
-  which: RawBuilder<SqlBool>,
+  db: Db,
+  condition: RawBuilder<SqlBool>,
   log = 'request_log',
 ): Promise<void> {
   await sql`
     insert into log_figures (${figureColumns})
-    select ${sql.raw(keyList)}, ${summed} from (select ${entryColumns} from ${sql.table(log)} where ${which}) as e
-    where true group by ${sql.raw(keyList)} order by ${sql.raw(keyList)}
-    on conflict (${sql.raw(keyList)}) do update set ${sql.raw(added)}`.execute(db);
+    select ${keyList}, ${summed} from (select ${entryColumns} from ${sql.table(log)} where ${condition}) as e
+    where true group by ${keyList} order by ${keyList}
+    on conflict (${keyList}) do update set ${added}`.execute(db);
 }

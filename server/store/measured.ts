@@ -1,37 +1,30 @@
-import type { Attributes } from '@opentelemetry/api';
 import { errorType } from '../telemetry/error-type.ts';
 import { storeDuration } from '../telemetry/metrics.ts';
 import { currentContext } from '../telemetry/telemetry-context.ts';
 import { StoreUnavailable } from './availability.ts';
 import type { Store } from './store.ts';
 
-/** The same store, of which it is measured how long commands take. */
+/** Adds metrics and traces of the duration of commands to a store. */
 export function measured(store: Store): Store {
   const system = store.engine === 'sqlite' ? 'sqlite' : 'postgresql';
-  const known = new Map<string, Attributes>();
-  const record = (began: number, name: string, error?: string) => {
-    const key = error === undefined ? name : `${name} ${error}`;
-    let attributes = known.get(key);
-    if (attributes === undefined) {
-      attributes = {
-        'db.system.name': system,
-        'db.operation.name': name,
-        ...(error !== undefined && { 'error.type': error }),
-      };
-      known.set(key, attributes);
-    }
-    storeDuration.record((performance.now() - began) / 1e3, attributes);
-  };
+  // One object for each series, since metrics store it.
+  const attributes = new Map<string, Record<string, string>>();
+  const attributesOf = (name: string, error?: string) =>
+    attributes.getOrInsertComputed(error === undefined ? name : `${name} ${error}`, () => ({
+      'db.system.name': system,
+      'db.operation.name': name,
+      ...(error !== undefined && { 'error.type': error }),
+    }));
   return {
     ...store,
     run(name, args) {
       const result = store.run(name, args);
       const trace = currentContext()?.trace;
       if (!storeDuration.isEnabled && !trace?.isRecorded) return result;
-      const began = performance.now();
-      const span = trace?.child(name, { 'db.system.name': system, 'db.operation.name': name });
+      const startedAt = performance.now();
+      const span = trace?.child(name, attributesOf(name));
       const end = (error?: string) => {
-        record(began, name, error);
+        storeDuration.record((performance.now() - startedAt) / 1e3, attributesOf(name, error));
         span?.end({}, error);
       };
       result.then(

@@ -4,27 +4,26 @@ import { SettingsError } from '../settings/settings-error.ts';
 import { isLockTimeout } from './lock-timeout.ts';
 import { migrations as released } from './migrations/all.ts';
 import type { Engine, Migration } from './migrations/migration.ts';
-import type { Database } from './schema.ts';
+import type { Db } from './schema.ts';
 
-/** Any fixed number. Advisory locks are per database, and the gateway uses no other lock of this kind. */
+/** Key of the advisory lock, which is per database. */
 const migrationLock = 7_236_548_104;
 
-/** Longest wait of a migration for a table, in milliseconds. Others wait behind it for as long. */
+/** Longest wait of a migration for a table lock, in milliseconds. Other statements queue behind it meanwhile. */
 const lockTimeoutMs = 1_000;
-/** Pause in which gateways that use the table can continue, in milliseconds. */
+/** Pause before the next attempt, in which gateways that use the table can continue. */
 const pauseMs = 1_000;
-/** A report can lock a table for minutes. */
+/** Enough for a report that locks a table for minutes. */
 const maxAttempts = 300;
 
 /**
- * Brings the schema up to date, each migration in a transaction of its own, so a crash leaves a complete schema from which the next
- * start continues. Several processes may migrate at once, beside gateways that use the database. Kysely's Migrator does not fit: it
- * reads the catalog of the whole database before it takes its lock, and uses no transaction on SQLite.
+ * Brings the schema up to date, each migration in a separate transaction. Several processes can migrate at once, while gateways use
+ * the database. Kysely's Migrator does not fit: it reads the whole catalog before it takes its lock, and uses no transaction on SQLite.
  *
- * @throws SettingsError when the database belongs to a newer or an unreleased version. Nothing is changed then.
+ * @throws SettingsError when the database belongs to a newer or an unreleased version, in which case nothing changes
  */
 export async function migrate(
-  store: Kysely<Database>,
+  store: Db,
   engine: Engine,
   { schema, migrations = released }: { schema?: string | undefined; migrations?: readonly Migration[] } = {},
 ): Promise<void> {
@@ -39,9 +38,9 @@ export async function migrate(
   }
 }
 
-/** Applies the next migration, if there is one. Returns whether there was none. */
+/** Applies the next pending migration. Returns whether none was pending. */
 async function isUpToDate(
-  store: Kysely<Database>,
+  store: Db,
   engine: Engine,
   { schema, migrations }: { schema: string | undefined; migrations: readonly Migration[] },
 ): Promise<boolean> {
@@ -69,16 +68,16 @@ async function isUpToDate(
   });
 }
 
-/** Names of the migrations that a database has. */
+/** Reads the names of the migrations that were applied to a database. */
 export async function appliedMigrations(db: Kysely<unknown>): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ name: string }>`select name from schema_migrations`.execute(db);
   return new Set(rows.map(({ name }) => name));
 }
 
 /**
- * Returns the migrations that a database lacks, in order.
+ * Returns the migrations that were not applied, in order.
  *
- * @throws SettingsError when it has one that this version does not know
+ * @throws SettingsError when a migration was applied that this version does not have
  */
 export function pendingMigrations(
   applied: ReadonlySet<string>,

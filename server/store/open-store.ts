@@ -5,8 +5,7 @@ import type { Store, StoreOptions } from './store.ts';
 /**
  * Opens the store and brings its schema up to date.
  *
- * @throws when the data folder is in use by another gateway, the database does not answer, or it was written
- *   by a newer version.
+ * @throws when another gateway uses the data folder, the database does not answer, or a newer version has written it
  */
 export async function openStore({ dataDir, databaseUrl, ...options }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined) return measured(await openSqliteStore(dataDir, options));

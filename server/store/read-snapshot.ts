@@ -5,20 +5,20 @@ import pg from 'pg';
 import { SettingsError } from '../settings/settings-error.ts';
 import { appliedMigrations, pendingMigrations } from './migrate.ts';
 import { numbersAsNumbers } from './postgres/types.ts';
-import type { Database } from './schema.ts';
+import type { Database, Db } from './schema.ts';
 import { inSnapshot } from './snapshot.ts';
 import { openReader } from './sqlite/connection.ts';
 import { nodeSqliteDialect } from './sqlite/dialect.ts';
 import type { StoreOptions } from './store.ts';
 
 /**
- * Reads a database in one snapshot, with or without a gateway that uses it. It cannot write.
+ * Reads a database in one snapshot, also while a gateway uses it. Cannot write.
  *
- * @throws SettingsError when there is no database, or it has the schema of another version
+ * @throws SettingsError when there is no database, or its schema is of another version
  */
 export async function readSnapshot<T>(
   { dataDir, databaseUrl, schema }: Pick<StoreOptions, 'dataDir' | 'databaseUrl' | 'schema'>,
-  use: (db: Kysely<Database>) => Promise<T>,
+  use: (db: Db) => Promise<T>,
 ): Promise<T> {
   const db = new Kysely<Database>({
     dialect: databaseUrl === undefined ? sqliteDialect(dataDir) : postgresDialect(databaseUrl, schema),
@@ -46,7 +46,7 @@ function postgresDialect(connectionString: string, schema: string | undefined) {
   });
 }
 
-async function requireVersion(db: Kysely<Database>): Promise<void> {
+async function requireVersion(db: Db): Promise<void> {
   const applied = await appliedMigrations(db as unknown as Kysely<unknown>).catch((cause: unknown) => {
     throw new SettingsError('The database has no tables of a gateway.', { cause });
   });

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { auditLedger } from './queries/audit.ts';
 import { searchDeliveries } from './queries/delivery-search.ts';
 import { showFigures } from './queries/figures.ts';
@@ -9,46 +8,39 @@ import { countOpenWork } from './queries/open-work.ts';
 import { searchTasks } from './queries/task-search.ts';
 import { searchTokens } from './queries/tokens.ts';
 import { searchUsers } from './queries/users.ts';
-import type { Database } from './schema.ts';
+import type { Db } from './schema.ts';
 import { inSnapshot } from './snapshot.ts';
 
-/** Queries that can take long. On SQLite they run in threads of their own, so their arguments and results are plain data. */
-export const reports = {
+/** Queries that can take long. On SQLite they run in worker threads, so their arguments and results are plain data. */
+const reports = {
   searchLog,
   searchTasks,
   searchDeliveries,
+  searchUsers,
+  searchTokens,
+  countGroups: (db: Db, _args: null) => countGroups(db),
   showFigures,
   countOpenWork,
   exportRange,
   exportPage,
-  auditLedger: (db: Kysely<Database>, _nothing: null) => inSnapshot(db, auditLedger),
-  searchUsers,
-  searchTokens,
-  countGroups: (db: Kysely<Database>, _nothing: null) => countGroups(db),
+  auditLedger: (db: Db, _args: null) => inSnapshot(db, auditLedger),
 };
 
 export type ReportName = keyof typeof reports;
 export type ReportArgs<Name extends ReportName> = Parameters<(typeof reports)[Name]>[1];
 export type ReportResult<Name extends ReportName> = Awaited<ReturnType<(typeof reports)[Name]>>;
 
-/** On SQLite each lane is a thread, in which reports run one after the other. */
+/** On SQLite each lane is a thread, which runs its reports one after the other. */
 export type ReportLane = 'searches' | 'figures' | 'exports' | 'audits';
 
-export const laneOf: Readonly<Record<ReportName, ReportLane>> = {
-  searchLog: 'searches',
-  searchTasks: 'searches',
-  searchDeliveries: 'searches',
-  searchUsers: 'searches',
-  searchTokens: 'searches',
-  countGroups: 'searches',
-  showFigures: 'figures',
-  countOpenWork: 'figures',
-  exportRange: 'exports',
-  exportPage: 'exports',
-  auditLedger: 'audits',
-};
+/** Returns the lane of a report. */
+export function laneOf(name: ReportName): ReportLane {
+  if (name === 'auditLedger') return 'audits';
+  if (name === 'showFigures' || name === 'countOpenWork') return 'figures';
+  return name === 'exportRange' || name === 'exportPage' ? 'exports' : 'searches';
+}
 
-/** Returns a report for the engines, which pass on its arguments unread. */
-export function reportNamed(name: ReportName): (db: Kysely<Database>, args: unknown) => Promise<unknown> {
-  return reports[name] as (db: Kysely<Database>, args: unknown) => Promise<unknown>;
+/** Runs a report whose arguments were checked by the caller of the store. */
+export function runReport(db: Db, name: ReportName, args: unknown): Promise<unknown> {
+  return (reports[name] as (db: Db, args: unknown) => Promise<unknown>)(db, args);
 }

@@ -1,49 +1,65 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Database } from './schema.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { columnNames } from './columns.ts';
+import type { Db } from './schema.ts';
 import { isPostgres, type SqlValue } from './statement.ts';
 
-export type ColumnType = 'text' | 'bigint' | 'integer' | 'double precision';
+const integers = columnNames(
+  'amount, asked_at, attempt, bucket, completion_tokens, created_at, deadline_at, debt, duration_ms, failures, leased',
+  'new_user, next_poll_at, now, opened_at, poll_interval, polled_at, progress, prompt_tokens, quota, remain, reserved, slots',
+  'status, token_id, unlimited, used, user_id',
+);
+const fractions = columnNames('expected_units, group_ratio, unit_price, units');
+
+/** PostgreSQL types of the columns that are not text. A name has the same type in all tables. */
+const columnTypes: ReadonlyMap<string, string> = new Map([
+  ...integers.map((name) => [name, 'bigint'] as const),
+  ...fractions.map((name) => [name, 'double precision'] as const),
+]);
+
+type NumberColumn = (typeof integers)[number] | (typeof fractions)[number];
+
+/** Rows for `rowsOf`: a column that is not in the lists above has text. */
+type Rows<Row> = readonly (Row & {
+  [Name in keyof Row]: (Name extends NumberColumn ? number : string) | null;
+})[];
 
 /**
- * Rows of plain data as something to select from, in one parameter, so that a statement is the same for however many.
+ * Rows of data as a table to select from, passed as one parameter, so that the text of the statement does not depend on their number.
+ * The rows must have the same columns, and there must be at least one.
  *
  * @example
- * sql`select r.id from ${rowsOf(db, { id: 'bigint' }, [{ id: 1 }, { id: 2 }])} as r`
+ * sql`select r.token_id from ${rowsOf(db, [{ token_id: 1 }, { token_id: 2 }])} as r`
  */
-export function rowsOf<Row extends Record<string, SqlValue>>(
-  db: Kysely<Database>,
-  columns: Readonly<Record<keyof Row & string, ColumnType>>,
-  rows: readonly Row[],
-): RawBuilder<Row> {
-  const names = Object.keys(columns);
+export function rowsOf<Row extends Record<string, SqlValue>>(db: Db, rows: Rows<Row>): RawBuilder<Row> {
+  const names = Object.keys(rows[0] ?? {});
   if (isPostgres(db)) {
-    const types = names.map((name) => `${name} ${columns[name as keyof Row & string]}`);
+    const types = names.map((name) => `${name} ${columnTypes.get(name) ?? 'text'}`);
     return sql`(select * from json_to_recordset(${storableJson(rows)}::json) as j(${sql.raw(types.join(', '))}))`;
   }
   const lists = storableJson(rows.map((row) => names.map((name) => row[name])));
   const values = names.map((name, index) => `value ->> ${index} as ${name}`);
-  // Materialized, since SQLite would else write down each row anew for each of its columns.
+  // Materialized, since SQLite otherwise serializes each row again for each of its columns.
   return sql`(with list as materialized (select value from json_each(${lists}))
     select ${sql.raw(values.join(', '))} from list)`;
 }
 
 /**
- * The same, of those whose `id` a table has. On PostgreSQL these are locked in one order, so that two who do this at once do
- * not wait for each other in a circle; on SQLite nobody else writes.
+ * The rows whose key or lease exists, by the column `token_id` or `lease`. PostgreSQL locks these keys or leases in the order of
+ * their ids, so that two transactions do not deadlock. SQLite has only one writer.
  */
 export function lockedRowsOf<Row extends Record<string, SqlValue>>(
-  db: Kysely<Database>,
+  db: Db,
   table: 'tokens' | 'quota_leases',
-  columns: Readonly<Record<keyof Row & string, ColumnType>>,
-  rows: readonly Row[],
+  rows: Rows<Row>,
 ): RawBuilder<unknown> {
-  const given = rowsOf(db, columns, rows);
-  if (!isPostgres(db)) return given;
-  return sql`(select r.* from ${sql.table(table)} t join ${given} as r on r.id = t.id
+  const all = rowsOf<Row>(db, rows);
+  if (!isPostgres(db)) return all;
+  const key = sql.ref(table === 'tokens' ? 'r.token_id' : 'r.lease');
+  return sql`(select r.* from ${sql.table(table)} t join ${all} as r on ${key} = t.id
     order by t.id for no key update of t)`;
 }
 
-/** What PostgreSQL cannot read out of JSON into a text: NUL, and half of a surrogate pair. */
+/** Escapes that PostgreSQL cannot convert from JSON to text: NUL and surrogates. */
 const unstorable = /\\u(?:0000|d[89a-f])/;
 
 function storableJson(rows: readonly unknown[]): string {
@@ -54,9 +70,9 @@ function storableJson(rows: readonly unknown[]): string {
   );
 }
 
-/** Matches a column against any number of values, which are one parameter. */
+/** Condition that a column has one of any number of values, passed as one parameter. */
 export function oneOf(
-  db: Kysely<Database>,
+  db: Db,
   column: RawBuilder<unknown>,
   values: readonly (number | string)[],
 ): RawBuilder<SqlBool> {

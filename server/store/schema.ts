@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 
 /**
  * The tables of both engines. Times are epoch milliseconds unless a column has another unit. Due times are by the monotonic clock
@@ -31,15 +31,18 @@ export interface Database {
   channel_states: ChannelStatesTable;
 }
 
+/** A connection to the database, or a transaction. */
+export type Db = Kysely<Database>;
+
 /** Secrets that all gateways of the store share, created by the first gateway that needs them. */
-export interface SecretsTable {
+interface SecretsTable {
   name: string;
   /** 256 random bits in Base64 for URLs. */
   value: string;
 }
 
 /** The gateways in service. The leases, claims and reservations of a gateway without a row here are released. */
-export interface GatewaysTable {
+interface GatewaysTable {
   id: string;
   /** A counter that the gateway increments. Others watch it change, since the clocks of machines can differ. */
   heartbeat: number;
@@ -59,7 +62,7 @@ export interface UsersTable {
 }
 
 /** An API key and its balance. Only a hash of the key is stored, with a hint for display. */
-export interface TokensTable {
+interface TokensTable {
   id: Generated<number>;
   user_id: number;
   name: string;
@@ -112,7 +115,7 @@ export interface TokensTable {
 }
 
 /** Token buckets of the request limits of keys, on PostgreSQL. A bucket without a row is full. */
-export interface AllowancesTable {
+interface AllowancesTable {
   token_id: number;
   /** Tokens at `filled_at`. Below zero when gateways let more requests pass than there were tokens. */
   remaining: number;
@@ -121,7 +124,7 @@ export interface AllowancesTable {
 }
 
 /** Shares of gateways in the socket limits of keys, on PostgreSQL. Shares of lost gateways do not count. */
-export interface SocketPlacesTable {
+interface SocketPlacesTable {
   token_id: number;
   gateway: string;
   places: number;
@@ -131,7 +134,7 @@ export interface SocketPlacesTable {
 export type TokenStatus = 1 | 2 | 3 | 4;
 
 /** Quota that was added to a key or taken from it other than by work. */
-export interface GrantsTable {
+interface GrantsTable {
   id: Generated<number>;
   token_id: number;
   /** Below zero when it was taken from the key. */
@@ -171,7 +174,7 @@ export interface ChangesTable {
 }
 
 /** The prices that a gateway loaded last: one row, or none before the first start of a gateway. */
-export interface LoadedPricesTable {
+interface LoadedPricesTable {
   id: number;
   /** Revision of the configuration. */
   revision: string;
@@ -188,7 +191,7 @@ export type ReservationKind = 'request' | 'task';
  * Quota that a gateway has taken out of a key's balance, so that it can reserve for calls in memory. It lasts until the gateway
  * returns it or is lost. Until then only that gateway writes it.
  */
-export interface QuotaLeasesTable {
+interface QuotaLeasesTable {
   id: string;
   token_id: number;
   gateway: string;
@@ -229,7 +232,7 @@ export interface LedgerTable {
 }
 
 /** Sums of the log entries that retention deleted, by key. */
-export interface SweptTotalsTable {
+interface SweptTotalsTable {
   token_id: number;
   charged: number;
   /** The part of `charged` that was taken from the balance of a limited key. */
@@ -282,7 +285,7 @@ export interface RequestLogTable {
 export type FinalState = 'completed' | 'failed' | 'canceled';
 
 /** Number of log entries of each key and model in each bucket of 2^14 ids. Triggers maintain it. */
-export interface LogCountsTable {
+interface LogCountsTable {
   user_id: number;
   /** `id >> 14` of the entries. */
   bucket: number;
@@ -318,7 +321,7 @@ export interface RefundsTable {
 }
 
 /** Sums of the log entries by hour, user, model, channel, operation and unit. They outlive the entries. */
-export interface LogFiguresTable {
+interface LogFiguresTable {
   /** Start of the hour, in Unix seconds. */
   hour: number;
   user_id: number;
@@ -336,22 +339,12 @@ export interface LogFiguresTable {
   /** Sum and maximum of the durations. */
   duration_ms: number;
   longest_ms: number;
-  /** Number of entries that took at most 50 ms, 100 ms and so on. */
-  ms_50: number;
-  ms_100: number;
-  ms_200: number;
-  ms_500: number;
-  ms_1000: number;
-  ms_2000: number;
-  ms_5000: number;
-  ms_10000: number;
-  ms_20000: number;
-  ms_60000: number;
-  ms_300000: number;
+  /** Number of entries that took at most 50 ms, 100 ms and so on: see `latencySteps`. */
+  [histogram: `ms_${number}`]: number;
 }
 
 /** One row. The entries up to this id are in the sums, and no transaction can add another entry below it. */
-export interface LogFiguresMarkTable {
+interface LogFiguresMarkTable {
   id: 1;
   rolled_to: number;
 }
@@ -438,8 +431,8 @@ export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
 /** The format of the request that created a task, which is the only one that can read it. */
 export type TaskFormat = 'generic' | 'videos' | 'native' | 'official' | 'music' | 'image';
 
-/** Asynchronous tasks. A task is created together with its reservation. A final state never changes. */
-export interface TasksTable {
+/** The columns of a task that its creation sets. */
+export interface NewTaskColumns {
   /** The public id. */
   id: string;
   /** Id of the reservation in the ledger, and later of the log entry, which is of the day of `completed_at`. */
@@ -454,19 +447,10 @@ export interface TasksTable {
   model: string;
   unit: string;
   channel: string;
-  /** null: no provider is known to have it. */
-  upstream_id: string | null;
-  state: TaskState;
-  /** 0 to 100. */
-  progress: number;
   /** JSON object of the parts of the request that drivers and renderers need. */
   facts: string;
   /** As in the request; null: absent. */
   service_tier: string | null;
-  /** JSON object that the driver created. */
-  result: string | null;
-  error_code: string | null;
-  error_message: string | null;
   /** Reserved units. */
   expected_units: number;
   /** Quota per unit when it was created, before the group's ratio. */
@@ -479,26 +463,39 @@ export interface TasksTable {
   callback_url: string | null;
   /** Idempotency key of the request. */
   idempotency_key: string | null;
-  /** Hash of the request, which tells a repetition from another request with the same idempotency key. */
+  /** Hash of the request, which distinguishes requests with the same idempotency key. */
   fingerprint: string | null;
   created_at: number;
-  updated_at: number;
-  started_at: number | null;
-  completed_at: number | null;
-  /** When the result expires. */
-  expires_at: number | null;
   /** Trace context of the request, as the W3C header; null: not traced. */
   traceparent: string | null;
   /** When it may first have been submitted to a provider, by the clock of due times; null: never. */
   asked_at: number | null;
-  /** When it fails unless it is final. */
+  /** When it fails unless it is final. By the clock of due times. */
   deadline_at: number;
+  /** Milliseconds. */
+  poll_interval: number;
+}
+
+/** Asynchronous tasks. A task is created together with its reservation. A final state never changes. */
+export interface TasksTable extends NewTaskColumns {
+  /** Never shown to clients. null: no provider is known to have it. */
+  upstream_id: string | null;
+  state: TaskState;
+  /** 0 to 100. */
+  progress: number;
+  /** JSON object that the driver created. */
+  result: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  updated_at: number;
+  started_at: number | null;
+  completed_at: number | null;
+  /** When the result expires; null until it is final. */
+  expires_at: number | null;
   /** When the provider last reported its state, by the clock of due times. */
   polled_at: number | null;
   /** When it can be claimed: the next poll, or while it is claimed the end of the claim; null when final. */
   next_poll_at: number | null;
-  /** Milliseconds. */
-  poll_interval: number;
   /** Consecutive failed polls. */
   failures: number;
   /** The gateway that has claimed it. */

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from './schema.ts';
+import { sql } from 'kysely';
+import type { Db } from './schema.ts';
 import { isPostgres } from './statement.ts';
 
-/** Runs queries that all see one snapshot of the database, on a connection of their own. */
-export function inSnapshot<T>(db: Kysely<Database>, use: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+/** Runs queries in one snapshot of the database, on a separate connection. */
+export function inSnapshot<T>(db: Db, use: (db: Db) => Promise<T>): Promise<T> {
   if (isPostgres(db))
     return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(use);
   return db.connection().execute(async (connection) => {

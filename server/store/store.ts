@@ -1,63 +1,61 @@
-import type { Kysely } from 'kysely';
 import type { PostgresLimits } from '../settings/database.ts';
 import { type OnAvailability, retryWhileUnavailable } from './availability.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
 import type { ReportArgs, ReportName, ReportResult } from './reports.ts';
-import type { Database } from './schema.ts';
+import type { Db } from './schema.ts';
 
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
-  /** For queries only: on SQLite this connection cannot write. It sees everything that `run` has resolved. */
-  readonly read: Kysely<Database>;
+  /** For queries only: on SQLite this connection cannot write. It sees every command that `run` has resolved. */
+  readonly read: Db;
   /**
-   * Runs a command in a transaction. Resolves after the commit; rejects with the command's own error, or with
-   * `StoreUnavailable`. When it rejects, nothing is written.
+   * Runs a command in a transaction, and resolves after the commit. Rejects with the command's own error or with
+   * `StoreUnavailable`, in which case nothing is written.
    */
   run<Name extends CommandName>(name: Name, args: Args<Name>): Promise<Result<Name>>;
-  /** Runs a query that may take longer, apart from those of `read`. @throws StoreUnavailable when that cannot be done. */
+  /** Runs a slow query without delaying those of `read`. @throws StoreUnavailable */
   report<Name extends ReportName>(name: Name, args: ReportArgs<Name>): Promise<ReportResult<Name>>;
-  /** Finds out in a short time whether commands can be run now. @throws StoreUnavailable when not. */
+  /** Checks within `probeLimitMs` that commands can run. @throws StoreUnavailable */
   check(): Promise<void>;
-  /** How changes by other gateways are heard of; undefined: nobody listens, or there are no others. */
+  /** Delivers the changes of other gateways. Undefined without a listener, or if there are no other gateways. */
   readonly changeFeed: ChangeFeed | undefined;
-  /** Resolves with the reason if the store fails for good, so that the process has to end. */
+  /** Resolves with the reason if the store fails permanently, so that the process must exit. */
   readonly failed: Promise<Error>;
-  /** Aborted when nobody shall wait any more for a store that is away. */
-  readonly over: AbortSignal;
-  /** Lets nobody wait any more: `close` does it last. */
-  giveUp(): void;
-  /** Refuses new commands, finishes those given before, and frees the data folder. */
+  /** Aborted when calls must stop waiting for an unavailable database. */
+  readonly retrySignal: AbortSignal;
+  /** Aborts `retrySignal`, as `close` does last. */
+  stopRetries(): void;
+  /** Rejects new commands, completes those in progress, and unlocks the data folder. */
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** Folder of the embedded database; made when it is not there. Unused with `databaseUrl`. */
+  /** Folder of the SQLite database, created if it does not exist. Unused with `databaseUrl`. */
   dataDir: string;
-  /** `postgres://…`: use that database instead. */
+  /** `postgres://…`: uses this PostgreSQL database instead of SQLite. */
   databaseUrl?: string;
-  /** PostgreSQL schema to live in, made when it is not there. Default: the connection's own. */
+  /** PostgreSQL schema, created if it does not exist. Default: the schema of the connection. */
   schema?: string;
-  /** How a PostgreSQL database is used. */
+  /** Connections and time limits of PostgreSQL. */
   postgres?: PostgresLimits;
-  /** Has what other gateways announce heard, where they can be told; `databaseUrl`: over a connection there. */
+  /** Listens for changes of other gateways on PostgreSQL. `databaseUrl`: the address for this connection, if it is another one. */
   changeFeed?: {
     databaseUrl: string | undefined;
     onConnection: (isConnected: boolean, reason?: Error) => void;
   };
-  /** Called when the database, or the space on the disk, is gone, and when it is back. */
   onAvailability?: OnAvailability;
 }
 
 /**
- * Runs a command that writes down what has happened already: it waits for a store that is away until it is back.
+ * Runs a command that records an event of the past: while the database is unavailable, it is retried.
  *
- * @throws StoreUnavailable when nobody shall wait any more, else the command's own error.
+ * @throws StoreUnavailable when `retrySignal` is aborted, else the command's own error
  */
 export function persist<Name extends CommandName>(
-  store: Pick<Store, 'run' | 'over'>,
+  store: Pick<Store, 'run' | 'retrySignal'>,
   name: Name,
   args: Args<Name>,
 ): Promise<Result<Name>> {
-  return retryWhileUnavailable(store.over, () => store.run(name, args));
+  return retryWhileUnavailable(store.retrySignal, () => store.run(name, args));
 }

@@ -47,7 +47,7 @@ export class Poller {
       gapMs: timing.claimGapMs,
       idleMs: timing.idleMs,
       claim: async () => (await this.#claim()).nextDueAt,
-      failed: (error) => logger.error({ err: error }, 'due tasks could not be claimed'),
+      onError: (error) => logger.error({ err: error }, 'due tasks could not be claimed'),
     });
   }
 

@@ -59,7 +59,7 @@ describe('a failed start reports the reason in one line', () => {
 
   test('for a file in place of the data folder', async () => {
     const failure = await startError(() => openStore({ dataDir: join(folder, 'file', 'data') }));
-    expect(failure).toMatch(/^DATA_DIR .* cannot be made: [^\n]*$/);
+    expect(failure).toMatch(/^DATA_DIR .* cannot be created: [^\n]*$/);
   });
 
   test.each(['postgres://user:secret@127.0.0.1:1/none', 'postgres://user:secret@none.invalid/none'])(

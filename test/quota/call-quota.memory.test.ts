@@ -88,7 +88,7 @@ beforeEach(() => {
     refund: call('refund', false),
   };
   const parts = {
-    store: { run, check, over: new AbortController().signal },
+    store: { run, check, retrySignal: new AbortController().signal },
     ledger: ledger as unknown as Ledger,
     gateway: 'here',
     membership: { isMember: true, epoch: 0 },

@@ -47,7 +47,7 @@ class Fixture {
       },
     });
     this.leases = new QuotaLeases({
-      store: { run, read, over: store.over, changeFeed: feed },
+      store: { run, read, retrySignal: store.retrySignal, changeFeed: feed },
       gateway: this.gateway,
       membership: this.membership,
       logger: createLogger('error', [], { write: (line) => void this.lines.push(line) }),

@@ -38,7 +38,7 @@ beforeEach(() => {
     batches.push(calls.map(({ requestId }) => requestId));
     return answer(calls);
   };
-  const store = { run: run as unknown as Store['run'], over: over.signal };
+  const store = { run: run as unknown as Store['run'], retrySignal: over.signal };
   settlements = new Settlements(store);
 });
 

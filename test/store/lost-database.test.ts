@@ -91,7 +91,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await onServer(async (client) => {
       await client.query(`set search_path to ${testStore.options.schema}; begin`);
       await client.query(planned.note.sql, [...planned.note.parameters]);
-      const answer = commits.wasMade(store.read, planned);
+      const answer = commits.isCommitted(store.read, planned);
       const waits =
         "select 1 from pg_stat_activity where query like '%insert into commits%' and wait_event_type = 'Lock'";
       // By another connection: within a transaction the server shows its activity as it was at the first look.

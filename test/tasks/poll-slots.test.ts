@@ -131,7 +131,7 @@ test('polls are recorded in batches, and each returns whether its claim was the 
     batches.push(polls.map(({ id }) => id));
     return polls.map(({ id }) => id !== 'late');
   };
-  const recorder = new PollRecorder({ run, over: new AbortController().signal } as unknown as Store);
+  const recorder = new PollRecorder({ run, retrySignal: new AbortController().signal } as unknown as Store);
   const polls = ['a', 'late', 'c'].map((id) => recorder.add({ id } as TaskPoll));
   expect(await Promise.all(polls)).toEqual([true, false, true]);
   expect(batches).toEqual([['a', 'late', 'c']]);

@@ -107,7 +107,7 @@ async function startParts(container: Container, settings: Settings, logger: Logg
     reload: () => reload(supervisor.serving),
     async close() {
       // An unavailable store delays the stop no longer than the workers do.
-      const timeout = setTimeout(() => store.giveUp(), stopTimeoutMs);
+      const timeout = setTimeout(() => store.stopRetries(), stopTimeoutMs);
       const results = await supervisor.stop(stopTimeoutMs);
       await Promise.all(releases);
       clearTimeout(timeout);

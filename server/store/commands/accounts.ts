@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import { snakeCased } from '../columns.ts';
 import { findTokenByHash, type TokenRecord } from '../queries/tokens.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
 import { type Creation, recordChange } from './changes.ts';
-import type { Command } from './command.ts';
 
 export interface NewToken {
   userId: number;
@@ -18,32 +17,29 @@ export interface NewToken {
   expiredTime?: number;
   /** Model patterns; default null, every model of the group. */
   modelLimits?: readonly string[] | null;
-  /** Addresses and ranges; default null, from everywhere. */
+  /** Addresses and ranges; default null, all addresses. */
   allowIps?: readonly string[] | null;
-  /** The key that it is made with; default null. */
+  /** The key that creates it; default null. */
   makerId?: number | null;
-  /** Has the scope `admin`; default false. */
+  /** Gives it the scope `admin`; default false. */
   adminScope?: boolean;
   /** Default true. */
   canCreateKeys?: boolean;
-  /** The gateway creates it at a start; default false. */
+  /** Marks the key of a gateway's start; default false. */
   isBootstrap?: boolean;
-  /** The key whose allowance of requests and sockets it shares; default null, none. */
+  /** The key whose limits of requests and sockets it shares; default null, none. */
   allowanceId?: number | null;
-  /** Of its own, 0: no limit; default null, as the key that it shares with, else as configured. */
+  /** Its own limits, 0: none; default null, the limit of the shared key or of the configuration. */
   requestsPerMinute?: number | null;
   sockets?: number | null;
   now: number;
 }
 
-/**
- * Makes a key with quota from nowhere; `change` when an admin does it. Fails when the user does not exist or the hash is
- * there already.
- */
-export const createToken: Command<NewToken & { change?: Creation }, TokenRecord> = async (
-  trx,
-  { change, ...token },
-) => {
+/** Creates a key with new quota. `change`: an admin creates it. Fails when the user does not exist or the hash exists already. */
+export async function createToken(
+  trx: Db,
+  { change, ...token }: NewToken & { change?: Creation },
+): Promise<TokenRecord> {
   const { remainQuota: amount = 0, now } = token;
   const { id } = await insertToken(trx, token);
   if (amount > 0)
@@ -52,9 +48,10 @@ export const createToken: Command<NewToken & { change?: Creation }, TokenRecord>
       .values({ ...grant(id, amount, now), given_by: change?.userId ?? null })
       .execute();
   if (change !== undefined) await recordChange(trx, { ...change, subject: `token ${id}` });
-  return madeToken(trx, token);
-};
+  return insertedToken(trx, token);
+}
 
+/** Row of a grant. `otherId`: the other key, if the quota is moved between keys. */
 export const grant = (tokenId: number, amount: number, now: number, otherId: number | null = null) => ({
   token_id: tokenId,
   amount,
@@ -63,19 +60,18 @@ export const grant = (tokenId: number, amount: number, now: number, otherId: num
   created_at: now,
 });
 
-/** `funderId` is the key that its quota was taken from. */
+/** `funderId`: the key from which its quota was taken. */
 export function insertToken(
-  trx: Kysely<Database>,
+  trx: Db,
   token: NewToken,
   funderId: number | null = null,
 ): Promise<{ id: number }> {
+  const { userId, name, keyHash, keyHint, makerId, allowanceId, requestsPerMinute, sockets } = token;
+  const copied = { userId, name, keyHash, keyHint, makerId, allowanceId, requestsPerMinute, sockets };
   return trx
     .insertInto('tokens')
     .values({
-      user_id: token.userId,
-      name: token.name,
-      key_hash: token.keyHash,
-      key_hint: token.keyHint,
+      ...snakeCased(copied),
       group_name: token.group ?? null,
       status: 1,
       unlimited_quota: token.unlimitedQuota ? 1 : 0,
@@ -84,13 +80,9 @@ export function insertToken(
       expired_time: token.expiredTime ?? -1,
       model_limits: token.modelLimits ? JSON.stringify(token.modelLimits) : null,
       allow_ips: token.allowIps ? JSON.stringify(token.allowIps) : null,
-      maker_id: token.makerId ?? null,
       admin: token.adminScope === true ? 1 : 0,
       create_keys: token.canCreateKeys === false ? 0 : 1,
       bootstrap: token.isBootstrap === true ? 1 : 0,
-      allowance_id: token.allowanceId ?? null,
-      requests_per_minute: token.requestsPerMinute ?? null,
-      sockets: token.sockets ?? null,
       funder_id: funderId,
       created_time: Math.floor(token.now / 1000),
     })
@@ -98,8 +90,9 @@ export function insertToken(
     .executeTakeFirstOrThrow();
 }
 
-export async function madeToken(trx: Kysely<Database>, token: NewToken): Promise<TokenRecord> {
-  const record = await findTokenByHash(trx, token.keyHash);
-  if (record === undefined) throw new Error('the token vanished while it was made');
+/** Reads a key that this transaction inserted. */
+export async function insertedToken(trx: Db, { keyHash }: Pick<NewToken, 'keyHash'>): Promise<TokenRecord> {
+  const record = await findTokenByHash(trx, keyHash);
+  if (record === undefined) throw new Error('the inserted key does not exist');
   return record;
 }

@@ -1,63 +1,62 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema.ts';
-import type { Command } from './command.ts';
+import { sql } from 'kysely';
+import type { Db } from '../schema.ts';
 
-/** What a gateway has let pass on an allowance of requests, and what it wants to. */
-export interface Draw {
+/** Requests that a gateway used and wants from the allowance of a key. */
+interface Draw {
   tokenId: number;
-  /** Requests a minute. */
+  /** Requests per minute. */
   max: number;
-  /** Requests that have passed; below zero: so many that were given did not. */
+  /** Requests that passed. Below zero: requests that were granted and not used. */
   used: number;
-  /** Requests that wait for an answer. */
+  /** Requests that wait for a grant. */
   wanted: number;
 }
 
 export interface Drawn {
   tokenId: number;
-  /** So many of those wanted may pass. */
+  /** Number of granted requests. */
   given: number;
-  /** What is left after that; below zero where more passed than there was. */
+  /** Tokens left after that. Below zero when more requests passed than there were tokens. */
   remaining: number;
 }
 
-export interface Draws {
+interface Draws {
   draws: readonly Draw[];
-  /** Epoch milliseconds; null: by the database's clock, the only one that all gateways share. */
+  /** Epoch milliseconds; null: the database's clock, which all gateways share. */
   now: number | null;
 }
 
 /**
- * Takes requests from allowances that all gateways share, and says how many gateways there are. An allowance fills evenly
- * over the minute up to its figure. PostgreSQL only.
+ * Takes requests from the token buckets that all gateways share, and returns the number of gateways. A bucket refills evenly, to its
+ * size within a minute. PostgreSQL only.
  */
-export const drawRequests: Command<Draws, { drawn: Drawn[]; gateways: number }> = async (trx, all) => {
-  const first = await draw(trx, all);
-  const found = new Set(first.map(({ tokenId }) => tokenId));
-  const draws = all.draws.filter(({ tokenId }) => !found.has(tokenId));
+export async function drawRequests(trx: Db, all: Draws): Promise<{ drawn: Drawn[]; gateways: number }> {
+  const rows = await draw(trx, all);
+  const existing = new Set(rows.map(({ tokenId }) => tokenId));
+  const draws = all.draws.filter(({ tokenId }) => !existing.has(tokenId));
   if (draws.length > 0) {
-    await open(trx, { ...all, draws });
-    first.push(...(await draw(trx, { ...all, draws })));
+    await insertBuckets(trx, { ...all, draws });
+    rows.push(...(await draw(trx, { ...all, draws })));
   }
-  const gateways = first[0]?.gateways ?? 1;
-  return { drawn: first.map(({ gateways: _, ...drawn }) => drawn), gateways };
-};
+  const gateways = rows[0]?.gateways ?? 1;
+  return { drawn: rows.map(({ gateways: _, ...drawn }) => drawn), gateways };
+}
 
 const clock = (now: number | null) =>
   sql`coalesce(${now}::float8, extract(epoch from clock_timestamp()) * 1000)`;
 
-const asked = (draws: readonly Draw[]) => sql`
+const requested = (draws: readonly Draw[]) => sql`
   json_to_recordset(${JSON.stringify(draws)}::json)
-    as asked("tokenId" bigint, max float8, used float8, wanted float8)`;
+    as requested("tokenId" bigint, max float8, used float8, wanted float8)`;
 
-/** Rows are locked in their order, so that two gateways never wait for each other. */
-async function draw(trx: Kysely<Database>, { draws, now }: Draws) {
+/** Locks the rows in the order of keys, so that two gateways do not deadlock. */
+async function draw(trx: Db, { draws, now }: Draws) {
   const { rows } = await sql<Drawn & { gateways: number }>`
     with filled as (
-      select a.token_id, asked.max, asked.wanted, time.now, a.filled_at,
-        least(asked.max, a.remaining + greatest(time.now - a.filled_at, 0) * asked.max / 60000) - asked.used as rest
+      select a.token_id, requested.max, requested.wanted, time.now, a.filled_at, least(requested.max,
+        a.remaining + greatest(time.now - a.filled_at, 0) * requested.max / 60000) - requested.used as rest
       from allowances a
-      join ${asked(draws)} on asked."tokenId" = a.token_id
+      join ${requested(draws)} on requested."tokenId" = a.token_id
       cross join (select ${clock(now)} as now) time
       order by a.token_id
       for update of a
@@ -66,45 +65,44 @@ async function draw(trx: Kysely<Database>, { draws, now }: Draws) {
     )
     update allowances a set
       remaining = greatest(g.rest - g.given, -g.max),
-      -- Whoever waited for the lock has an older time; a clock that was set back is another matter.
+      -- A transaction that waited for the lock has an older time. A larger difference means that the clock was set back.
       filled_at = case when g.filled_at - g.now between 0 and 1000 then g.filled_at else g.now end
     from granted g
     where a.token_id = g.token_id
-    returning a.token_id as "tokenId", g.given, a.remaining, (select count(*) from gateways) as gateways`.execute(
-    trx,
-  );
+    returning a.token_id as "tokenId", g.given, a.remaining,
+      (select count(*) from gateways) as gateways`.execute(trx);
   return rows;
 }
 
-async function open(trx: Kysely<Database>, { draws, now }: Draws): Promise<void> {
+async function insertBuckets(trx: Db, { draws, now }: Draws): Promise<void> {
   await sql`
     insert into allowances (token_id, remaining, filled_at)
-    select asked."tokenId", asked.max, ${clock(now)} from ${asked(draws)} order by 1
+    select requested."tokenId", requested.max, ${clock(now)} from ${requested(draws)} order by 1
     on conflict (token_id) do nothing`.execute(trx);
 }
 
-/** What a gateway has of the sockets of an allowance, and what it wants. */
-export interface SocketClaim {
+/** Sockets that a gateway has and wants from the limit of a key. */
+interface SocketClaim {
   tokenId: number;
-  /** All that the gateways may have together. */
+  /** Limit of all gateways together. */
   max: number;
-  /** It has so many open. */
+  /** Open sockets. */
   open: number;
-  /** It wants so many places; never less than are open. */
+  /** At least `open`. */
   wanted: number;
 }
 
 /**
- * Sets how many places a gateway has of sockets that all gateways share, and says how many gateways there are. It gets
- * what the others have left, and what is open in any case. PostgreSQL only.
+ * Sets the share of a gateway in the socket limits of keys, and returns the number of gateways. The share is at least the number of
+ * open sockets, and at most what the others have not claimed. PostgreSQL only.
  */
-export const claimSockets: Command<
-  { gateway: string; claims: readonly SocketClaim[] },
-  { places: { tokenId: number; places: number }[]; gateways: number }
-> = async (trx, { gateway, claims }) => {
+export async function claimSockets(
+  trx: Db,
+  { gateway, claims }: { gateway: string; claims: readonly SocketClaim[] },
+): Promise<{ places: { tokenId: number; places: number }[]; gateways: number }> {
   const claimed = sql`
     json_to_recordset(${JSON.stringify(claims)}::json) as claim("tokenId" bigint, max bigint, open bigint, wanted bigint)`;
-  // Who comes later sees what the one before has taken. All lock in the same order.
+  // Serializes the claims of a key. All transactions lock in the same order.
   await sql`
     select pg_advisory_xact_lock(${placesLock}, key)
     from (select distinct ("tokenId" % 2147483647)::int as key from ${claimed} order by 1) keys`.execute(trx);
@@ -120,19 +118,16 @@ export const claimSockets: Command<
     await sql`delete from socket_places where gateway = ${gateway} and places = 0`.execute(trx);
   const gateways = rows[0]?.gateways ?? 1;
   return { places: rows.map(({ gateways: _, ...row }) => row), gateways };
-};
+}
 
-/** First part of the locks that hold the places of a key together; any fixed number. */
+/** First key of the advisory locks on the socket shares of a key. */
 const placesLock = 1_181_204_557;
 
-/**
- * Forgets allowances that nobody has used for so long that they are full, whatever they were, and places of gateways
- * that are gone. PostgreSQL only.
- */
-export const sweepAllowances: Command<Pick<Draws, 'now'>, void> = async (trx, { now }) => {
+/** Deletes buckets that were unused for so long that they are full, and shares of lost gateways. PostgreSQL only. */
+export async function sweepAllowances(trx: Db, { now }: Pick<Draws, 'now'>): Promise<void> {
   await sql`
     delete from allowances where token_id in (
       select token_id from allowances where filled_at < ${clock(now)} - 180000
       limit 10000 for update skip locked)`.execute(trx);
   await sql`delete from socket_places where gateway not in (select id from gateways)`.execute(trx);
-};
+}

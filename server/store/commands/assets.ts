@@ -1,7 +1,8 @@
-import type { AssetsTable } from '../schema.ts';
-import type { Command } from './command.ts';
+import { sql } from 'kysely';
+import { snakeCased } from '../columns.ts';
+import type { AssetsTable, Db } from '../schema.ts';
+import { affectsRow } from '../statement.ts';
 
-/** A new asset; `groupId` is that of a user who has none yet, unless the asset goes `intoGroup`. */
 export interface NewAsset {
   id: string;
   userId: number;
@@ -12,95 +13,61 @@ export interface NewAsset {
   model: string | null;
   assetType: AssetsTable['asset_type'];
   name: string;
+  /** The group of a user without assets. */
   groupId: string;
-  /** The group of a verified person. */
+  /** The group of a verified person, if the asset is added to it. */
   intoGroup?: string | undefined;
   now: number;
 }
 
-/** Keeps an asset in its user's group. False when there is one of that id already, whoever owns it. */
-export const saveAsset: Command<NewAsset, boolean> = async (trx, asset) => {
-  // The do-nothing update locks the row, so that a user's first two uploads agree on one group.
-  await trx
-    .updateTable('users')
-    .set(({ ref }) => ({ name: ref('name') }))
-    .where('id', '=', asset.userId)
-    .execute();
-  const earlier = await trx
-    .selectFrom('assets')
-    .select('group_id')
-    .where('user_id', '=', asset.userId)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('verification_sessions')
-            .select('session_id')
-            .whereRef('verification_sessions.user_id', '=', 'assets.user_id')
-            .whereRef('verification_sessions.group_id', '=', 'assets.group_id'),
-        ),
-      ),
-    )
-    .limit(1)
-    .executeTakeFirst();
-  const { numInsertedOrUpdatedRows } = await trx
+/** Inserts an asset into its user's group. False when the id exists already, for any user. */
+export async function saveAsset(trx: Db, { groupId, intoGroup, now, ...asset }: NewAsset): Promise<boolean> {
+  // The update changes nothing. It locks the row, so that the first two uploads of a user get the same group.
+  await sql`update users set name = name where id = ${asset.userId}`.execute(trx);
+  const { rows } = await sql<{ group_id: string }>`
+    select group_id from assets a where user_id = ${asset.userId} and not exists (
+      select 1 from verification_sessions s where s.user_id = a.user_id and s.group_id = a.group_id)
+    limit 1`.execute(trx);
+  const insert = trx
     .insertInto('assets')
     .values({
-      id: asset.id,
-      user_id: asset.userId,
-      token_id: asset.tokenId,
-      channel: asset.channel,
-      upstream_id: asset.upstreamId,
-      model: asset.model,
-      asset_type: asset.assetType,
-      name: asset.name,
+      ...snakeCased(asset),
       status: 'Processing',
-      group_id: asset.intoGroup ?? earlier?.group_id ?? asset.groupId,
+      group_id: intoGroup ?? rows[0]?.group_id ?? groupId,
       project_name: 'default',
-      url: null,
-      url_expires: null,
-      error_code: null,
-      error_message: null,
-      created_at: asset.now,
-      updated_at: asset.now,
+      created_at: now,
+      updated_at: now,
     })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .executeTakeFirst();
-  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
-};
+    .onConflict((conflict) => conflict.column('id').doNothing());
+  return affectsRow(trx, insert);
+}
 
-/** How the processing of an asset ended. */
+/** Result of the processing of an asset. */
 export type AssetEnd =
   | { status: 'Active'; url: string; urlExpires: number }
   | { status: 'Failed'; code: string; message: string };
 
-/** Ends the processing of an asset. False when it has ended before: the first end stays. */
-export const finishAsset: Command<{ id: string; end: AssetEnd; now: number }, boolean> = async (
-  trx,
-  { id, end, now },
-) => {
-  const found =
+/** Records the result of processing. False when the asset has a result already, which remains. */
+export function finishAsset(
+  trx: Db,
+  { id, end, now }: { id: string; end: AssetEnd; now: number },
+): Promise<boolean> {
+  const result =
     end.status === 'Active'
-      ? { url: end.url, url_expires: end.urlExpires }
-      : { error_code: end.code, error_message: end.message };
-  const { numUpdatedRows } = await trx
-    .updateTable('assets')
-    .set({ status: end.status, ...found, updated_at: now })
-    .where('id', '=', id)
-    .where('status', '=', 'Processing')
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
+      ? sql`url = ${end.url}, url_expires = ${end.urlExpires}`
+      : sql`error_code = ${end.code}, error_message = ${end.message}`;
+  const update = sql`
+    update assets set status = ${end.status}, ${result}, updated_at = ${now}
+    where id = ${id} and status = 'Processing'`;
+  return affectsRow(trx, update);
+}
 
-/** Puts a newly signed address in the place of an active asset's old one. */
-export const renewAssetUrl: Command<{ id: string; url: string; urlExpires: number }, boolean> = async (
-  trx,
-  { id, url, urlExpires },
-) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('assets')
-    .set({ url, url_expires: urlExpires })
-    .where('id', '=', id)
-    .where('status', '=', 'Active')
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
+/** Replaces the signed address of an active asset. */
+export function renewAssetUrl(
+  trx: Db,
+  { id, url, urlExpires }: { id: string; url: string; urlExpires: number },
+): Promise<boolean> {
+  const update = sql`
+    update assets set url = ${url}, url_expires = ${urlExpires} where id = ${id} and status = 'Active'`;
+  return affectsRow(trx, update);
+}

@@ -1,12 +1,12 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { findTokenByHash, hasAdminAccess } from '../queries/tokens.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
+import { countRows } from '../statement.ts';
 import { createToken } from './accounts.ts';
-import type { Command } from './command.ts';
 
 const rootUser = 1;
 
-export interface Bootstrap {
+interface Bootstrap {
   keyHash: string;
   keyHint: string;
   /** True for a generated key, which is created only if the store has no key. */
@@ -14,31 +14,25 @@ export interface Bootstrap {
   now: number;
 }
 
-export interface Bootstrapped {
+interface Bootstrapped {
   created: boolean;
   /** The key was deleted. It is not created again. */
   deleted: boolean;
   /** The key exists and has no admin access. */
   lacksAdmin: boolean;
   /** Bootstrap keys of earlier starts that are still accepted. */
-  earlier: BootstrapKey[];
-}
-
-export interface BootstrapKey {
-  id: number;
-  name: string;
+  earlier: { id: number; name: string }[];
 }
 
 /**
  * Creates user 1 (`root`, group `default`, an admin), and the bootstrap key unless it exists or was deleted. The key is an
- * unlimited admin key of the first enabled admin. Earlier bootstrap keys stay valid, since gateways that share a
- * database can be restarted one after the other.
+ * unlimited admin key of the first enabled admin. Earlier bootstrap keys stay valid, for gateways that are restarted in turn.
  */
-export const ensureBootstrap: Command<Bootstrap, Bootstrapped> = async (
-  trx,
-  { keyHash, keyHint, onlyFirst = false, now },
-) => {
-  // The update changes nothing. It locks the row, so that two processes that start at once agree on what exists.
+export async function ensureBootstrap(
+  trx: Db,
+  { keyHash, keyHint, onlyFirst = false, now }: Bootstrap,
+): Promise<Bootstrapped> {
+  // The update changes nothing. It locks the row, so that processes that start at once do this one after the other.
   await sql`
     insert into users (id, name, group_name, role, created_at) values (${rootUser}, 'root', 'default', 'admin', ${now})
     on conflict (id) do update set name = users.name`.execute(trx);
@@ -61,7 +55,7 @@ export const ensureBootstrap: Command<Bootstrap, Bootstrapped> = async (
     });
   const key = await findTokenByHash(trx, keyHash);
   const valid = await validKeys(trx, now);
-  // Without a given key, the newest one counts as the current key.
+  // Without a configured key, the newest one is the current key.
   const current = onlyFirst ? valid.at(-1)?.id : key?.id;
   return {
     created,
@@ -69,49 +63,32 @@ export const ensureBootstrap: Command<Bootstrap, Bootstrapped> = async (
     lacksAdmin: key !== undefined && !hasAdminAccess(key),
     earlier: valid.filter(({ id }) => id !== current),
   };
-};
+}
 
-async function hasAnyKey(trx: Kysely<Database>): Promise<boolean> {
+async function hasAnyKey(trx: Db): Promise<boolean> {
   const query = trx.selectFrom('tokens').select('id').where('deleted_at', 'is', null);
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** The first admin who is not disabled: `root` can have lost the role to another one. */
-async function firstAdmin(trx: Kysely<Database>): Promise<number> {
-  const admin = await trx
-    .selectFrom('users')
-    .select('id')
-    .where('role', '=', 'admin')
-    .where('disabled_at', 'is', null)
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-  return admin?.id ?? rootUser;
+/** The first enabled admin. `root` can have lost the role to another user. */
+async function firstAdmin(trx: Db): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select id from users where role = 'admin' and disabled_at is null order by id limit 1`.execute(trx);
+  return rows[0]?.id ?? rootUser;
 }
 
-/** `bootstrap`, then `bootstrap-2` and so on. Deleted keys count, so that no two keys have one name in the log. */
-async function nextName(trx: Kysely<Database>): Promise<string> {
-  const { made } = await trx
-    .selectFrom('tokens')
-    .select(sql<number>`count(*)`.as('made'))
-    .where('bootstrap', '=', 1)
-    .executeTakeFirstOrThrow();
-  return made === 0 ? 'bootstrap' : `bootstrap-${made + 1}`;
+/** `bootstrap`, then `bootstrap-2` and so on. Deleted keys count, so that names in the log are unique. */
+async function nextName(trx: Db): Promise<string> {
+  const count = await countRows(trx.selectFrom('tokens').where('bootstrap', '=', 1));
+  return count === 0 ? 'bootstrap' : `bootstrap-${count + 1}`;
 }
 
 /** Bootstrap keys that are accepted, the oldest first. */
-function validKeys(trx: Kysely<Database>, now: number): Promise<BootstrapKey[]> {
-  return trx
-    .selectFrom('tokens as t')
-    .innerJoin('users as u', 'u.id', 't.user_id')
-    .select(['t.id', 't.name'])
-    .where('t.bootstrap', '=', 1)
-    .where('t.deleted_at', 'is', null)
-    .where('t.status', '=', 1)
-    .where('u.disabled_at', 'is', null)
-    .where((column) =>
-      column.or([column('t.expired_time', '=', -1), column('t.expired_time', '>', Math.floor(now / 1000))]),
-    )
-    .orderBy('t.id')
-    .execute();
+async function validKeys(trx: Db, now: number): Promise<{ id: number; name: string }[]> {
+  const { rows } = await sql<{ id: number; name: string }>`
+    select t.id, t.name from tokens t join users u on u.id = t.user_id
+    where t.bootstrap = 1 and t.deleted_at is null and t.status = 1 and u.disabled_at is null
+      and (t.expired_time = -1 or t.expired_time > ${Math.floor(now / 1000)})
+    order by t.id`.execute(trx);
+  return rows;
 }

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Kysely } from 'kysely';
-import type { ChangeCause, Database } from '../schema.ts';
+import type { ChangeCause, Db } from '../schema.ts';
 
 /** A change that an admin requests. */
 export interface NewChange {
@@ -9,20 +8,20 @@ export interface NewChange {
   tokenId: number;
   /** The operation, or `changePrices`. */
   action: string;
-  /** What is changed: its kind and its number, id or name, as `token 7`. */
+  /** The changed object: its kind and its id or name, as `token 7`. */
   subject: string;
-  /** What becomes of it, by field, as JSON has it. No secrets. */
+  /** New values by field, as JSON. No secrets. */
   details: Readonly<Record<string, unknown>>;
   now: number;
 }
 
-/** A change of what has no number before it is made. */
+/** A change that creates its subject. */
 export type Creation = Omit<NewChange, 'subject'>;
 
-/** A change of which the command says what becomes of it. */
+/** A change whose details the command determines. */
 export type Intent = Omit<Creation, 'details'>;
 
-/** What is otherwise, before and now; undefined when nothing is. */
+/** Returns the fields whose values differ. Undefined without a difference. */
 export function differences<Fields extends Readonly<Record<string, unknown>>>(
   from: Fields,
   to: Fields,
@@ -34,23 +33,24 @@ export function differences<Fields extends Readonly<Record<string, unknown>>>(
   return { from: only(from), to: only(to) };
 }
 
-/** A change with its cause, which may be no admin. */
+/** A change with its cause, which can be without an admin. */
 type CausedChange = Omit<NewChange, 'userId' | 'tokenId'> & {
   userId: number | null;
   tokenId: number | null;
   cause: ChangeCause;
 };
 
-/** Adds a change to the transaction of the command that makes it. */
-export async function recordChange(trx: Kysely<Database>, change: NewChange | CausedChange): Promise<void> {
+/** Records a change in the transaction that makes it. */
+export async function recordChange(trx: Db, change: NewChange | CausedChange): Promise<void> {
+  const { action, subject } = change;
   await trx
     .insertInto('changes')
     .values({
       user_id: change.userId ?? 0,
       token_id: change.tokenId ?? 0,
       cause: 'cause' in change ? change.cause : 'api',
-      action: change.action,
-      subject: change.subject,
+      action,
+      subject,
       details: JSON.stringify(change.details),
       created_at: change.now,
     })

@@ -1,11 +1,12 @@
+import type { Db } from '../schema.ts';
+import { affectsRow } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
-import type { Command } from './command.ts';
 
-/** Takes a channel out, or gives a new reason for one that is out. */
-export const disableChannel: Command<{ channel: string; reason: string; change: NewChange }, void> = async (
-  trx,
-  { channel, reason, change },
-) => {
+/** Disables a channel, or changes the reason of a disabled one. */
+export async function disableChannel(
+  trx: Db,
+  { channel, reason, change }: { channel: string; reason: string; change: NewChange },
+): Promise<void> {
   const state = { user_id: change.userId, reason, disabled_at: change.now };
   await trx
     .insertInto('channel_states')
@@ -13,18 +14,14 @@ export const disableChannel: Command<{ channel: string; reason: string; change: 
     .onConflict((conflict) => conflict.column('channel').doUpdateSet(state))
     .execute();
   await recordChange(trx, change);
-};
+}
 
-/** Puts a channel back. Gives whether it was out; only then something is recorded. */
-export const enableChannel: Command<{ channel: string; change: NewChange }, boolean> = async (
-  trx,
-  { channel, change },
-) => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('channel_states')
-    .where('channel', '=', channel)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) return false;
+/** Enables a channel. False when it was not disabled, in which case no change is recorded. */
+export async function enableChannel(
+  trx: Db,
+  { channel, change }: { channel: string; change: NewChange },
+): Promise<boolean> {
+  if (!(await affectsRow(trx, trx.deleteFrom('channel_states').where('channel', '=', channel)))) return false;
   await recordChange(trx, change);
   return true;
-};
+}

@@ -1,42 +1,31 @@
-import type { Kysely } from 'kysely';
-import type { Database } from '../schema.ts';
+import { type CamelCased, snakeCased } from '../columns.ts';
+import type { ClipsTable, Db } from '../schema.ts';
 
-/** A clip that a task is found to have made. */
-export interface NewClip {
-  /** The public id. */
-  id: string;
-  upstreamId: string;
-  /** The upstream task that made it. */
-  upstreamTaskId: string;
-}
+/** A clip that a provider's task has created. */
+export type NewClip = Pick<CamelCased<ClipsTable>, 'id' | 'upstreamId' | 'upstreamTaskId'>;
 
-/** A task of which clips have been found. */
-export interface ClipOwner {
+/** A task with its clips so far. */
+interface ClipOwner {
   id: string;
   userId: number;
   channel: string;
   clips?: readonly NewClip[] | undefined;
 }
 
-/** No statement takes more values than some tens of thousands. */
-const batch = 1_000;
+/** Rows of one insert, whose number of parameters is limited. */
+const batchSize = 1_000;
 
-/** Keeps the clips that are not known yet, with the change of the task that they came with. */
-export async function addClips(trx: Kysely<Database>, owners: readonly ClipOwner[]): Promise<void> {
-  const rows = owners.flatMap(({ id: task_id, userId: user_id, channel, clips = [] }) =>
-    clips.map(({ id, upstreamId: upstream_id, upstreamTaskId: upstream_task_id }) => ({
-      id,
-      task_id,
-      user_id,
-      channel,
-      upstream_id,
-      upstream_task_id,
-    })),
+/** Inserts the clips of tasks that do not exist yet. */
+export async function addClips(trx: Db, owners: readonly ClipOwner[]): Promise<void> {
+  const rows = owners.flatMap(({ id: taskId, userId, channel, clips = [] }) =>
+    clips.map(({ id, upstreamId, upstreamTaskId }) =>
+      snakeCased({ id, taskId, userId, channel, upstreamId, upstreamTaskId }),
+    ),
   );
-  for (let from = 0; from < rows.length; from += batch) {
+  for (let from = 0; from < rows.length; from += batchSize) {
     await trx
       .insertInto('clips')
-      .values(rows.slice(from, from + batch))
+      .values(rows.slice(from, from + batchSize))
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute();
   }

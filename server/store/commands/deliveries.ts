@@ -1,86 +1,68 @@
-import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import type { CamelCased } from '../columns.ts';
 import type { TaskRecord } from '../queries/tasks.ts';
-import type { Database, TaskState } from '../schema.ts';
-import { isPostgres, statement } from '../statement.ts';
+import type { Db, DeliveriesTable } from '../schema.ts';
+import { affectsRow, countAffected, isPostgres, statement } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
-import type { Command } from './command.ts';
 
-/** A delivery that is still to be made. */
-export interface DeliveryRecord {
-  id: number;
-  /** Owner of the task. */
-  userId: number;
-  taskId: string;
-  /** The state it reports, which the task may have left since. */
-  state: TaskState;
-  host: string;
-  /** When the task reached the state, epoch milliseconds. */
-  changedAt: number;
-  /** Tries that failed. */
-  tries: number;
-  attempt: number;
-}
+/** An open delivery. The task can have left the state that it reports. */
+export type DeliveryRecord = { id: number } & Pick<
+  CamelCased<DeliveriesTable>,
+  'userId' | 'taskId' | 'state' | 'host' | 'changedAt' | 'tries' | 'attempt'
+>;
 
 export interface DeliveryTry {
   id: number;
   taskId: string;
   attempt: number;
   tries: number;
-  /** A status or a code; null: nothing was sent. */
+  /** HTTP status or error code; null: nothing was sent. */
   answer: number | string | null;
-  /** When to try again, or how it ended. */
+  /** Time of the next try, or the outcome. */
   next: { at: number } | { outcome: 'delivered' | 'given_up' };
   now: number;
 }
 
-/**
- * Writes down how a try went, and lets the task's next delivery follow a closed one, or one before that is to be sent
- * again. False when the claim was not the latest any more.
- */
-export const recordDelivery: Command<DeliveryTry, boolean> = async (
-  trx,
-  { id, taskId, attempt, tries, answer, next, now },
-) => {
-  await holdTask(trx, taskId);
-  const { numUpdatedRows } = await trx
+/** Records a try. The next delivery of the task follows when this one is closed. False when the claim is not the latest. */
+export async function recordDelivery(
+  trx: Db,
+  { id, taskId, attempt, tries, answer, next, now }: DeliveryTry,
+): Promise<boolean> {
+  await lockTask(trx, taskId);
+  const update = trx
     .updateTable('deliveries')
     .set({
       tries,
       lease_owner: null,
-      ...(answer === null
-        ? {}
-        : {
-            last_try_at: now,
-            last_status: typeof answer === 'number' ? answer : null,
-            last_error: typeof answer === 'string' ? answer : null,
-          }),
+      ...(answer !== null && {
+        last_try_at: now,
+        last_status: typeof answer === 'number' ? answer : null,
+        last_error: typeof answer === 'string' ? answer : null,
+      }),
       ...('at' in next
         ? { next_try_at: next.at }
         : { next_try_at: null, outcome: next.outcome, closed_at: now }),
     })
     .where('id', '=', id)
     .where('attempt', '=', attempt)
-    .where('closed_at', 'is', null)
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n) await release(trx, taskId, now);
-  return numUpdatedRows > 0n;
-};
+    .where('closed_at', 'is', null);
+  const isRecorded = await affectsRow(trx, update);
+  if (isRecorded) await scheduleFirst(trx, taskId, now);
+  return isRecorded;
+}
 
-/**
- * Whoever adds, closes or sends again a delivery holds its task, so that it finds the others as they are. False when the
- * task is there no more.
- */
-async function holdTask(trx: Kysely<Database>, id: string): Promise<boolean> {
+/** Locks a task, so that its deliveries change one after the other. False when the task does not exist. */
+async function lockTask(trx: Db, id: string): Promise<boolean> {
   const task = trx.selectFrom('tasks').select('id').where('id', '=', id);
   const row = await (isPostgres(trx) ? task.forUpdate() : task).executeTakeFirst();
   return row !== undefined;
 }
 
 /**
- * Has the first open delivery of a task tried and the others wait for it; while one is under way, all others wait.
- * `hurry`: now, whatever its schedule says. Their rows are locked, so that none is claimed meanwhile.
+ * Schedules the first open delivery of a task, and makes the others wait for it. With `dueNow` it is due at once. Changes nothing
+ * while one is claimed. The rows are locked, so that none is claimed meanwhile.
  */
-async function release(trx: Kysely<Database>, taskId: string, now: number, hurry = false): Promise<void> {
+async function scheduleFirst(trx: Db, taskId: string, now: number, dueNow = false): Promise<void> {
   const open = await trx
     .selectFrom('deliveries')
     .select(['id', 'lease_owner', 'next_try_at'])
@@ -92,7 +74,7 @@ async function release(trx: Kysely<Database>, taskId: string, now: number, hurry
   if (open.some(({ lease_owner: owner }) => owner !== null)) return;
   for (const [index, { id, next_try_at: due }] of open.entries()) {
     if (index > 0 && due !== null) await setDue(trx, { id, at: null });
-    else if (index === 0 && (due === null || (hurry && due > now))) await setDue(trx, { id, at: now });
+    else if (index === 0 && (due === null || (dueNow && due > now))) await setDue(trx, { id, at: now });
   }
 }
 
@@ -100,95 +82,43 @@ const setDue = statement<{ id: number; at: number | null }>()`
   update deliveries set next_try_at = ${'at'} where id = ${'id'}`;
 
 /**
- * Has a delivery tried now, and by its schedule from the start if it was closed. While an earlier one of its task is
- * open, that one is tried and this one follows. `not_found`: it, or its task, is there no more.
+ * Makes a delivery due now, and reopens it if it was closed. While an earlier one of its task is open, that one is due first.
+ * `not_found`: it, or its task, does not exist.
  */
-export const resendDelivery: Command<
-  { id: number; now: number; change: NewChange },
-  'resent' | 'not_found'
-> = async (trx, { id, now, change }) => {
-  const named = await trx.selectFrom('deliveries').select('task_id').where('id', '=', id).executeTakeFirst();
-  if (named === undefined || !(await holdTask(trx, named.task_id))) return 'not_found';
-  const there = await trx
-    .updateTable('deliveries')
-    .set(({ eb, ref }) => {
-      const wasClosed = eb('closed_at', 'is not', null);
-      return {
-        outcome: null,
-        closed_at: null,
-        tries: eb.case().when(wasClosed).then(0).else(ref('tries')).end(),
-        // What an earlier claim finds out is about an earlier try.
-        attempt: eb
-          .case()
-          .when(wasClosed)
-          .then(eb('attempt', '+', 1))
-          .else(ref('attempt'))
-          .end(),
-      };
-    })
+export async function resendDelivery(
+  trx: Db,
+  { id, now, change }: { id: number; now: number; change: NewChange },
+): Promise<'resent' | 'not_found'> {
+  const delivery = await trx
+    .selectFrom('deliveries')
+    .select('task_id')
     .where('id', '=', id)
-    .returning('id')
     .executeTakeFirst();
-  if (there === undefined) return 'not_found';
-  await release(trx, named.task_id, now, true);
+  if (delivery === undefined || !(await lockTask(trx, delivery.task_id))) return 'not_found';
+  // A new attempt number rejects the result of an earlier claim.
+  const reopen = sql`
+    update deliveries set outcome = null, closed_at = null, tries = case when closed_at is null then tries else 0 end,
+      attempt = case when closed_at is null then attempt else attempt + 1 end
+    where id = ${id}`;
+  if (!(await affectsRow(trx, reopen))) return 'not_found';
+  await scheduleFirst(trx, delivery.task_id, now, true);
   await recordChange(trx, change);
   return 'resent';
-};
+}
 
-/** Makes deliveries under a lease due at once: those of one owner, or with null of all that are gone. Says how many. */
-export const releaseDeliveries: Command<{ owner: string | null; now: number }, number> = async (
-  trx,
-  { owner, now },
-) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('deliveries')
-    .set(({ eb }) => ({ lease_owner: null, next_try_at: now, attempt: eb('attempt', '+', 1) }))
-    .where('next_try_at', 'is not', null)
-    .where('lease_owner', 'is not', null)
-    .where(({ eb, not, exists, selectFrom }) =>
-      owner === null
-        ? not(
-            exists(
-              selectFrom('gateways').select('id').whereRef('gateways.id', '=', 'deliveries.lease_owner'),
-            ),
-          )
-        : eb('lease_owner', '=', owner),
-    )
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
-};
+/** Deletes up to `limit` deliveries that were closed at or before a time. Returns how many. */
+export function pruneDeliveries(
+  trx: Db,
+  { closedBy, limit }: { closedBy: number; limit: number },
+): Promise<number> {
+  // The second condition on `closed_at` holds back a delivery that is reopened at the same moment.
+  const prune = sql`
+    delete from deliveries where id in (select id from deliveries where closed_at <= ${closedBy} limit ${limit})
+      and closed_at <= ${closedBy}`;
+  return countAffected(trx, prune);
+}
 
-/** Makes deliveries due at once that no gateway has claimed and that are due only after `after`. Returns how many. */
-export const repairDueDeliveries: Command<{ now: number; after: number }, number> = async (
-  trx,
-  { now, after },
-) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('deliveries')
-    .set({ next_try_at: now })
-    .where('next_try_at', '>', after)
-    .where('lease_owner', 'is', null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
-};
-
-/** Forgets at the most `limit` deliveries that were closed at `closedBy` or before, and says how many. */
-export const pruneDeliveries: Command<{ closedBy: number; limit: number }, number> = async (
-  trx,
-  { closedBy, limit },
-) => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('deliveries')
-    .where('id', 'in', (db) =>
-      db.selectFrom('deliveries').select('id').where('closed_at', '<=', closedBy).limit(limit),
-    )
-    // It may be sent again at this moment.
-    .where('closed_at', '<=', closedBy)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-};
-
-/** What has to be known of a task to deliver a change, and when that is due. */
+/** A task that has reached a state, and when the delivery of that state is due. */
 export type DeliveredTask = Pick<
   TaskRecord,
   'id' | 'userId' | 'format' | 'driver' | 'state' | 'error' | 'callbackUrl' | 'updatedAt'
@@ -197,14 +127,11 @@ export type DeliveredTask = Pick<
 /** The error code of tasks that their owner canceled, which are not delivered. */
 const canceled = 'task_canceled';
 
-/**
- * Puts deliveries of the states that tasks have just reached into the outbox, where their formats have any. The tasks'
- * rows are locked, since the caller has changed them.
- */
-export async function addDeliveries(trx: Kysely<Database>, tasks: readonly DeliveredTask[]): Promise<void> {
+/** Adds the deliveries of states that tasks have just reached. The caller has locked the tasks by changing them. */
+export async function addDeliveries(trx: Db, tasks: readonly DeliveredTask[]): Promise<void> {
   const due = tasks.flatMap((task) => {
     const host = task.callbackUrl === null ? undefined : URL.parse(task.callbackUrl)?.host;
-    return host === undefined || !delivers(task) ? [] : [{ ...task, host }];
+    return host === undefined || !isDelivered(task) ? [] : [{ ...task, host }];
   });
   if (due.length === 0) return;
   const ids = due.map(({ id }) => id);
@@ -223,10 +150,7 @@ export async function addDeliveries(trx: Kysely<Database>, tasks: readonly Deliv
     changed_at: updatedAt,
     tries: 0,
     next_try_at: waiting.has(id) ? null : due,
-    lease_owner: null,
     attempt: 0,
-    outcome: null,
-    closed_at: null,
   }));
   await trx
     .insertInto('deliveries')
@@ -235,11 +159,8 @@ export async function addDeliveries(trx: Kysely<Database>, tasks: readonly Deliv
     .execute();
 }
 
-/**
- * Official tasks, whatever format they were made in, deliver every change; image jobs what follows their submit answer;
- * music its end; others nothing.
- */
-function delivers({ format, driver, state, error }: DeliveredTask): boolean {
+/** Official tasks deliver every state, image jobs each state after the first, and music tasks the final state. */
+function isDelivered({ format, driver, state, error }: DeliveredTask): boolean {
   if (error?.code === canceled) return false;
   if (format === 'music') return state === 'completed' || state === 'failed';
   if (format === 'image') return state !== 'queued';

@@ -1,21 +1,20 @@
-import type { Kysely } from 'kysely';
 import { SlotAllocator } from '../../lib/slot-allocator.ts';
-import type { Database } from '../schema.ts';
+import { camelCased } from '../columns.ts';
+import type { Db } from '../schema.ts';
 import { isPostgres, statement } from '../statement.ts';
-import type { Command } from './command.ts';
 import type { DeliveryRecord } from './deliveries.ts';
 
 export interface DeliveryClaim {
   owner: string;
   now: number;
-  /** End of the lease for the owner itself, which claims unfinished work again then. For others it has no end. */
+  /** When the owner claims unfinished deliveries again. For other gateways the claim has no end. */
   until: number;
   limits: DeliveryLimits;
-  /** One entry for each try that the owner has under way. */
+  /** Receivers of the owner's current tries. */
   running: readonly Receiver[];
 }
 
-/** Largest numbers of tries at a time. */
+/** Largest numbers of concurrent tries. */
 export interface DeliveryLimits {
   total: number;
   /** To the addresses of one user. */
@@ -27,13 +26,13 @@ export interface DeliveryLimits {
 type Receiver = Pick<DeliveryRecord, 'userId' | 'host'>;
 
 /**
- * Claims due deliveries of every user, those of users with the fewest tries under way first, and of one user the longest
- * due first. Two gateways never get the same one. `nextDueAt` is when to claim again, unless a try ends before.
+ * Claims due deliveries: first those of users with the fewest current tries, and of one user the longest due. Two gateways never
+ * claim the same one. `nextDueAt` is when to claim again, unless a try ends before.
  */
-export const claimDeliveries: Command<
-  DeliveryClaim,
-  { deliveries: DeliveryRecord[]; nextDueAt: number | null }
-> = async (trx, claim) => {
+export async function claimDeliveries(
+  trx: Db,
+  claim: DeliveryClaim,
+): Promise<{ deliveries: DeliveryRecord[]; nextDueAt: number | null }> {
   const { owner, now, limits, running } = claim;
   const first = await earliest(trx, { after: 0, owner });
   const firstDueAt = first.rows[0]?.due ?? null;
@@ -51,17 +50,17 @@ export const claimDeliveries: Command<
     deliveries.push(...claimed.deliveries);
     if (claimed.hasMore) waiting.push(userId);
   }
-  // Others took less than their share.
+  // Other users used less than their share.
   if (waiting.some((userId) => slots.available(userId) > 0)) return { deliveries, nextDueAt: now };
   const next = await earliest(trx, { after: now, owner });
   return { deliveries, nextDueAt: next.rows[0]?.due ?? null };
-};
+}
 
 const earliest = statement<{ after: number; owner: string }, { due: number | null }>()`
   select min(next_try_at) as due from deliveries where next_try_at > ${'after'}
     and (lease_owner is null or lease_owner = ${'owner'})`;
 
-/** Users with due deliveries and when their earliest is due. It reads two index entries for each user with open ones. */
+/** Users with due deliveries, and their earliest due time. Reads two index entries for each user with open deliveries. */
 const dueUsers = statement<{ owner: string; now: number }, { userId: number; due: number }>()`
   with recursive users (id) as (
     select min(user_id) from deliveries where next_try_at is not null
@@ -100,12 +99,12 @@ class DeliverySlots {
     return this.#users.available(userId);
   }
 
-  /** Hosts to which the user may have no more tries now. */
+  /** Hosts for which the user has no free slot. */
   fullHosts(userId: number): string[] {
     return [...this.#hosts].filter(([, host]) => host.available(userId) === 0).map(([name]) => name);
   }
 
-  /** False if the user may have no more tries to the host, or at all. */
+  /** False if the user has no free slot for the host, or none at all. */
   tryAcquire(receiver: Receiver): boolean {
     const { userId, host } = receiver;
     if (this.available(userId) === 0 || this.#host(host).available(userId) === 0) return false;
@@ -119,18 +118,13 @@ class DeliverySlots {
   }
 
   #host(name: string): SlotAllocator {
-    let host = this.#hosts.get(name);
-    if (host === undefined) {
-      host = new SlotAllocator({ free: this.#perHost });
-      this.#hosts.set(name, host);
-    }
-    return host;
+    return this.#hosts.getOrInsertComputed(name, () => new SlotAllocator({ free: this.#perHost }));
   }
 }
 
 /** Claims up to `share` deliveries of a user. `hasMore`: more may be due than the share. */
 async function claimForUser(
-  trx: Kysely<Database>,
+  trx: Db,
   claim: DeliveryClaim,
   userId: number,
   share: number,
@@ -143,14 +137,14 @@ async function claimForUser(
     const due = await findDue(trx, claim, userId, slots.fullHosts(userId), limit);
     const ids = due.filter((one) => slots.tryAcquire(one)).map(({ id }) => id);
     if (ids.length > 0) deliveries.push(...(await lease(trx, claim, ids)));
-    // Hosts that were full or became so are left out of the next search.
+    // The next search excludes hosts without free slots.
     if (due.length < limit) return { deliveries, hasMore: false };
   }
 }
 
-/** The user's longest due deliveries. PostgreSQL locks them until the end of the claim. */
+/** The user's longest due deliveries. PostgreSQL locks them. */
 function findDue(
-  trx: Kysely<Database>,
+  trx: Db,
   { owner, now }: DeliveryClaim,
   userId: number,
   fullHosts: readonly string[],
@@ -169,24 +163,11 @@ function findDue(
     .execute();
 }
 
-function lease(
-  trx: Kysely<Database>,
-  { owner, until }: DeliveryClaim,
-  ids: readonly number[],
-): Promise<DeliveryRecord[]> {
+function lease(trx: Db, { owner, until }: DeliveryClaim, ids: readonly number[]): Promise<DeliveryRecord[]> {
   return trx
     .updateTable('deliveries')
     .set(({ eb }) => ({ lease_owner: owner, next_try_at: until, attempt: eb('attempt', '+', 1) }))
     .where('id', 'in', ids)
-    .returning([
-      'id',
-      'user_id as userId',
-      'task_id as taskId',
-      'state',
-      'host',
-      'changed_at as changedAt',
-      'tries',
-      'attempt',
-    ])
+    .returning(camelCased('id, user_id, task_id, state, host, changed_at, tries, attempt'))
     .execute();
 }

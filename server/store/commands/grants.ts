@@ -1,25 +1,23 @@
-import type { Kysely } from 'kysely';
 import { leftOf } from '../queries/leases.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
 import { grant } from './accounts.ts';
+import { balanceOf, lockToken } from './balances.ts';
 import { type Intent, recordChange } from './changes.ts';
-import type { Command } from './command.ts';
 
-/** No grant gives more, or leaves a key with more, so that what it holds and lends still fits when it comes back. */
+/** Largest grant and largest balance after one, so that the sum with reserved and leased quota stays an exact integer. */
 export const mostQuota = 10 ** 15;
 
-export interface NewGrant {
+interface NewGrant {
   tokenId: number;
-  /** Below zero: taken away. */
+  /** Below zero: taken from the key. */
   amount: number;
   reason: string;
-  /** The admin's own name for the request: another one of that name is the same. */
   idempotencyKey: string | null;
   change: Intent;
 }
 
-/** A grant, and what its key has left now. */
-export interface Granted {
+/** A grant, with the quota and the debt of its key after it. */
+interface Granted {
   id: number;
   tokenId: number;
   amount: number;
@@ -29,26 +27,24 @@ export interface Granted {
   left: number;
   /** Part of the amount that settled a debt of the key. */
   debtSettled: number;
-  /** Debt that the key still has. */
   debt: number;
 }
 
 export type GrantResult =
   | { outcome: 'granted'; grant: Granted }
-  /** The key is not there. */
   | { outcome: 'not_found' }
-  /** The admin made another grant under that name. */
+  /** The idempotency key belongs to another grant of the admin. */
   | { outcome: 'reused' }
-  /** Nothing is changed: the key has too little left, or would have more than it may. */
+  /** Nothing is changed: the key has too little quota, or would have more than `mostQuota`. */
   | { outcome: 'out_of_range'; left: number };
 
 /**
- * Gives quota to a key, or takes some of what it has left; once, where the request has a name. What is given settles the
- * key's debt first. Taking quota back leaves a debt as it is.
+ * Adds quota to a key or takes quota from it, once for an idempotency key. Added quota first settles the key's debt. Taking quota does
+ * not change the debt.
  */
-export const grantQuota: Command<NewGrant, GrantResult> = async (trx, order) => {
+export async function grantQuota(trx: Db, order: NewGrant): Promise<GrantResult> {
   const { tokenId, amount, reason, idempotencyKey, change } = order;
-  // First, since it is what tells a repeat: whoever sends the same at the same time waits here.
+  // First, since it detects a repeated request, also a concurrent one.
   const inserted = await trx
     .insertInto('grants')
     .values({
@@ -60,12 +56,12 @@ export const grantQuota: Command<NewGrant, GrantResult> = async (trx, order) => 
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (inserted === undefined) return repeated(trx, order);
+  if (inserted === undefined) return repeatedGrant(trx, order);
   const { id } = inserted;
-  const { debt: owed } = (await lockDebt(trx, tokenId)) ?? { debt: 0 };
+  const owed = (await lockToken(trx, tokenId))?.debt ?? 0;
   const debtSettled = Math.max(0, Math.min(owed, amount));
   const gained = amount - debtSettled;
-  const added = await trx
+  const updated = await trx
     .updateTable('tokens')
     .set((row) => ({
       remain_quota: row('remain_quota', '+', gained),
@@ -78,53 +74,35 @@ export const grantQuota: Command<NewGrant, GrantResult> = async (trx, order) => 
     .where('remain_quota', amount < 0 ? '>=' : '<=', amount < 0 ? -amount : mostQuota - gained)
     .returning([leftOf('tokens').as('left'), 'debt'])
     .executeTakeFirst();
-  if (added === undefined) {
+  if (updated === undefined) {
     await trx.deleteFrom('grants').where('id', '=', id).execute();
-    const token = await tokenOf(trx, tokenId);
+    const token = await balanceOf(trx, tokenId);
     if (token === undefined || token.deleted_at !== null) return { outcome: 'not_found' };
     return { outcome: 'out_of_range', left: token.left };
   }
   if (debtSettled > 0)
     await trx.updateTable('grants').set({ debt_settled: debtSettled }).where('id', '=', id).execute();
-  const { left, debt } = added;
+  const { left, debt } = updated;
   const details = { amount, reason, left, ...(debtSettled > 0 && { debt_settled: debtSettled, debt }) };
   await recordChange(trx, { ...change, subject: `token ${tokenId}`, details });
-  const made = { id, tokenId, amount, reason, createdAt: change.now, left, debtSettled, debt };
-  return { outcome: 'granted', grant: made };
-};
-
-/** Debt of a key, which stays the same until the end of the transaction. */
-function lockDebt(trx: Kysely<Database>, tokenId: number) {
-  return trx
-    .updateTable('tokens')
-    .set((row) => ({ used_quota: row.ref('used_quota') }))
-    .where('id', '=', tokenId)
-    .returning('debt')
-    .executeTakeFirst();
+  const granted = { id, tokenId, amount, reason, createdAt: change.now, left, debtSettled, debt };
+  return { outcome: 'granted', grant: granted };
 }
 
-/** What an earlier request of that name has come to. */
-async function repeated(
-  trx: Kysely<Database>,
+/** Returns the result of an earlier request with the same idempotency key. */
+async function repeatedGrant(
+  trx: Db,
   { tokenId, amount, reason, idempotencyKey, change }: NewGrant,
 ): Promise<GrantResult> {
   const earlier = await trx
     .selectFrom('grants')
-    .select(['id', 'token_id', 'amount', 'reason', 'created_at', 'debt_settled'])
+    .select(['id', 'token_id', 'amount', 'reason', 'created_at as createdAt', 'debt_settled as debtSettled'])
     .where('given_by', '=', change.userId)
     .where('idempotency_key', '=', idempotencyKey)
     .executeTakeFirstOrThrow();
   const isSame = earlier.token_id === tokenId && earlier.amount === amount && earlier.reason === reason;
   if (!isSame) return { outcome: 'reused' };
-  const token = await tokenOf(trx, tokenId);
-  const { left, debt } = token ?? { left: 0, debt: 0 };
-  const { id, created_at: createdAt, debt_settled: debtSettled } = earlier;
+  const { left, debt } = (await balanceOf(trx, tokenId)) ?? { left: 0, debt: 0 };
+  const { id, createdAt, debtSettled } = earlier;
   return { outcome: 'granted', grant: { id, tokenId, amount, reason, createdAt, left, debtSettled, debt } };
 }
-
-const tokenOf = (trx: Kysely<Database>, id: number) =>
-  trx
-    .selectFrom('tokens')
-    .select([leftOf('tokens').as('left'), 'debt', 'deleted_at'])
-    .where('id', '=', id)
-    .executeTakeFirst();

@@ -1,18 +1,18 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { findToken, hasAdminAccess } from '../queries/tokens.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
 
-/** Reports whether a key can give the scope `admin` to a key. Reads the database, since a gateway's cache can be stale. */
-export async function canGiveAdminScope(trx: Kysely<Database>, tokenId: number): Promise<boolean> {
+/** Whether a key can give the scope `admin` to a key. Reads the database, since a gateway's cache can be stale. */
+export async function canGiveAdminScope(trx: Db, tokenId: number): Promise<boolean> {
   const token = await findToken(trx, tokenId);
   return token !== undefined && token.status === 1 && !token.lineage.isCutOff && hasAdminAccess(token);
 }
 
 /**
- * Reports whether a key, and each key that it was created with, directly or through others, has the right to create
- * keys. Deleted keys count, so that deleting a key gives the keys created with it no right.
+ * Whether a key, and each key that it was created with, directly or through others, has the right to create keys. Deleted keys count,
+ * so that deleting a key gives the keys created with it no right.
  */
-export async function hasCreationRight(trx: Kysely<Database>, tokenId: number): Promise<boolean> {
+export async function hasCreationRight(trx: Db, tokenId: number): Promise<boolean> {
   const { rows } = await sql`
     with recursive line (maker_id, create_keys) as (
       select maker_id, create_keys from tokens where id = ${tokenId}

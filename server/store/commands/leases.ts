@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { snakeCased } from '../columns.ts';
 import { unpostedOf } from '../queries/leases.ts';
-import type { Database } from '../schema.ts';
-import { execute, isPostgres } from '../statement.ts';
-import type { Command } from './command.ts';
+import type { Db } from '../schema.ts';
+import { affectsRow, execute, isPostgres } from '../statement.ts';
 import { returnLeftover } from './revocation.ts';
 
 // Every command locks a lease before its key, so that no two commands deadlock.
@@ -12,10 +12,10 @@ const share = 4;
 /** How long no quota of a key is leased after a recall, in milliseconds. */
 const exactMs = 5_000;
 
-export interface LeaseRequest {
-  /** A name that the gateway never uses again. */
+interface LeaseRequest {
+  /** Unique. */
   id: string;
-  /** Whether the lease exists and grows. */
+  /** Adds to an existing lease. */
   grow: boolean;
   tokenId: number;
   gateway: string;
@@ -29,11 +29,11 @@ export interface LeaseRequest {
 
 export type LeaseGrant =
   | { outcome: 'granted'; amount: number }
-  /** Nothing is changed. `scarce`: the key has too little left; `recalled`: the lease is recalled, or does not exist. */
+  /** Nothing is changed. `scarce`: the balance is too low; `recalled`: the lease is recalled or does not exist. */
   | { outcome: 'scarce' | 'recalled' | 'unlimited' | 'key_revoked' };
 
-/** Moves quota from a key's balance into a gateway's lease, or does nothing. */
-export const grantLease: Command<LeaseRequest, LeaseGrant> = async (trx, request) => {
+/** Moves quota from a key's balance into a gateway's lease. */
+export async function grantLease(trx: Db, request: LeaseRequest): Promise<LeaseGrant> {
   const { id, tokenId, need, now } = request;
   const lease = request.grow ? await lockLease(trx, id) : undefined;
   if (request.grow && lease === undefined) return { outcome: 'recalled' };
@@ -45,57 +45,44 @@ export const grantLease: Command<LeaseRequest, LeaseGrant> = async (trx, request
   if (lease !== undefined && (lease.epoch < epoch || lease.draining === 1)) return { outcome: 'recalled' };
   const amount = Math.min(request.want, Math.floor(token.remain_quota / share));
   if (token.exact === 1 || amount < need || amount <= 0) return { outcome: 'scarce' };
-  if (request.grow) {
-    const grow = trx
-      .updateTable('quota_leases')
-      .set((row) => ({
-        granted: row('granted', '+', amount),
-        remaining: row('remaining', '+', amount),
-        unposted: 0,
-      }))
-      .where('id', '=', id);
-    await execute(trx, grow, { prepared: true, pipelined: true });
-  } else {
-    const { gateway } = request;
-    const figures = { granted: amount, remaining: amount, epoch, granted_at: now };
-    const insert = trx.insertInto('quota_leases').values({ id, token_id: tokenId, gateway, ...figures });
-    await execute(trx, insert, { prepared: true, pipelined: true });
-  }
+  const write = request.grow
+    ? sql`update quota_leases set granted = granted + ${amount}, remaining = remaining + ${amount}, unposted = 0
+        where id = ${id}`
+    : sql`insert into quota_leases (id, token_id, gateway, granted, remaining, epoch, granted_at)
+        values (${id}, ${tokenId}, ${request.gateway}, ${amount}, ${amount}, ${epoch}, ${now})`;
+  await execute(trx, write, { prepared: true, pipelined: true });
   const move = moveQuota(trx, tokenId, { remain: -amount, leased: amount - (lease?.unposted ?? 0) });
   await execute(trx, move, { prepared: true, pipelined: true });
   return { outcome: 'granted', amount };
-};
-
-export interface LeaseReturn {
-  id: string;
-  /** Amount to return; null: all of it, which ends the lease. */
-  amount: number | null;
-  /** Epoch milliseconds. */
-  now: number;
 }
 
-/** Returns quota of a lease to its key, after which the lease makes no new reservations. False when the lease does not exist. */
-export const returnLease: Command<LeaseReturn, boolean> = async (trx, { id, amount, now }) => {
+/**
+ * Returns quota of a lease to its key, after which the lease makes no new reservations. `amount` null returns all of it and ends the
+ * lease. False when the lease does not exist.
+ */
+export async function returnLease(
+  trx: Db,
+  { id, amount, now }: { id: string; amount: number | null; now: number },
+): Promise<boolean> {
   const lease = await lockLease(trx, id);
   if (lease === undefined) return false;
-  const back = amount ?? lease.remaining;
-  if (back > lease.remaining) throw new RangeError(`lease ${id} has ${lease.remaining} left, not ${back}`);
+  const returned = amount ?? lease.remaining;
+  if (returned > lease.remaining)
+    throw new RangeError(`lease ${id} has ${lease.remaining} left, not ${returned}`);
   if (amount === null) await trx.deleteFrom('quota_leases').where('id', '=', id).execute();
   else
-    await trx
-      .updateTable('quota_leases')
-      .set((row) => ({ remaining: row('remaining', '-', back), unposted: 0, draining: 1 as const }))
-      .where('id', '=', id)
-      .execute();
-  await giveBack(trx, lease.token_id, { back, unposted: lease.unposted }, now);
+    await sql`
+      update quota_leases set remaining = remaining - ${returned}, unposted = 0, draining = 1
+      where id = ${id}`.execute(trx);
+  await returnToKey(trx, lease.token_id, { returned, unposted: lease.unposted }, now);
   return true;
-};
+}
 
 /**
- * Recalls the leases of a key and prevents new ones for a while, since a call needs more than the balance. Returns the balance that the
- * key can have after that. Null when the key does not exist.
+ * Recalls the leases of a key and prevents new ones for a while, for a call that needs more than the balance. Returns the balance after
+ * all leases have returned. Null when the key does not exist.
  */
-export const recallLeases: Command<{ tokenId: number }, number | null> = async (trx, { tokenId }) => {
+export async function recallLeases(trx: Db, { tokenId }: { tokenId: number }): Promise<number | null> {
   const until = sql<number>`${databaseClock(trx)} + ${sql.lit(exactMs)}`;
   const token = await trx
     .updateTable('tokens')
@@ -104,9 +91,9 @@ export const recallLeases: Command<{ tokenId: number }, number | null> = async (
     .returning(['remain_quota', 'leased_quota', unpostedOf('tokens').as('unposted')])
     .executeTakeFirst();
   return token === undefined ? null : token.remain_quota + token.leased_quota - token.unposted;
-};
+}
 
-export interface ExactHold {
+interface ExactReservation {
   /** The lease that has `from` reserved; null: no quota is reserved. */
   lease: string | null;
   requestId: string;
@@ -122,90 +109,72 @@ export interface ExactHold {
 }
 
 /**
- * Replaces a reservation of `from` in a lease by one of `to` in the ledger. Without a lease, or with one that does not exist any more,
- * the balance pays all of `to`. Without enough quota nothing is changed.
+ * Replaces a reservation of `from` in a lease by one of `to` in the ledger. If the lease is null or does not exist any more, the balance
+ * pays all of `to`. Without enough quota nothing is changed.
  */
-export const reserveExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> = async (trx, hold) => {
-  const lease = hold.lease === null ? undefined : await lockLease(trx, hold.lease);
-  const had = lease === undefined ? 0 : hold.from;
-  if (lease !== undefined && lease.remaining < had)
-    throw new RangeError(`lease ${hold.lease} has ${lease.remaining} left, not ${had}`);
-  const taken = await trx
-    .updateTable('tokens')
-    .set((row) => ({
-      remain_quota: row('remain_quota', '+', had - hold.to),
-      leased_quota: row('leased_quota', '-', had),
-    }))
-    .where('id', '=', hold.tokenId)
-    .where('remain_quota', '>=', hold.to - had)
-    .executeTakeFirst();
-  if (taken.numUpdatedRows === 0n) return 'insufficient_quota';
-  if (hold.lease !== null && had > 0)
-    await trx
-      .updateTable('quota_leases')
-      .set((row) => ({ remaining: row('remaining', '-', had) }))
-      .where('id', '=', hold.lease)
-      .execute();
+export async function reserveExactly(
+  trx: Db,
+  reservation: ExactReservation,
+): Promise<'extended' | 'insufficient_quota'> {
+  const { requestId, tokenId, from, to, now, lease: leaseId } = reservation;
+  const lease = leaseId === null ? undefined : await lockLease(trx, leaseId);
+  const reserved = lease === undefined ? 0 : from;
+  if (lease !== undefined && lease.remaining < reserved)
+    throw new RangeError(`lease ${leaseId} has ${lease.remaining} left, not ${reserved}`);
+  const take = sql`
+    update tokens set remain_quota = remain_quota + ${reserved - to}, leased_quota = leased_quota - ${reserved}
+    where id = ${tokenId} and remain_quota >= ${to - reserved}`;
+  if (!(await affectsRow(trx, take))) return 'insufficient_quota';
+  if (leaseId !== null && reserved > 0)
+    await sql`update quota_leases set remaining = remaining - ${reserved} where id = ${leaseId}`.execute(trx);
+  const { userId, model, unit, gateway } = reservation;
   await trx
     .insertInto('ledger')
     .values({
-      request_id: hold.requestId,
-      token_id: hold.tokenId,
-      user_id: hold.userId,
-      model: hold.model,
-      unit: hold.unit,
-      reserved: hold.to,
+      ...snakeCased({ requestId, tokenId, userId, model, unit, gateway }),
+      reserved: to,
       unlimited: 0,
       state: 'open',
       kind: 'request',
-      opened_at: hold.now,
-      closed_at: null,
-      gateway: hold.gateway,
+      opened_at: now,
     })
     .execute();
   return 'extended';
-};
-
-/** Ends the leases of lost gateways and returns their quota. Returns how many. */
-export async function reapLeases(trx: Kysely<Database>, now: number): Promise<number> {
-  const gone = await trx
-    .deleteFrom('quota_leases')
-    .where('id', 'in', (db) =>
-      db
-        .selectFrom('quota_leases')
-        .select('id')
-        .where('gateway', 'not in', (alive) => alive.selectFrom('gateways').select('id'))
-        .orderBy('id')
-        // Several gateways do this at once, each with its own part.
-        .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked()),
-    )
-    .returning(['token_id', 'remaining', 'unposted'])
-    .execute();
-  const owed = new Map<number, Rest>();
-  for (const { token_id: id, remaining, unposted } of gone) {
-    const rest = owed.get(id) ?? { back: 0, unposted: 0 };
-    owed.set(id, { back: rest.back + remaining, unposted: rest.unposted + unposted });
-  }
-  // In the order of ids, so that two of these commands do not deadlock.
-  for (const [id, rest] of [...owed].sort(([left], [right]) => left - right))
-    await giveBack(trx, id, rest, now);
-  return gone.length;
 }
 
-/** Quota of ended leases that returns to a key, and the part that tasks took and the key still counts as leased. */
+/** Ends the leases of lost gateways and returns their quota. Returns how many. */
+export async function reapLeases(trx: Db, now: number): Promise<number> {
+  // Several gateways do this at once, each with its own part.
+  const locking = isPostgres(trx) ? sql`for update skip locked` : sql``;
+  const { rows: ended } = await sql<{ token_id: number; remaining: number; unposted: number }>`
+    delete from quota_leases where id in (
+      select id from quota_leases where gateway not in (select id from gateways) order by id ${locking})
+    returning token_id, remaining, unposted`.execute(trx);
+  const sums = new Map<number, Rest>();
+  for (const { token_id: id, remaining, unposted } of ended) {
+    const sum = sums.get(id) ?? { returned: 0, unposted: 0 };
+    sums.set(id, { returned: sum.returned + remaining, unposted: sum.unposted + unposted });
+  }
+  // In the order of ids, so that two of these commands do not deadlock.
+  for (const [id, rest] of [...sums].sort(([left], [right]) => left - right))
+    await returnToKey(trx, id, rest, now);
+  return ended.length;
+}
+
+/** Quota of ended leases: the part that returns to the key, and the part that tasks took and the key still counts as leased. */
 interface Rest {
-  back: number;
+  returned: number;
   unposted: number;
 }
 
 /** Returns quota to a key, and from a deleted key to its funder. */
-async function giveBack(
-  trx: Kysely<Database>,
+async function returnToKey(
+  trx: Db,
   tokenId: number,
-  { back, unposted }: Rest,
+  { returned, unposted }: Rest,
   now: number,
 ): Promise<void> {
-  const move = moveQuota(trx, tokenId, { remain: back, leased: -back - unposted });
+  const move = moveQuota(trx, tokenId, { remain: returned, leased: -returned - unposted });
   const { rows } = await execute(trx, move.returning(['deleted_at', 'funder_id']), { prepared: true });
   const [token] = rows;
   if (token !== undefined && token.deleted_at !== null && token.funder_id !== null)
@@ -213,11 +182,7 @@ async function giveBack(
 }
 
 /** Changes the balance and the leased quota of a key. */
-function moveQuota(
-  trx: Kysely<Database>,
-  tokenId: number,
-  { remain, leased }: { remain: number; leased: number },
-) {
+function moveQuota(trx: Db, tokenId: number, { remain, leased }: { remain: number; leased: number }) {
   return trx
     .updateTable('tokens')
     .set((row) => ({
@@ -228,7 +193,7 @@ function moveQuota(
 }
 
 /** Locks a lease with an update that changes nothing, so that it stays as it is read. */
-async function lockLease(trx: Kysely<Database>, id: string) {
+async function lockLease(trx: Db, id: string) {
   const lock = trx
     .updateTable('quota_leases')
     .set((row) => ({ remaining: row.ref('remaining') }))
@@ -237,7 +202,7 @@ async function lockLease(trx: Kysely<Database>, id: string) {
   return (await execute(trx, lock, { prepared: true })).rows[0];
 }
 
-async function lockToken(trx: Kysely<Database>, id: number) {
+async function lockToken(trx: Db, id: number) {
   const now = databaseClock(trx);
   // A clock that was set back must not extend the time.
   const exact = sql<number>`case when exact_until > ${now} and exact_until <= ${now} + ${sql.lit(exactMs)}
@@ -251,7 +216,7 @@ async function lockToken(trx: Kysely<Database>, id: number) {
 }
 
 /** Epoch milliseconds by the clock that all gateways share. */
-function databaseClock(db: Kysely<Database>): RawBuilder<number> {
+function databaseClock(db: Db): RawBuilder<number> {
   return isPostgres(db)
     ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
     : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;

@@ -1,32 +1,31 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { StoreUnavailable } from '../availability.ts';
 import { isLockTimeout } from '../lock-timeout.ts';
 import { dayMs, dayOf, otherDays, partitionOf } from '../log-days.ts';
 import { addToFigures } from '../log-figures.ts';
 import { bucketSize } from '../queries/log-counts.ts';
 import { readLogDays } from '../queries/log-days.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
-import type { Command } from './command.ts';
 
-/** `elsewhere`: another gateway is doing it; `busy`: a long query reads the log. In both cases the caller can retry later. */
-export type Postponed = 'elsewhere' | 'busy';
+/** The caller can retry later. `elsewhere`: another gateway does it now; `busy`: a long query reads the log. */
+type Postponed = 'elsewhere' | 'busy';
 
-/** Longest wait of writers for a change of the partitions, in milliseconds. */
+/** How long a change of the partitions can block writers, in milliseconds. */
 const lockTimeoutMs = 500;
-/** Largest number of entries that are moved into a new partition, since all writers wait meanwhile. */
+/** Largest number of entries that are moved into a new partition, which blocks all writers. */
 const maxMoved = 10_000;
 
 /** Adds the missing partitions of a range of days, both ends included. Returns how many it added. SQLite has no partitions. */
-export const addLogDays: Command<{ first: number; last: number }, number | Postponed> = async (
-  trx,
-  { first, last },
-) => {
+export async function addLogDays(
+  trx: Db,
+  { first, last }: { first: number; last: number },
+): Promise<number | Postponed> {
   if (!isPostgres(trx)) return 0;
   if (!(await lockPartitions(trx))) return 'elsewhere';
-  const there = new Set(await readLogDays(trx));
+  const existing = new Set(await readLogDays(trx));
   const missing = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter(
-    (day) => !there.has(day),
+    (day) => !existing.has(day),
   );
   if (missing.length === 0) return 0;
   if (!(await acquired(trx, sql`lock table only request_log in share update exclusive mode`))) return 'busy';
@@ -34,27 +33,25 @@ export const addLogDays: Command<{ first: number; last: number }, number | Postp
   let added = 0;
   for (const day of missing) if (await addDay(trx, day)) added += 1;
   return added;
-};
+}
 
 /** Adds the partition of a day. False when too many entries of the day are in the default partition, where they remain. */
-async function addDay(trx: Kysely<Database>, day: number): Promise<boolean> {
+async function addDay(trx: Db, day: number): Promise<boolean> {
   const [other, partition] = [sql.table(otherDays), sql.table(partitionOf(day))];
   const { rows } = await sql<{ entries: number }>`
-    select count(*) as entries from (select 1 from ${other} where day = ${day} limit ${maxMoved + 1}) as e`.execute(
-    trx,
-  );
+    select count(*) as entries
+    from (select 1 from ${other} where day = ${day} limit ${maxMoved + 1}) as e`.execute(trx);
   const { entries = 0 } = rows[0] ?? {};
   if (entries > maxMoved) return false;
   const begin = (day * dayMs) / 1000;
   await sql`
     create table ${partition} (like ${other} including defaults including indexes including storage,
-      check (created_at >= ${sql.lit(begin)} and created_at < ${sql.lit(begin + dayMs / 1000)}))`.execute(
-    trx,
-  );
+      check (created_at >= ${sql.lit(begin)}
+        and created_at < ${sql.lit(begin + dayMs / 1000)}))`.execute(trx);
   if (entries > 0) {
-    await sql`create temporary table moved on commit drop as select * from ${other} where day = ${day}`.execute(
-      trx,
-    );
+    await sql`
+      create temporary table moved on commit drop as
+      select * from ${other} where day = ${day}`.execute(trx);
     await sql`delete from ${other} where day = ${day}`.execute(trx);
   }
   const bounds = sql`from (${sql.lit(day)}) to (${sql.lit(day + 1)})`;
@@ -71,13 +68,13 @@ const lockAttempts = 10;
 const pauseSeconds = 0.2;
 
 /**
- * Drops the partition of a day that is past the retention time. Returns how many calls it had. In the same transaction it adds
- * their charges to the sums by key and by hour, and subtracts them from the counts of the log.
+ * Drops the partition of a day after the retention time, in one transaction with its sums by key and by hour and the counts of the
+ * log. Returns how many entries it had.
  */
-export const dropLogDay: Command<{ day: number; closedBefore: number }, number | Postponed> = async (
-  trx,
-  { day, closedBefore },
-) => {
+export async function dropLogDay(
+  trx: Db,
+  { day, closedBefore }: { day: number; closedBefore: number },
+): Promise<number | Postponed> {
   if (!isPostgres(trx)) return 0;
   if (day >= dayOf(closedBefore)) throw new RangeError(`day ${day} is within the retention time`);
   if (!(await lockPartitions(trx))) return 'elsewhere';
@@ -94,12 +91,12 @@ export const dropLogDay: Command<{ day: number; closedBefore: number }, number |
     on conflict (token_id) do update
     set charged = swept_totals.charged + excluded.charged, spent = swept_totals.spent + excluded.spent,
       debt = swept_totals.debt + excluded.debt`.execute(trx);
-  // The counts of the newest buckets are lowered last, under the lock of the log, since writers may be counting in the same rows.
+  // The counts of the newest buckets follow under the lock of the log, since writers change the same rows.
   const { rows: newest } = await sql<{ bucket: number }>`
     select coalesce(max(id), 0) / ${sql.lit(bucketSize)} as bucket from request_log`.execute(trx);
   const live = ((newest[0]?.bucket ?? 0) - 1) * bucketSize;
   await lowerCounts(trx, name, 0, live);
-  // Late, since it blocks the roll-up.
+  // Late, since this lock blocks the roll-up.
   const { rolled_to: mark } = await trx
     .selectFrom('log_figures_mark')
     .select('rolled_to')
@@ -111,27 +108,26 @@ export const dropLogDay: Command<{ day: number; closedBefore: number }, number |
   await sql`alter table request_log detach partition ${partition}`.execute(trx);
   await sql`drop table ${partition}`.execute(trx);
   return rows[0]?.calls ?? 0;
-};
+}
 
 /** Subtracts the entries of a partition in a range of ids from the counts. */
-async function lowerCounts(trx: Kysely<Database>, name: string, from: number, below: number): Promise<void> {
+async function lowerCounts(trx: Db, name: string, from: number, below: number): Promise<void> {
   await sql`
     update log_counts c set entries = c.entries - p.entries
     from (
       select user_id, id / ${sql.lit(bucketSize)} as bucket, token_id, model_name, count(*) as entries
       from ${sql.table(name)} where id >= ${from} and id < ${below} group by 1, 2, 3, 4
     ) p
-    where c.user_id = p.user_id and c.bucket = p.bucket and c.token_id = p.token_id and c.model_name = p.model_name`.execute(
-    trx,
-  );
+    where c.user_id = p.user_id and c.bucket = p.bucket and c.token_id = p.token_id
+      and c.model_name = p.model_name`.execute(trx);
   await sql`
     delete from log_counts
     where entries = 0 and bucket >= ${from / bucketSize} and bucket < ${below / bucketSize}`.execute(trx);
 }
 
 /** Locks the log against all use. @throws StoreUnavailable when it remains in use */
-async function lockLog(trx: Kysely<Database>): Promise<void> {
-  for (let left = lockAttempts; left > 0; left -= 1) {
+async function lockLog(trx: Db): Promise<void> {
+  for (let attempt = 1; attempt <= lockAttempts; attempt += 1) {
     if (await acquired(trx, sql`lock table only request_log in access exclusive mode`)) return;
     await sql`select pg_sleep(${pauseSeconds})`.execute(trx);
   }
@@ -139,7 +135,7 @@ async function lockLog(trx: Kysely<Database>): Promise<void> {
 }
 
 /** Acquires a lock. False when that takes too long. */
-async function acquired(trx: Kysely<Database>, lock: RawBuilder<unknown>): Promise<boolean> {
+async function acquired(trx: Db, lock: RawBuilder<unknown>): Promise<boolean> {
   await sql`savepoint unlocked`.execute(trx);
   try {
     await lock.execute(trx);
@@ -152,11 +148,10 @@ async function acquired(trx: Kysely<Database>, lock: RawBuilder<unknown>): Promi
 }
 
 /** Locks the set of partitions until the end of the transaction. False when another gateway has the lock. */
-async function lockPartitions(trx: Kysely<Database>): Promise<boolean> {
+async function lockPartitions(trx: Db): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtext('request_log days'), hashtext(current_schema())) as locked`.execute(
-    trx,
-  );
+    select pg_try_advisory_xact_lock(hashtext('request_log days'),
+      hashtext(current_schema())) as locked`.execute(trx);
   if (rows[0]?.locked !== true) return false;
   await sql.raw(`set local lock_timeout = ${lockTimeoutMs}`).execute(trx);
   return true;

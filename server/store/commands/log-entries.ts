@@ -1,10 +1,10 @@
-import { type Kysely, sql } from 'kysely';
-import { onDays } from '../log-days.ts';
-import { type ColumnType, rowsOf } from '../rows.ts';
-import type { Database, FinalState } from '../schema.ts';
-import { execute, isPostgres, type SqlValue } from '../statement.ts';
+import { sql } from 'kysely';
+import { onDaysOf } from '../log-days.ts';
+import { rowsOf } from '../rows.ts';
+import type { Db, FinalState } from '../schema.ts';
+import { execute, isPostgres } from '../statement.ts';
 
-/** The part of a log entry that the caller knows. Key, model and quota come from the reservation. */
+/** The part of a log entry that the reservation does not have. */
 export interface LogEntry {
   operation: string;
   channel: string;
@@ -19,7 +19,7 @@ export interface LogEntry {
   evidence: Evidence;
 }
 
-/** Explains a charge afterwards. Only operators see it, except the task id. */
+/** Explains a charge. Only operators see it, except the task id. */
 export interface Evidence {
   /** Quota per unit, before the group's ratio. */
   unitPrice: number;
@@ -36,7 +36,7 @@ export interface Evidence {
 }
 
 /** The record of a finished call or task. */
-export interface WholeEntry {
+interface NewEntry {
   requestId: string;
   userId: number;
   tokenId: number;
@@ -55,62 +55,26 @@ export interface WholeEntry {
   now: number;
 }
 
-const columns = {
-  request_id: 'text',
-  user_id: 'bigint',
-  token_id: 'bigint',
-  model_name: 'text',
-  operation: 'text',
-  channel: 'text',
-  status: 'integer',
-  error_code: 'text',
-  unit: 'text',
-  units: 'double precision',
-  prompt_tokens: 'bigint',
-  completion_tokens: 'bigint',
-  quota: 'bigint',
-  duration_ms: 'bigint',
-  created_at: 'bigint',
-  reserved: 'bigint',
-  unlimited: 'integer',
-  unit_price: 'double precision',
-  group_ratio: 'double precision',
-  group_name: 'text',
-  config_revision: 'text',
-  task_id: 'text',
-  upstream_id: 'text',
-  state: 'text',
-  debt: 'bigint',
-} as const satisfies Record<string, ColumnType>;
-
-const columnList = sql.raw(Object.keys(columns).join(', '));
-const tokenName = sql`coalesce((select name from tokens where id = token_id), '')`;
-
-/** The part of a cost that a key paid, of an entry that first recorded the whole cost as paid. */
-export interface ShortEntry extends Record<string, SqlValue> {
-  request_id: string;
-  quota: number;
-  debt: number;
-}
+/** The charge and the debt of an entry whose key could not pay the complete cost. */
+type Correction = { request_id: string; quota: number; debt: number };
 
 /**
- * Corrects entries that this transaction wrote, once the balances are known. An entry is written before its key's row is locked,
- * since every writer locks the counts of the log first.
+ * Corrects entries that this transaction wrote at some times, in epoch milliseconds. An entry is written before the balance of its key
+ * is known, since every transaction locks the counts of the log before keys.
  */
 export async function correctEntries(
-  trx: Kysely<Database>,
-  entries: readonly ShortEntry[],
-  { first, last }: { first: number; last: number },
+  trx: Db,
+  entries: readonly Correction[],
+  times: readonly number[],
 ): Promise<void> {
   if (entries.length === 0) return;
-  const short = rowsOf(trx, { request_id: 'text', quota: 'bigint', debt: 'bigint' }, entries);
   await sql`
-    update request_log set quota = e.quota, debt = e.debt from ${short} as e
-    where request_log.request_id = e.request_id and ${onDays(trx, first, last)}`.execute(trx);
+    update request_log set quota = e.quota, debt = e.debt from ${rowsOf(trx, entries)} as e
+    where request_log.request_id = e.request_id and ${onDaysOf(trx, times)}`.execute(trx);
 }
 
 /** Writes entries of the log, on PostgreSQL into the partitions of their days. */
-export async function writeEntries(trx: Kysely<Database>, entries: readonly WholeEntry[]): Promise<void> {
+export async function writeEntries(trx: Db, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const rows = entries.map(({ log, ...entry }) => ({
     request_id: entry.requestId,
@@ -139,9 +103,11 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
     state: log.evidence.state,
     debt: entry.debt,
   }));
-  const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
+  const columns = sql.raw(Object.keys(rows[0] ?? {}).join(', '));
+  const [day, dayOfEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
   const insert = sql`
-    insert into request_log (${columnList}, token_name${day})
-    select ${columnList}, ${tokenName}${ofEntry} from ${rowsOf(trx, columns, rows)} as e`;
+    insert into request_log (${columns}, token_name${day})
+    select ${columns}, coalesce((select name from tokens where id = token_id), '')${dayOfEntry}
+    from ${rowsOf(trx, rows)} as e`;
   await execute(trx, insert, { prepared: true, pipelined: true });
 }

@@ -1,144 +1,118 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import { type CamelCased, snakeCased } from '../columns.ts';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
-import { type ColumnType, lockedRowsOf, rowsOf } from '../rows.ts';
-import type { Database, TaskFormat } from '../schema.ts';
+import { lockedRowsOf, rowsOf } from '../rows.ts';
+import type { Db, NewTaskColumns } from '../schema.ts';
 import { execute } from '../statement.ts';
-import type { Command } from './command.ts';
 import { reserve } from './ledger.ts';
 
-export interface NewTask {
-  id: string;
-  requestId: string;
-  userId: number;
-  tokenId: number;
-  operation: string;
-  format: TaskFormat;
-  driver: string;
-  model: string;
-  unit: string;
-  channel: string;
-  /** JSON object. */
-  facts: string;
-  serviceTier: string | null;
-  expectedUnits: number;
-  /** Quota per unit, before the group's ratio. */
-  unitPrice: number;
-  groupRatio: number;
+export interface NewTask extends Omit<CamelCased<NewTaskColumns>, 'groupName' | 'createdAt' | 'traceparent'> {
   /** The group whose ratio applied. */
   group: string;
-  configRevision: string;
-  /** Quota to hold. */
+  /** Quota to reserve. */
   amount: number;
-  callbackUrl: string | null;
-  idempotencyKey: string | null;
-  fingerprint: string | null;
-  /** Default: nobody follows it. */
+  /** Default: not traced. */
   traceparent?: string | null;
-  askedAt: number | null;
-  deadlineAt: number;
-  pollInterval: number;
+  /** The gateway that claims it, until `leaseUntil`. */
   leaseOwner: string;
   leaseUntil: number;
   now: number;
 }
 
-export type NewTaskResult =
-  | { outcome: 'created' | 'replayed'; task: TaskRecord }
-  | { outcome: 'insufficient_quota' | 'other_request' | 'duplicate' | 'key_revoked' };
+/** An earlier task with the same idempotency key. `other_request`: its request was another one. */
+type EarlierTask = { outcome: 'replayed'; task: TaskRecord } | { outcome: 'other_request' };
 
-/** What is answered to one that asks for something again. */
-type Repeated = { outcome: 'replayed'; task: TaskRecord } | { outcome: 'other_request' };
+export type NewTaskResult =
+  | EarlierTask
+  | { outcome: 'created'; task: TaskRecord }
+  | { outcome: 'insufficient_quota' | 'duplicate' | 'key_revoked' };
 
 /**
- * Makes a task and its reservation out of the key's balance, or nothing of either. `replayed` is the user's earlier task of the
- * same idempotency key, `other_request` says that the earlier one was another request. `duplicate`: the request id was used
- * before, or an earlier task of the same key was in the way and is gone by now.
+ * Inserts a task and its reservation from the key's balance, or neither. `duplicate`: the request id exists already, or the idempotency
+ * key was in use and its task has been deleted since.
  */
-export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => {
+export async function createTask(trx: Db, task: NewTask): Promise<NewTaskResult> {
   const earlier = (await findEarlier(trx, [task])).get(task.id);
   if (earlier !== undefined) return earlier;
-  const made = (await insertTasks(trx, [task])).get(task.id);
-  // Another process made one of the same key at the same moment.
-  if (made === undefined)
+  const inserted = (await insertTasks(trx, [task])).get(task.id);
+  // Another transaction inserted one with the same key.
+  if (inserted === undefined)
     return (await findEarlier(trx, [task])).get(task.id) ?? { outcome: 'duplicate' as const };
   const { requestId, tokenId, userId, model, unit, amount, now } = task;
-  // Last, since the key's balance is the row that other processes wait for.
+  // Last, since other processes wait for the key's row.
   const reservation = { requestId, tokenId, userId, model, unit, amount, now };
-  const held = await reserve(trx, { ...reservation, kind: 'task', gateway: null });
-  if (held === 'reserved') return { outcome: 'created', task: made };
+  const outcome = await reserve(trx, { ...reservation, kind: 'task', gateway: null });
+  if (outcome === 'reserved') return { outcome: 'created', task: inserted };
   await deleteTasks(trx, [task.id]);
-  return { outcome: held };
-};
+  return { outcome };
+}
 
 export interface LeasedTask extends NewTask {
   /** The lease that has its quota. */
   lease: string;
 }
 
-/** `no_lease`: the lease is not there any more, or its key is not usable. Nothing is made then. */
+/** `no_lease`: the lease does not exist any more, or its key cannot be used. Nothing is inserted. */
 export type LeasedTaskResult =
-  | Repeated
+  | EarlierTask
   | { outcome: 'created'; task: TaskRecord }
   | { outcome: 'duplicate' }
   | { outcome: 'no_lease' };
 
 /**
- * Makes tasks whose quota their gateway has leased, each with its reservation, or nothing of either. From then on they are as any
- * other: the lease may go wherever it will. The keys' rows are read, and not waited for.
+ * Inserts tasks whose quota their gateway has leased, each with its reservation, or neither. It reads the rows of the keys and does not
+ * wait for them. The tasks do not depend on the leases afterwards.
  */
-export const createLeasedTasks: Command<readonly LeasedTask[], LeasedTaskResult[]> = async (trx, tasks) => {
+export async function createLeasedTasks(trx: Db, tasks: readonly LeasedTask[]): Promise<LeasedTaskResult[]> {
   const results = new Map<string, LeasedTaskResult>(await findEarlier(trx, tasks));
   const fresh = tasks.filter(({ id }) => !results.has(id));
-  const lowered = await lowerLeases(trx, fresh);
-  const covered = fresh.filter(({ lease }) => lowered.has(lease));
-  const made = await insertTasks(trx, covered);
-  const held = await openReservations(
+  const leases = await takeFromLeases(trx, fresh);
+  const covered = fresh.filter(({ lease }) => leases.has(lease));
+  const inserted = await insertTasks(trx, covered);
+  const reserved = await openReservations(
     trx,
-    covered.filter(({ id }) => made.has(id)),
+    covered.filter(({ id }) => inserted.has(id)),
   );
   for (const { id, requestId } of covered) {
-    const task = made.get(id);
-    if (task !== undefined && held.has(requestId)) results.set(id, { outcome: 'created', task });
+    const task = inserted.get(id);
+    if (task !== undefined && reserved.has(requestId)) results.set(id, { outcome: 'created', task });
   }
-  const unmade = covered.filter(({ id }) => !results.has(id));
-  if (unmade.length > 0) await undo(trx, unmade, made, results);
+  const failed = covered.filter(({ id }) => !results.has(id));
+  if (failed.length > 0) await undo(trx, failed, inserted, results);
   return tasks.map(({ id }) => results.get(id) ?? { outcome: 'no_lease' });
-};
-
-/** What has an idempotency key or a request id that was taken in the meantime, or within the batch. */
-async function undo(
-  trx: Kysely<Database>,
-  unmade: readonly LeasedTask[],
-  made: ReadonlyMap<string, TaskRecord>,
-  results: Map<string, LeasedTaskResult>,
-): Promise<void> {
-  const rows = unmade.filter(({ id }) => made.has(id));
-  if (rows.length > 0)
-    await deleteTasks(
-      trx,
-      rows.map(({ id }) => id),
-    );
-  await raiseLeases(trx, unmade);
-  const earlier = await findEarlier(trx, unmade);
-  for (const { id } of unmade) results.set(id, earlier.get(id) ?? { outcome: 'duplicate' });
 }
 
-const repeatColumns = { new_id: 'text', asker: 'bigint', shape: 'text', repeat_key: 'text' } as const;
+/** Undoes tasks whose idempotency key or request id another transaction, or another task of the batch, has inserted. */
+async function undo(
+  trx: Db,
+  failed: readonly LeasedTask[],
+  inserted: ReadonlyMap<string, TaskRecord>,
+  results: Map<string, LeasedTaskResult>,
+): Promise<void> {
+  const ids = failed.flatMap(({ id }) => (inserted.has(id) ? id : []));
+  if (ids.length > 0) await deleteTasks(trx, ids);
+  await sql`
+    update quota_leases set remaining = quota_leases.remaining + s.amount,
+      unposted = quota_leases.unposted - s.amount
+    from ${rowsOf(trx, sumByLease(failed))} as s where quota_leases.id = s.lease`.execute(trx);
+  const earlier = await findEarlier(trx, failed);
+  for (const { id } of failed) results.set(id, earlier.get(id) ?? { outcome: 'duplicate' });
+}
 
-/** For those that repeat what their user has asked for under the same key before: what is to be answered, by their id. */
-async function findEarlier(trx: Kysely<Database>, tasks: readonly NewTask[]): Promise<Map<string, Repeated>> {
+/** Finds the earlier tasks of the same user, format and idempotency key, by the id of the new task. */
+async function findEarlier(trx: Db, tasks: readonly NewTask[]): Promise<Map<string, EarlierTask>> {
   const keyed = tasks.flatMap(({ id, userId, format, idempotencyKey: key }) =>
-    key === null ? [] : [{ new_id: id, asker: userId, shape: format, repeat_key: key }],
+    key === null ? [] : [{ new_id: id, new_user: userId, new_format: format, new_key: key }],
   );
-  const found = new Map<string, Repeated>();
+  const found = new Map<string, EarlierTask>();
   if (keyed.length === 0) return found;
   const rows = await trx
     .selectFrom('tasks')
-    .innerJoin(rowsOf(trx, repeatColumns, keyed).as('r'), (join) =>
+    .innerJoin(rowsOf(trx, keyed).as('r'), (join) =>
       join
-        .onRef('user_id', '=', 'r.asker')
-        .onRef('format', '=', 'r.shape')
-        .onRef('idempotency_key', '=', 'r.repeat_key'),
+        .onRef('user_id', '=', 'r.new_user')
+        .onRef('format', '=', 'r.new_format')
+        .onRef('idempotency_key', '=', 'r.new_key'),
     )
     .select([...taskColumns, 'fingerprint', 'r.new_id'])
     .execute();
@@ -150,160 +124,68 @@ async function findEarlier(trx: Kysely<Database>, tasks: readonly NewTask[]): Pr
   return found;
 }
 
-/** Takes what some tasks are to hold out of their leases. Gives the leases that are there and whose key may be used. */
-async function lowerLeases(trx: Kysely<Database>, tasks: readonly LeasedTask[]): Promise<Set<string>> {
+/** Takes the quota of tasks out of their leases. Returns the leases that exist and whose key can be used. */
+async function takeFromLeases(trx: Db, tasks: readonly LeasedTask[]): Promise<Set<string>> {
   if (tasks.length === 0) return new Set();
-  const lower = sql<{ id: string }>`
+  const update = sql<{ id: string }>`
     update quota_leases set remaining = quota_leases.remaining - s.amount,
       unposted = quota_leases.unposted + s.amount
-    from ${lockedRowsOf(trx, 'quota_leases', leaseColumns, sumByLease(tasks))} as s, tokens
-    where quota_leases.id = s.id and tokens.id = quota_leases.token_id
+    from ${lockedRowsOf(trx, 'quota_leases', sumByLease(tasks))} as s, tokens
+    where quota_leases.id = s.lease and tokens.id = quota_leases.token_id
       and tokens.deleted_at is null and tokens.status = 1
     returning quota_leases.id`;
-  const { rows } = await execute(trx, lower, { prepared: true });
+  const { rows } = await execute(trx, update, { prepared: true });
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Puts back what was taken out of leases in the same transaction. */
-async function raiseLeases(trx: Kysely<Database>, tasks: readonly LeasedTask[]): Promise<void> {
-  await sql`
-    update quota_leases set remaining = quota_leases.remaining + s.amount,
-      unposted = quota_leases.unposted - s.amount
-    from ${rowsOf(trx, leaseColumns, sumByLease(tasks))} as s where quota_leases.id = s.id`.execute(trx);
-}
-
-const leaseColumns = { id: 'text', amount: 'bigint' } as const;
-
-function sumByLease(tasks: readonly LeasedTask[]): { id: string; amount: number }[] {
+function sumByLease(tasks: readonly LeasedTask[]): { lease: string; amount: number }[] {
   const sums = new Map<string, number>();
   for (const { lease, amount } of tasks) sums.set(lease, (sums.get(lease) ?? 0) + amount);
-  return [...sums].map(([id, amount]) => ({ id, amount }));
+  return [...sums].map(([lease, amount]) => ({ lease, amount }));
 }
 
-const givenColumns = {
-  id: 'text',
-  request_id: 'text',
-  user_id: 'bigint',
-  token_id: 'bigint',
-  operation: 'text',
-  format: 'text',
-  driver: 'text',
-  model: 'text',
-  unit: 'text',
-  channel: 'text',
-  facts: 'text',
-  service_tier: 'text',
-  expected_units: 'double precision',
-  unit_price: 'double precision',
-  group_ratio: 'double precision',
-  group_name: 'text',
-  config_revision: 'text',
-  callback_url: 'text',
-  idempotency_key: 'text',
-  fingerprint: 'text',
-  created_at: 'bigint',
-  traceparent: 'text',
-  asked_at: 'bigint',
-  deadline_at: 'bigint',
-  next_poll_at: 'bigint',
-  poll_interval: 'integer',
-  lease_owner: 'text',
-} as const satisfies Record<string, ColumnType>;
-
-const given = Object.keys(givenColumns).join(', ');
-
-/** Gives those that were made, by their id: not those whose request id or idempotency key is taken. */
+/** Inserts tasks whose request id and idempotency key do not exist yet, and returns these by their ids. */
 async function insertTasks(
-  trx: Kysely<Database>,
-  tasks: readonly NewTask[],
+  trx: Db,
+  tasks: readonly (NewTask & { lease?: string })[],
 ): Promise<Map<string, TaskRecord>> {
   if (tasks.length === 0) return new Map();
-  const rows = tasks.map((task) => ({
-    id: task.id,
-    request_id: task.requestId,
-    user_id: task.userId,
-    token_id: task.tokenId,
-    operation: task.operation,
-    format: task.format,
-    driver: task.driver,
-    model: task.model,
-    unit: task.unit,
-    channel: task.channel,
-    facts: task.facts,
-    service_tier: task.serviceTier,
-    expected_units: task.expectedUnits,
-    unit_price: task.unitPrice,
-    group_ratio: task.groupRatio,
-    group_name: task.group,
-    config_revision: task.configRevision,
-    callback_url: task.callbackUrl,
-    idempotency_key: task.idempotencyKey,
-    fingerprint: task.fingerprint,
-    created_at: task.now,
-    traceparent: task.traceparent ?? null,
-    asked_at: task.askedAt,
-    deadline_at: task.deadlineAt,
-    next_poll_at: task.leaseUntil,
-    poll_interval: task.pollInterval,
-    lease_owner: task.leaseOwner,
-  }));
-  // In one order, so that two batches with the same idempotency keys do not wait for each other in a circle.
+  const rows = tasks.map(({ amount: _, lease: __, group, leaseUntil, now, traceparent = null, ...task }) =>
+    snakeCased({ ...task, groupName: group, traceparent, nextPollAt: leaseUntil, createdAt: now }),
+  );
+  // In the order of keys, so that two transactions with the same keys do not deadlock.
   rows.sort((left, right) => compare(left.idempotency_key ?? '', right.idempotency_key ?? ''));
+  const columns = Object.keys(rows[0] ?? {}) as (keyof (typeof rows)[number])[];
+  const values = sql.raw(columns.join(', '));
   const insert = trx
     .insertInto('tasks')
-    .columns(taskTargets)
+    .columns([...columns, 'updated_at', 'state', 'progress', 'failures', 'attempt'])
     .expression(
-      sql`select ${sql.raw(given)}, created_at, 'queued', 0, 0, 1 from ${rowsOf(trx, givenColumns, rows)} as r where true`,
+      sql`select ${values}, created_at, 'queued', 0, 0, 1 from ${rowsOf(trx, rows)} as r where true`,
     )
     .onConflict((conflict) => conflict.doNothing())
     .returning(taskColumns);
-  const { rows: made } = await execute(trx, insert, { prepared: true });
-  return new Map(made.map((row) => [row.id, taskRecord(row)]));
+  const { rows: inserted } = await execute(trx, insert, { prepared: true });
+  return new Map(inserted.map((row) => [row.id, taskRecord(row)]));
 }
-
-const taskTargets = [
-  ...(Object.keys(givenColumns) as (keyof typeof givenColumns)[]),
-  'updated_at',
-  'state',
-  'progress',
-  'failures',
-  'attempt',
-] as const;
 
 const compare = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0);
 
-const reservationColumns = {
-  request_id: 'text',
-  token_id: 'bigint',
-  user_id: 'bigint',
-  model: 'text',
-  unit: 'text',
-  reserved: 'bigint',
-  opened_at: 'bigint',
-} as const satisfies Record<string, ColumnType>;
-
-const reservation = sql.raw(Object.keys(reservationColumns).join(', '));
-
-/** Gives the request ids that were not used before. */
-async function openReservations(trx: Kysely<Database>, tasks: readonly NewTask[]): Promise<Set<string>> {
+/** Opens reservations, and returns the request ids that did not exist yet. */
+async function openReservations(trx: Db, tasks: readonly NewTask[]): Promise<Set<string>> {
   if (tasks.length === 0) return new Set();
-  const opened = tasks.map(({ requestId, tokenId, userId, model, unit, amount, now }) => ({
-    request_id: requestId,
-    token_id: tokenId,
-    user_id: userId,
-    model,
-    unit,
-    reserved: amount,
-    opened_at: now,
-  }));
+  const rows = tasks.map(({ requestId, tokenId, userId, model, unit, amount, now }) =>
+    snakeCased({ requestId, tokenId, userId, model, unit, reserved: amount, openedAt: now }),
+  );
+  const columns = sql.raw(Object.keys(rows[0] ?? {}).join(', '));
   const insert = sql<{ request_id: string }>`
-    insert into ledger (${reservation}, unlimited, state, kind)
-    select ${reservation}, 0, 'open', 'task' from ${rowsOf(trx, reservationColumns, opened)} as r where true
+    insert into ledger (${columns}, unlimited, state, kind)
+    select ${columns}, 0, 'open', 'task' from ${rowsOf(trx, rows)} as r where true
     on conflict (request_id) do nothing returning request_id`;
-  const { rows } = await execute(trx, insert, { prepared: true });
-  return new Set(rows.map(({ request_id: id }) => id));
+  const { rows: opened } = await execute(trx, insert, { prepared: true });
+  return new Set(opened.map(({ request_id: id }) => id));
 }
 
-async function deleteTasks(trx: Kysely<Database>, ids: readonly string[]): Promise<void> {
+async function deleteTasks(trx: Db, ids: readonly string[]): Promise<void> {
   await trx.deleteFrom('tasks').where('id', 'in', ids).execute();
 }

@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Kysely } from 'kysely';
-import type { ChangeCause, Database } from '../schema.ts';
+import type { ChangeCause, Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
-import type { Command } from './command.ts';
 
-/** Numbers by name: prices by model id or pattern, or ratios by group. */
+/** Prices by model id or pattern, or ratios by group. */
 type Figures = Readonly<Record<string, number>>;
 
 /** Prices that a gateway loads at a start or a reload. */
@@ -25,10 +23,10 @@ export interface LoadedPrices {
 const rowId = 1;
 
 /**
- * Records prices that differ from those loaded last, by whichever gateway, as one entry of `changes` with the former and the
- * new value of each name. The first prices of a database are the baseline and no change.
+ * Records prices that differ from those that any gateway loaded last, as one entry of `changes` with the old and the new values. The
+ * first prices of a database are no change.
  */
-export const recordPrices: Command<LoadedPrices, void> = async (trx, loaded) => {
+export async function recordPrices(trx: Db, loaded: LoadedPrices): Promise<void> {
   const { revision, prices, ratios, cause, request, now } = loaded;
   if (request !== undefined) await recordChange(trx, request);
   const row = { revision, prices: JSON.stringify(prices), ratios: JSON.stringify(ratios), loaded_at: now };
@@ -55,10 +53,10 @@ export const recordPrices: Command<LoadedPrices, void> = async (trx, loaded) => 
     details: { ...changed, revision: { from: last.revision, to: revision } },
     now,
   });
-};
+}
 
 /** Locks the row, so that gateways that load the same file at the same moment record it once. */
-function lockLoadedPrices(trx: Kysely<Database>) {
+function lockLoadedPrices(trx: Db) {
   return trx
     .selectFrom('loaded_prices')
     .select(['revision', 'prices', 'ratios'])
@@ -67,7 +65,7 @@ function lockLoadedPrices(trx: Kysely<Database>) {
     .executeTakeFirstOrThrow();
 }
 
-/** Former and new value of each name whose value differs. Null: the name has none. */
+/** Old and new value of each name whose value differs. Null: the name has no value. */
 function changedFigures(
   from: Figures,
   to: Figures,

@@ -1,55 +1,54 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { type Charge, findCharge, findRefund } from '../queries/charges.ts';
-import { leftOf } from '../queries/leases.ts';
-import type { Database, RefundsTable } from '../schema.ts';
+import type { Db, RefundsTable } from '../schema.ts';
+import { balanceOf } from './balances.ts';
 import { type Intent, recordChange } from './changes.ts';
-import type { Command } from './command.ts';
 import { returnLeftover } from './revocation.ts';
 
 export interface NewRefund {
   /** Request id or task id. */
   id: string;
-  /** From 1 to what was charged; null: all of it. */
+  /** From 1 to the charge; null: the complete charge. */
   amount: number | null;
   reason: string;
-  /** The admin's own name for the request: another one of that name is the same. */
   idempotencyKey: string | null;
   change: Intent;
 }
 
-export interface Refund extends Selectable<RefundsTable> {
+type RefundRow = Selectable<RefundsTable>;
+
+interface Refund extends RefundRow {
   /** The key whose balance has the amount; null: the key that paid had no limit. */
   creditedTo: number | null;
-  /** What that key has left. */
+  /** Available quota of that key. */
   left: number | null;
 }
 
 export type RefundResult =
   | { outcome: 'refunded'; refund: Refund }
-  /** The log has no such entry. */
   | { outcome: 'not_found' }
-  /** There is a refund of this call already. */
-  | { outcome: 'refunded_before'; refund: Selectable<RefundsTable> }
-  /** The admin made another refund under that name. */
+  /** This call has a refund already. */
+  | { outcome: 'refunded_before'; refund: RefundRow }
+  /** The idempotency key belongs to another refund of the admin. */
   | { outcome: 'reused' }
   | { outcome: 'out_of_range'; charged: number };
 
 /**
- * Gives back quota that a settled call or task cost, once for each. The amount goes to the key that paid, or to its funder when the
- * key was deleted. A key without a limit only has its used quota corrected. The log entry stays as it is.
+ * Refunds the charge of a settled call or task, once for each. The key that paid gets the amount, or its funder if the key was deleted.
+ * For a key without a limit only the used quota is corrected. The log entry does not change.
  */
-export const refundCall: Command<NewRefund, RefundResult> = async (trx, order) => {
-  const repeated = await findRepeated(trx, order);
-  if (repeated !== undefined) return repeated;
+export async function refundCall(trx: Db, order: NewRefund): Promise<RefundResult> {
+  const earlier = await findRepeated(trx, order);
+  if (earlier !== undefined) return earlier;
   const charge = await findCharge(trx, order.id);
   if (charge === undefined) return { outcome: 'not_found' };
-  // The same request may have been committed since the first look.
+  // A concurrent request with the same idempotency key can have been committed meanwhile.
   if (charge.refund !== null)
     return (await findRepeated(trx, order)) ?? { outcome: 'refunded_before', refund: charge.refund };
   const amount = order.amount ?? charge.quota;
   if (amount < 1 || amount > charge.quota) return { outcome: 'out_of_range', charged: charge.quota };
   const inserted = await insertRefund(trx, charge, amount, order);
-  // Another admin was faster, or another refund of that name was.
+  // A concurrent request inserted a refund of this call, or with this idempotency key.
   if (inserted === undefined) return (await findRepeated(trx, order)) ?? refundedBefore(trx, charge);
   await credit(trx, inserted, order.change.now);
   const refund = await withBalance(trx, inserted);
@@ -57,11 +56,11 @@ export const refundCall: Command<NewRefund, RefundResult> = async (trx, order) =
   const details = { amount, charged, token_id, credited_to: refund.creditedTo, reason };
   await recordChange(trx, { ...order.change, subject: `request ${charge.request_id}`, details });
   return { outcome: 'refunded', refund };
-};
+}
 
-/** Returns what an earlier request under the same name came to. Undefined when there was none. */
+/** Returns the result of an earlier request with the same idempotency key. Undefined without one. */
 async function findRepeated(
-  trx: Kysely<Database>,
+  trx: Db,
   { id, amount, reason, idempotencyKey, change }: NewRefund,
 ): Promise<RefundResult | undefined> {
   if (idempotencyKey === null) return undefined;
@@ -78,73 +77,51 @@ async function findRepeated(
   return isSame ? { outcome: 'refunded', refund: await withBalance(trx, earlier) } : { outcome: 'reused' };
 }
 
-async function refundedBefore(trx: Kysely<Database>, { request_id: id }: Charge): Promise<RefundResult> {
+async function refundedBefore(trx: Db, { request_id: id }: Charge): Promise<RefundResult> {
   const refund = await findRefund(trx, id);
-  if (refund === undefined) throw new Error('the refund vanished that was in the way');
+  if (refund === undefined) throw new Error('the conflicting refund does not exist');
   return { outcome: 'refunded_before', refund };
 }
 
-/** Undefined when the request or the idempotency key has a refund. Waits for one that is being made. */
+/** Undefined when the request or the idempotency key has a refund. Waits for a transaction that inserts one. */
 function insertRefund(
-  trx: Kysely<Database>,
+  trx: Db,
   charge: Charge,
   amount: number,
   { reason, idempotencyKey, change }: NewRefund,
-): Promise<Selectable<RefundsTable> | undefined> {
+): Promise<RefundRow | undefined> {
   const { request_id, token_id, user_id, model_name, operation, channel, unit, unlimited } = charge;
+  const call = { request_id, token_id, user_id, model_name, operation, channel, unit, unlimited };
+  const { userId: given_by, now: created_at } = change;
   return trx
     .insertInto('refunds')
     .values({
-      request_id,
-      token_id,
-      user_id,
-      model_name,
-      operation,
-      channel,
-      unit,
+      ...call,
       charged: charge.quota,
       amount,
-      unlimited,
       reason,
-      given_by: change.userId,
+      given_by,
       idempotency_key: idempotencyKey,
-      created_at: change.now,
+      created_at,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst();
 }
 
-async function credit(
-  trx: Kysely<Database>,
-  { token_id: id, amount, unlimited }: Selectable<RefundsTable>,
-  now: number,
-): Promise<void> {
-  const token = await trx
-    .updateTable('tokens')
-    .set((row) => ({
-      used_quota: row('used_quota', '-', amount),
-      remain_quota: row('remain_quota', '+', unlimited === 1 ? 0 : amount),
-    }))
-    .where('id', '=', id)
-    .returning('deleted_at')
-    .executeTakeFirst();
-  if (token === undefined) throw new Error(`key ${id} is not there, which paid`);
+async function credit(trx: Db, { token_id: id, amount, unlimited }: RefundRow, now: number): Promise<void> {
+  const { rows } = await sql<{ deleted_at: number | null }>`
+    update tokens set used_quota = used_quota - ${amount}, remain_quota = remain_quota + ${unlimited === 1 ? 0 : amount}
+    where id = ${id} returning deleted_at`.execute(trx);
+  const [token] = rows;
+  if (token === undefined) throw new Error(`key ${id}, which paid, does not exist`);
   if (token.deleted_at !== null) await returnLeftover(trx, id, now);
 }
 
-async function withBalance(trx: Kysely<Database>, refund: Selectable<RefundsTable>): Promise<Refund> {
+async function withBalance(trx: Db, refund: RefundRow): Promise<Refund> {
   if (refund.unlimited === 1) return { ...refund, creditedTo: null, left: null };
   const payer = await balanceOf(trx, refund.token_id);
   const funder = payer?.deleted_at === null ? null : (payer?.funder_id ?? null);
   const credited = funder === null ? payer : await balanceOf(trx, funder);
   return { ...refund, creditedTo: funder ?? refund.token_id, left: credited?.left ?? 0 };
-}
-
-function balanceOf(trx: Kysely<Database>, id: number) {
-  return trx
-    .selectFrom('tokens')
-    .select([leftOf('tokens').as('left'), 'deleted_at', 'funder_id'])
-    .where('id', '=', id)
-    .executeTakeFirst();
 }

@@ -1,45 +1,36 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { otherDays } from '../log-days.ts';
 import { addToFigures } from '../log-figures.ts';
-import type { Database } from '../schema.ts';
-import { isPostgres } from '../statement.ts';
-import type { Command } from './command.ts';
+import type { Db, RequestLogTable } from '../schema.ts';
+import { countAffected, isPostgres } from '../statement.ts';
 
 /** A sweep deletes up to `limit` rows that were closed before a time. */
-export interface Sweep {
+interface Sweep {
   /** Epoch milliseconds. */
   closedBefore: number;
   limit: number;
 }
 
 /** Deletes reservations that were refunded since their gateway was lost. Returns how many. */
-export const sweepReservations: Command<Sweep, number> = async (trx, { closedBefore, limit }) => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('ledger')
-    .where('request_id', 'in', (db) =>
-      db
-        .selectFrom('ledger')
-        .select('request_id')
-        .where('closed_at', '<', closedBefore)
-        .orderBy('closed_at')
-        .limit(limit)
-        // Several gateways sweep at once, each its own part.
-        .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked()),
-    )
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-};
+export function sweepReservations(trx: Db, { closedBefore, limit }: Sweep): Promise<number> {
+  // Several gateways sweep at once, each its own part.
+  const locking = isPostgres(trx) ? sql`for update skip locked` : sql``;
+  const sweep = sql`
+    delete from ledger where request_id in (
+      select request_id from ledger where closed_at < ${closedBefore} order by closed_at limit ${limit} ${locking})`;
+  return countAffected(trx, sweep);
+}
 
-/** Entries that are read for each that can be deleted: ids are almost in the order of time. */
+/** Number of entries to read for each one to delete, since ids are almost in the order of time. */
 const readPerDeleted = 5;
 /** The default partition has entries of any time, but few. */
 const maxReadOfOtherDays = 1_000_000;
 
 /**
  * Deletes the oldest entries of the log and adds their charges to the sums by key and by hour. Returns how many. On PostgreSQL only
- * entries of the default partition: those of other days are dropped with their partition.
+ * entries of the default partition, since each other partition is dropped.
  */
-export const sweepLog: Command<Sweep, number> = async (trx, { closedBefore, limit }) => {
+export async function sweepLog(trx: Db, { closedBefore, limit }: Sweep): Promise<number> {
   const [log, maxRead] = isPostgres(trx)
     ? ([otherDays, maxReadOfOtherDays] as const)
     : (['request_log', limit * readPerDeleted] as const);
@@ -59,18 +50,12 @@ export const sweepLog: Command<Sweep, number> = async (trx, { closedBefore, limi
   await addUncounted(trx, entries, log);
   await sql`delete from ${table} where ${entries}`.execute(trx);
   return swept.length;
-};
-
-interface SweptEntry {
-  id: number;
-  token_id: number;
-  quota: number;
-  unlimited: 0 | 1;
-  debt: number;
 }
 
+type SweptEntry = { id: number } & Pick<RequestLogTable, 'token_id' | 'quota' | 'unlimited' | 'debt'>;
+
 /** Adds the charges of entries to the sums of their keys. */
-async function addSwept(trx: Kysely<Database>, entries: readonly SweptEntry[]): Promise<void> {
+async function addSwept(trx: Db, entries: readonly SweptEntry[]): Promise<void> {
   const totals = new Map<number, { charged: number; spent: number; debt: number }>();
   for (const { token_id: id, quota, unlimited, debt } of entries) {
     if (quota === 0 && debt === 0) continue;
@@ -83,26 +68,19 @@ async function addSwept(trx: Kysely<Database>, entries: readonly SweptEntry[]): 
   }
   // In the order of ids, so that two sweeps do not deadlock.
   for (const [tokenId, { charged, spent, debt }] of [...totals].sort(([left], [right]) => left - right)) {
-    await trx
-      .insertInto('swept_totals')
-      .values({ token_id: tokenId, charged, spent, debt })
-      .onConflict((conflict) =>
-        conflict.column('token_id').doUpdateSet(({ ref, eb }) => ({
-          charged: eb(ref('swept_totals.charged'), '+', charged),
-          spent: eb(ref('swept_totals.spent'), '+', spent),
-          debt: eb(ref('swept_totals.debt'), '+', debt),
-        })),
-      )
-      .execute();
+    await sql`
+      insert into swept_totals (token_id, charged, spent, debt) values (${tokenId}, ${charged}, ${spent}, ${debt})
+      on conflict (token_id) do update set charged = swept_totals.charged + excluded.charged,
+        spent = swept_totals.spent + excluded.spent, debt = swept_totals.debt + excluded.debt`.execute(trx);
   }
 }
 
 /** Adds entries that are about to be deleted to the sums by hour, unless the roll-up has added them. */
-async function addUncounted(trx: Kysely<Database>, entries: RawBuilder<SqlBool>, log: string): Promise<void> {
+async function addUncounted(trx: Db, entries: RawBuilder<SqlBool>, log: string): Promise<void> {
   const { rolled_to: mark } = await trx
     .selectFrom('log_figures_mark')
     .select('rolled_to')
-    // Keeps the roll-up from moving the mark over them until they are deleted.
+    // Blocks the roll-up until they are deleted.
     .$if(isPostgres(trx), (query) => query.forShare())
     .executeTakeFirstOrThrow();
   await addToFigures(trx, sql`id > ${mark} and ${entries}`, log);

@@ -1,101 +1,72 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { familyOf } from '../queries/lineage.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
+import { affectsRow } from '../statement.ts';
 import { grant } from './accounts.ts';
+import { lockToken } from './balances.ts';
 
 /**
- * Deletes a key with all keys that were created with it, directly or through others, and returns the quota that they have
- * left to the keys that it was taken from. Returns the ids of the deleted keys; none when the key does not exist.
+ * Deletes a key with its descendants, the keys that were created with it directly or through others. Their remaining quota returns to
+ * their funders. Returns the ids of the deleted keys; none when the key does not exist.
  */
-export async function removeFamily(trx: Kysely<Database>, id: number, now: number): Promise<number[]> {
+export async function removeFamily(trx: Db, id: number, now: number): Promise<number[]> {
   const removed: number[] = [];
   let live = await liveFamily(trx, id);
   if (!live.includes(id)) return [];
-  // A key can be created until its creator is marked, so the family is read again until nothing is left.
+  // A key can create others until it is deleted, so the family is read again until it is empty.
   while (live.length > 0) {
     for (const one of live) if (await markDeleted(trx, one, now)) removed.push(one);
     live = await liveFamily(trx, id);
   }
   if (!removed.includes(id)) return [];
-  // A key is younger than its creator, so that quota moves up the whole chain.
+  // A key is younger than its creator. The descending order returns quota up the complete chain.
   for (const one of removed.toSorted((left, right) => right - left)) await returnLeftover(trx, one, now);
   return removed;
 }
 
-/** The youngest first: all commands lock a key before the key that it was created with. */
-async function liveFamily(trx: Kysely<Database>, id: number): Promise<number[]> {
-  const rows = await trx
-    .selectFrom('tokens')
-    .select('id')
-    .where('deleted_at', 'is', null)
-    .where('id', 'in', familyOf(id))
-    .orderBy('id', 'desc')
-    .execute();
+/** Ids of a key and its descendants that are not deleted, the youngest first: a key is always locked before its creator. */
+async function liveFamily(trx: Db, id: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from tokens where deleted_at is null and id in ${familyOf(id)} order by id desc`.execute(trx);
   return rows.map((row) => row.id);
 }
 
-async function markDeleted(trx: Kysely<Database>, id: number, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('tokens')
-    .set((row) => ({ deleted_at: now, lease_epoch: row('lease_epoch', '+', 1) }))
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+function markDeleted(trx: Db, id: number, now: number): Promise<boolean> {
+  const update = sql`
+    update tokens set deleted_at = ${now}, lease_epoch = lease_epoch + 1 where id = ${id} and deleted_at is null`;
+  return affectsRow(trx, update);
 }
 
 /**
- * Makes the live keys that were created with a key children of that key's own creator. They may create keys only if it
- * may. Returns their ids.
+ * Moves the live children of a key to the key's own creator. They keep the right to create keys only if the key has it. Returns their
+ * ids.
  */
-export async function adoptChildren(trx: Kysely<Database>, id: number): Promise<number[]> {
-  const key = await trx
-    .selectFrom('tokens')
-    .select(['maker_id', 'create_keys'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (key === undefined) return [];
-  const moved = await trx
-    .updateTable('tokens')
-    .set({ maker_id: key.maker_id, ...(key.create_keys === 0 && { create_keys: 0 as const }) })
-    .where('maker_id', '=', id)
-    .where('deleted_at', 'is', null)
-    .returning('id')
-    .execute();
-  return moved.map((row) => row.id).toSorted((left, right) => left - right);
+export async function adoptChildren(trx: Db, id: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    update tokens set maker_id = parent.maker_id,
+      create_keys = case when parent.create_keys = 0 then 0 else tokens.create_keys end
+    from (select maker_id, create_keys from tokens where id = ${id}) as parent
+    where tokens.maker_id = ${id} and tokens.deleted_at is null returning tokens.id`.execute(trx);
+  return rows.map((row) => row.id).toSorted((left, right) => left - right);
 }
 
-/** Locks a key with an update that changes nothing, so that it stays as it is read. */
-export function lockToken(trx: Kysely<Database>, id: number) {
-  return trx
-    .updateTable('tokens')
-    .set((row) => ({ used_quota: row.ref('used_quota') }))
-    .where('id', '=', id)
-    .returning(['remain_quota', 'funder_id'])
-    .executeTakeFirst();
-}
-
-/** Moves the quota that a key has left to the key that it was taken from, if there is one. */
-export async function returnLeftover(trx: Kysely<Database>, id: number, now: number): Promise<void> {
-  const left = await lockToken(trx, id);
-  if (left === undefined) throw new Error('the key is not there whose quota goes back');
-  const { remain_quota: amount, funder_id: to } = left;
+/** Returns the remaining quota of a key to its funder, if it has one. */
+export async function returnLeftover(trx: Db, id: number, now: number): Promise<void> {
+  const token = await lockToken(trx, id);
+  if (token === undefined) throw new Error(`key ${id} does not exist`);
+  const { remain_quota: amount, funder_id: to } = token;
   if (to === null || amount <= 0) return;
   await addQuota(trx, id, -amount);
   await addQuota(trx, to, amount);
   await recordMove(trx, { from: id, to, amount, now });
 }
 
-async function addQuota(trx: Kysely<Database>, id: number, amount: number): Promise<void> {
-  await trx
-    .updateTable('tokens')
-    .set((row) => ({ remain_quota: row('remain_quota', '+', amount) }))
-    .where('id', '=', id)
-    .execute();
+async function addQuota(trx: Db, id: number, amount: number): Promise<void> {
+  await sql`update tokens set remain_quota = remain_quota + ${amount} where id = ${id}`.execute(trx);
 }
 
 export async function recordMove(
-  trx: Kysely<Database>,
+  trx: Db,
   { from, to, amount, now }: { from: number; to: number; amount: number; now: number },
 ): Promise<void> {
   await trx
@@ -104,8 +75,8 @@ export async function recordMove(
     .execute();
 }
 
-/** Reports whether a key is `ancestor`, or was created with it, directly or through others. */
-export async function isInFamily(trx: Kysely<Database>, id: number, ancestor: number): Promise<boolean> {
+/** Whether a key is `ancestor` or one of its descendants. */
+export async function isInFamily(trx: Db, id: number, ancestor: number): Promise<boolean> {
   const { rows } = await sql`
     with recursive line (id, maker_id) as (
       select id, maker_id from tokens where id = ${id}

@@ -1,16 +1,12 @@
-import type { Command } from './command.ts';
+import type { Db } from '../schema.ts';
 
-/** The secret of that name, which is `value` if there was none: whoever asks gets the same one. */
-export const ensureSecret: Command<{ name: string; value: string }, string> = async (trx, secret) => {
+/** Returns the secret with a name, after inserting `value` if there was none. */
+export async function ensureSecret(trx: Db, secret: { name: string; value: string }): Promise<string> {
   await trx
     .insertInto('secrets')
     .values(secret)
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute();
-  const kept = await trx
-    .selectFrom('secrets')
-    .select('value')
-    .where('name', '=', secret.name)
-    .executeTakeFirstOrThrow();
-  return kept.value;
-};
+  const query = trx.selectFrom('secrets').select('value').where('name', '=', secret.name);
+  return (await query.executeTakeFirstOrThrow()).value;
+}

@@ -1,16 +1,16 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type HeldSlots, SlotAllocator } from '../../lib/slot-allocator.ts';
+import { snakeCased } from '../columns.ts';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
-import { type ColumnType, rowsOf } from '../rows.ts';
-import type { Database } from '../schema.ts';
+import { rowsOf } from '../rows.ts';
+import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import { addClips, type NewClip } from './clips.ts';
-import type { Command } from './command.ts';
 import { addDeliveries, type DeliveredTask } from './deliveries.ts';
 
 /**
- * A claim on tasks. It lasts until its gateway releases it or is lost, whatever the clocks are. `until` matters to that gateway only:
- * it claims unfinished tasks again then.
+ * A claim on tasks, until its gateway releases it or is lost. At `until` the same gateway can claim unfinished tasks again. For other
+ * gateways the claim has no end, since clocks differ.
  */
 interface Claim {
   owner: string;
@@ -20,12 +20,8 @@ interface Claim {
   except?: readonly string[];
 }
 
-export interface TaskClaim extends Claim {
-  channels: readonly ChannelCapacity[];
-}
-
 /** Free slots of a channel. */
-export interface ChannelCapacity {
+interface ChannelCapacity {
   channel: string;
   free: number;
   /** Users that hold slots. */
@@ -33,13 +29,13 @@ export interface ChannelCapacity {
 }
 
 /**
- * Claims due tasks of all channels, the longest due first. Two processes never get the same task. A user gets no more slots than
- * remain free. `emptied` lists the channels without further due tasks. `nextDueAt` is when the next task is due for which a slot is free.
+ * Claims due tasks of all channels, the longest due first. Two processes never claim the same task. A user gets at most as many slots
+ * as remain free. `emptied`: channels without further due tasks. `nextDueAt`: when the next task with a free slot is due.
  */
-export const claimTasks: Command<
-  TaskClaim,
-  { tasks: TaskRecord[]; emptied: string[]; nextDueAt: number | null }
-> = async (trx, { channels, ...claim }) => {
+export async function claimTasks(
+  trx: Db,
+  { channels, ...claim }: Claim & { channels: readonly ChannelCapacity[] },
+): Promise<{ tasks: TaskRecord[]; emptied: string[]; nextDueAt: number | null }> {
   const all = new Map(channels.map((capacity) => [capacity.channel, new ChannelSlots(capacity)]));
   const tasks: TaskRecord[] = [];
   for (let open = [...all.values()]; open.length > 0; open = open.filter((slots) => slots.hasMore)) {
@@ -52,7 +48,7 @@ export const claimTasks: Command<
   const nextDueAt = free.length === 0 ? null : await nextDue(trx, claim, free);
   const emptied = free.flatMap(({ channel, excludedUsers }) => (excludedUsers.length > 0 ? [] : channel));
   return { tasks, emptied, nextDueAt };
-};
+}
 
 /** A request for due tasks of a channel. */
 type ClaimRequest = {
@@ -62,8 +58,6 @@ type ClaimRequest = {
   /** JSON array of user ids. */
   excluded_users: string;
 };
-
-const requestColumns = { channel: 'text', slots: 'integer', excluded_users: 'text' } as const;
 
 /** The slots of a channel while a claim assigns them. */
 class ChannelSlots {
@@ -109,12 +103,8 @@ class ChannelSlots {
   }
 }
 
-/** On PostgreSQL in one statement, since each is a round trip. SQLite has no lateral join and gets a statement for each channel. */
-async function claimDue(
-  trx: Kysely<Database>,
-  claim: Claim,
-  requests: readonly ClaimRequest[],
-): Promise<TaskRecord[]> {
+/** Claims with one statement on PostgreSQL, to save round trips. SQLite has no lateral join, and runs a statement for each channel. */
+async function claimDue(trx: Db, claim: Claim, requests: readonly ClaimRequest[]): Promise<TaskRecord[]> {
   if (requests.length === 0) return [];
   if (isPostgres(trx)) {
     const due = dueTasks(trx, claim)
@@ -124,7 +114,7 @@ async function claimDue(
       .limit(sql<number>`r.slots`)
       .forUpdate()
       .skipLocked();
-    const rows = rowsOf(trx, requestColumns, requests);
+    const rows = rowsOf(trx, requests);
     return claimThese(trx, claim, sql`(select d.due_id from ${rows} as r cross join lateral (${due}) as d)`);
   }
   const claimed: TaskRecord[] = [];
@@ -140,9 +130,9 @@ async function claimDue(
   return claimed;
 }
 
-/** When the next task of some channels is due, without those of excluded users. */
+/** When the next task of some channels is due, except those of excluded users. */
 async function nextDue(
-  trx: Kysely<Database>,
+  trx: Db,
   { owner, except = [] }: Claim,
   channels: readonly ChannelSlots[],
 ): Promise<number | null> {
@@ -161,16 +151,16 @@ async function nextDue(
         select min(next_poll_at) from tasks
         where channel = r.channel and next_poll_at is not null and (lease_owner is null or lease_owner = ${owner})
           and user_id not in (${users}) ${others}
-      ) as due from ${rowsOf(trx, requestColumns, rows)} as r
+      ) as due from ${rowsOf(trx, rows)} as r
     ) as next`.execute(trx);
   return result.rows[0]?.due ?? null;
 }
 
 /** Claims tasks past their deadline whose channels do not exist any more, so that no other claim finds them. */
-export const claimStrandedTasks: Command<
-  Claim & { channels: readonly string[]; limit: number },
-  TaskRecord[]
-> = (trx, { channels, limit, ...claim }) => {
+export function claimStrandedTasks(
+  trx: Db,
+  { channels, limit, ...claim }: Claim & { channels: readonly string[]; limit: number },
+): Promise<TaskRecord[]> {
   const due = dueTasks(trx, claim)
     .where('deadline_at', '<=', claim.now)
     .$if(channels.length > 0, (query) => query.where('channel', 'not in', channels))
@@ -178,10 +168,10 @@ export const claimStrandedTasks: Command<
     .limit(limit)
     .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
   return claimThese(trx, claim, sql`${due}`);
-};
+}
 
 /** Due tasks that no other gateway has claimed. */
-function dueTasks(db: Kysely<Database>, { owner, now, except = [] }: Claim) {
+function dueTasks(db: Db, { owner, now, except = [] }: Claim) {
   return db
     .selectFrom('tasks')
     .select('id as due_id')
@@ -191,7 +181,7 @@ function dueTasks(db: Kysely<Database>, { owner, now, except = [] }: Claim) {
 }
 
 async function claimThese(
-  trx: Kysely<Database>,
+  trx: Db,
   { owner, until }: Claim,
   due: RawBuilder<{ due_id: string }>,
 ): Promise<TaskRecord[]> {
@@ -211,10 +201,10 @@ async function claimThese(
 }
 
 /** Claims one task before it is due. Undefined when it is final or has been claimed in the meantime. */
-export const claimTask: Command<
-  Pick<Claim, 'owner' | 'until'> & { id: string; attempt: number },
-  TaskRecord | undefined
-> = async (trx, { id, attempt, owner, until }) => {
+export async function claimTask(
+  trx: Db,
+  { id, attempt, owner, until }: Pick<Claim, 'owner' | 'until'> & { id: string; attempt: number },
+): Promise<TaskRecord | undefined> {
   const row = await trx
     .updateTable('tasks')
     .set({ lease_owner: owner, next_poll_at: until, attempt: attempt + 1 })
@@ -225,15 +215,10 @@ export const claimTask: Command<
     .returning(taskColumns)
     .executeTakeFirst();
   return row === undefined ? undefined : taskRecord(row);
-};
+}
 
 /** The result of a poll of a task that is not final. */
-export type TaskPoll = PollRow & {
-  /** The clips of a music task so far. */
-  clips?: readonly NewClip[] | undefined;
-};
-
-type PollRow = {
+export interface TaskPoll {
   id: string;
   attempt: number;
   state: 'queued' | 'in_progress';
@@ -246,32 +231,17 @@ type PollRow = {
   polledAt: number | null;
   nextPollAt: number;
   now: number;
-};
-
-const pollColumns = {
-  id: 'text',
-  attempt: 'integer',
-  state: 'text',
-  progress: 'integer',
-  result: 'text',
-  failures: 'integer',
-  poll_interval: 'integer',
-  polled_at: 'bigint',
-  next_poll_at: 'bigint',
-  now: 'bigint',
-} as const satisfies Record<string, ColumnType>;
+  /** The clips of a music task so far. */
+  clips?: readonly NewClip[] | undefined;
+}
 
 type UpdatedTask = Omit<DeliveredTask, 'error' | 'due'> &
   Pick<TaskRecord, 'startedAt' | 'userId' | 'channel'>;
 
 /** Records the results of polls and releases their tasks. Returns for each whether its claim was still the latest. */
-export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
-  const results = polls.map(({ clips: _, pollInterval, polledAt, nextPollAt, ...poll }) => ({
-    ...poll,
-    poll_interval: pollInterval,
-    polled_at: polledAt,
-    next_poll_at: nextPollAt,
-  }));
+export async function recordPolls(trx: Db, polls: readonly TaskPoll[]): Promise<boolean[]> {
+  if (polls.length === 0) return [];
+  const results = polls.map(({ clips: _, ...poll }) => snakeCased(poll));
   // Forward only, whatever the provider reports: a running task does not queue again, and progress does not fall.
   const { rows } = await sql<UpdatedTask>`
     update tasks set
@@ -287,7 +257,7 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
       polled_at = coalesce(poll.polled_at, tasks.polled_at),
       next_poll_at = poll.next_poll_at,
       lease_owner = null
-    from ${rowsOf(trx, pollColumns, results)} as poll
+    from ${rowsOf(trx, results)} as poll
     where tasks.id = poll.id and tasks.attempt = poll.attempt and tasks.state in ('queued', 'in_progress')
     returning tasks.id, tasks.format, tasks.driver, tasks.state, tasks.callback_url as "callbackUrl",
       tasks.updated_at as "updatedAt", tasks.started_at as "startedAt", tasks.user_id as "userId",
@@ -306,37 +276,4 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
   });
   await addDeliveries(trx, started);
   return polls.map(({ id }) => updated.has(id));
-};
-
-/** Releases the tasks that a gateway has claimed, with null those of all lost gateways, and makes them due. Returns how many. */
-export const releaseTasks: Command<{ owner: string | null; now: number }, number> = async (
-  trx,
-  { owner, now },
-) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('tasks')
-    .set(({ eb }) => ({ lease_owner: null, next_poll_at: now, attempt: eb('attempt', '+', 1) }))
-    .where('next_poll_at', 'is not', null)
-    .where('lease_owner', 'is not', null)
-    .where(({ eb, not, exists, selectFrom }) =>
-      owner === null
-        ? not(exists(selectFrom('gateways').select('id').whereRef('gateways.id', '=', 'tasks.lease_owner')))
-        : eb('lease_owner', '=', owner),
-    )
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
-};
-
-/** Makes unclaimed tasks due that are due only after a time. Returns how many. */
-export const repairDueTasks: Command<{ now: number; after: number }, number> = async (
-  trx,
-  { now, after },
-) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('tasks')
-    .set({ next_poll_at: now })
-    .where('next_poll_at', '>', after)
-    .where('lease_owner', 'is', null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
-};
+}

@@ -1,39 +1,32 @@
+import { type SqlBool, sql } from 'kysely';
+import { snakeCased } from '../columns.ts';
 import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { isSeen } from '../queries/visibility.ts';
-import type { TaskState } from '../schema.ts';
+import type { Db, TaskState } from '../schema.ts';
+import { affectsRow, countAffected } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
 import { addClips, type NewClip } from './clips.ts';
-import type { Command } from './command.ts';
 import { addDeliveries } from './deliveries.ts';
 import { refund, type Settlement, settle } from './ledger.ts';
 
-export const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
+const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
 
-export interface AskedChannel {
-  id: string;
-  attempt: number;
-  channel: string;
-  askedAt: number;
+/** Condition that a task is open, without a provider, and claimed with this attempt number. */
+const isUnaccepted = (attempt: number) => sql<SqlBool>`(
+  attempt = ${attempt} and upstream_id is null and state in ('queued', 'in_progress'))`;
+
+/** Records to which channel a task is about to be submitted. False when the claim is not the latest. */
+export function markSubmitted(
+  trx: Db,
+  { id, attempt, channel, askedAt }: { id: string; attempt: number; channel: string; askedAt: number },
+): Promise<boolean> {
+  const update = sql`
+    update tasks set channel = ${channel}, asked_at = ${askedAt} where id = ${id} and ${isUnaccepted(attempt)}`;
+  return affectsRow(trx, update);
 }
 
-/** Notes which channel is about to be asked for a task. False when the claim is not the latest any more. */
-export const markSubmitted: Command<AskedChannel, boolean> = async (
-  trx,
-  { id, attempt, channel, askedAt },
-) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('tasks')
-    .set({ channel, asked_at: askedAt })
-    .where('id', '=', id)
-    .where('attempt', '=', attempt)
-    .where('upstream_id', 'is', null)
-    .where('state', 'in', open)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
-
-export interface AcceptedTask {
+interface AcceptedTask {
   id: string;
   attempt: number;
   upstreamId: string;
@@ -47,8 +40,8 @@ export interface AcceptedTask {
   dueNow: number;
 }
 
-/** Notes the upstream's id and frees the task for polling. Undefined when the claim is not the latest any more. */
-export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (trx, task) => {
+/** Records the provider's id and releases the task for polling. Undefined when the claim is not the latest. */
+export async function acceptTask(trx: Db, task: AcceptedTask): Promise<TaskRecord | undefined> {
   const row = await trx
     .updateTable('tasks')
     .set({
@@ -64,108 +57,86 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
       lease_owner: null,
     })
     .where('id', '=', task.id)
-    .where('attempt', '=', task.attempt)
-    .where('upstream_id', 'is', null)
-    .where('state', 'in', open)
+    .where(isUnaccepted(task.attempt))
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const accepted = taskRecord(row);
   await addDeliveries(trx, [{ ...accepted, due: task.dueNow }]);
   return accepted;
-};
+}
 
-export interface RefusedTask {
+interface RejectedTask {
   id: string;
   attempt: number;
   channel: string;
-  /** As the client sees it. */
+  /** HTTP status of the response to the client. */
   status: number;
   errorCode: string;
   now: number;
 }
 
-/**
- * Undoes a task whose making is refused to the client: the quota comes back, the log has it, and there is
- * no such task. False when the claim is not the latest any more.
- */
-export const dropTask: Command<RefusedTask, boolean> = async (trx, { id, attempt, now, ...refusal }) => {
+/** Deletes a task that the provider rejected, refunds it and logs the request. False when the claim is not the latest. */
+export async function dropTask(trx: Db, { id, attempt, now, ...rejection }: RejectedTask): Promise<boolean> {
   const row = await trx
     .deleteFrom('tasks')
     .where('id', '=', id)
-    .where('attempt', '=', attempt)
-    .where('upstream_id', 'is', null)
-    .where('state', 'in', open)
+    .where(isUnaccepted(attempt))
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return false;
   const { requestId, operation, createdAt, unitPrice, groupRatio, group, configRevision } = row;
-  // Without a task id: the client never received one.
+  // Without a task id, since the client never received one.
   const evidence = { unitPrice, groupRatio, group, configRevision, state: 'failed' as const };
-  const log = { operation, ...refusal, units: 0, durationMs: Math.max(0, now - createdAt), evidence };
+  const log = { operation, ...rejection, units: 0, durationMs: Math.max(0, now - createdAt), evidence };
   await refund(trx, { requestId, log, now });
   return true;
-};
+}
 
 export interface TaskEnd {
   id: string;
-  /** The claim that found it out; null overrules whoever is at work on it. */
+  /** The claim that ends it; null: any. */
   attempt: number | null;
-  /** Only while no upstream is known to have it. */
+  /** Only if no provider is known to have it. */
   onlyUnaccepted?: boolean;
-  /** JSON object; null keeps the latest. */
+  /** JSON object; null: unchanged. */
   result: string | null;
-  /** What it has made, if it makes clips. */
+  /** The clips of a music task. */
   clips?: readonly NewClip[] | undefined;
-  /** Null: it is completed. */
+  /** Null: it has completed. */
   error: { code: string; message: string } | null;
-  /** It failed because it was canceled before the provider began it. */
+  /** It was canceled before the provider began it. */
   isCanceled?: boolean;
-  /** Its idempotency key stays taken although no upstream is known to have it: one may have. */
+  /** Keeps the idempotency key although no provider is known to have the task, since one may have it. */
   keepKey?: boolean;
-  /** What it used and costs; null gives the reservation back. */
+  /** Cost and usage; null: the reservation is refunded. */
   charge: { quota: number; units: number; inputTokens: number; outputTokens: number } | null;
-  /** End of the result's life. */
+  /** When the result expires. */
   expiresAt: number;
   now: number;
   /** By the clock of due times. */
   dueNow: number;
-  /** By whom, where it was an operator. */
+  /** Recorded if an operator ends it. */
   change?: NewChange | undefined;
 }
 
 /**
- * Ends a task and closes its books, both or neither, once. Undefined when it is final already or the claim is not
- * the latest any more. `booked` is undefined when the reservation was not open, which nothing should bring about.
+ * Ends a task and settles or refunds its reservation. Undefined when it is final already or the claim is not the latest. `booked` is
+ * undefined when the reservation was not open, which indicates a bug.
  */
-export const finishTask: Command<
-  TaskEnd,
-  { task: TaskRecord; booked: Settlement | undefined } | undefined
-> = async (
-  trx,
-  {
-    id,
-    attempt,
-    onlyUnaccepted = false,
-    keepKey = false,
-    result,
-    clips,
-    error,
-    isCanceled = false,
-    charge,
-    expiresAt,
-    now,
-    dueNow,
-    change,
-  },
-) => {
+export async function finishTask(
+  trx: Db,
+  end: TaskEnd,
+): Promise<{ task: TaskRecord; booked: Settlement | undefined } | undefined> {
+  const { id, attempt, onlyUnaccepted = false, keepKey = false, isCanceled = false } = end;
+  const { result, clips, error, charge, expiresAt, now, dueNow, change } = end;
   const row = await trx
     .updateTable('tasks')
     .set((eb) => ({
       state: error === null ? 'completed' : 'failed',
       error_code: error?.code ?? null,
       error_message: error?.message ?? null,
-      // A request that certainly came to nothing leaves its name for another try.
+      // A request without effect releases its idempotency key, for another attempt.
       idempotency_key: keepKey
         ? eb.ref('idempotency_key')
         : eb.case().when('upstream_id', 'is', null).then(null).else(eb.ref('idempotency_key')).end(),
@@ -211,42 +182,79 @@ export const finishTask: Command<
         : undefined
       : await settle(trx, { requestId, charged: charge.quota, log, now });
   return { task, booked };
-};
+}
 
 export type RemoveResult = 'removed' | 'not_final' | 'not_found';
 
-/** Forgets a final task. The books and the log stay. */
-export const removeTask: Command<TaskName, RemoveResult> = async (trx, name) => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('tasks')
-    .where('id', '=', name.id)
-    .where('user_id', '=', name.userId)
-    .where('format', '=', name.format)
-    .where(isSeen(name, 'tasks.token_id'))
-    .where('state', 'not in', open)
-    .executeTakeFirst();
-  if (numDeletedRows > 0n) return 'removed';
-  const row = await trx
-    .selectFrom('tasks')
-    .select('id')
-    .where('id', '=', name.id)
-    .where('user_id', '=', name.userId)
-    .where('format', '=', name.format)
-    .where(isSeen(name, 'tasks.token_id'))
-    .executeTakeFirst();
-  return row === undefined ? 'not_found' : 'not_final';
-};
+/** Deletes a final task. Ledger and log do not change. */
+export async function removeTask(trx: Db, name: TaskName): Promise<RemoveResult> {
+  const task = sql`id = ${name.id} and user_id = ${name.userId} and format = ${name.format}
+    and ${isSeen(name, 'tasks.token_id')}`;
+  const remove = sql`delete from tasks where ${task} and completed_at is not null`;
+  if (await affectsRow(trx, remove)) return 'removed';
+  const { rows } = await sql`select 1 from tasks where ${task}`.execute(trx);
+  return rows.length === 0 ? 'not_found' : 'not_final';
+}
 
-/** Forgets at the most `limit` tasks that became final at `finalBy` or before, and says how many. */
-export const pruneTasks: Command<{ finalBy: number; limit: number }, number> = async (
-  trx,
-  { finalBy, limit },
-) => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('tasks')
-    .where('id', 'in', (db) =>
-      db.selectFrom('tasks').select('id').where('completed_at', '<=', finalBy).limit(limit),
-    )
+/** Deletes up to `limit` tasks that ended at or before a time. Returns how many. */
+export function pruneTasks(trx: Db, { finalBy, limit }: { finalBy: number; limit: number }): Promise<number> {
+  const prune = sql`
+    delete from tasks where id in (select id from tasks where completed_at <= ${finalBy} limit ${limit})`;
+  return countAffected(trx, prune);
+}
+
+interface TaskInput {
+  id: string;
+  /** JSON object; null: unchanged. */
+  facts: string | null;
+  /** Null: unchanged. */
+  callbackUrl: string | null;
+}
+
+/** Records input that the owner of an open task adds, before the provider receives it. False when the task is final. */
+export function addTaskInput(trx: Db, { id, facts, callbackUrl }: TaskInput): Promise<boolean> {
+  const update = trx
+    .updateTable('tasks')
+    .set((eb) => ({
+      facts: facts ?? eb.ref('facts'),
+      callback_url: callbackUrl ?? eb.ref('callback_url'),
+    }))
+    .where('id', '=', id)
+    .where('state', 'in', open);
+  return affectsRow(trx, update);
+}
+
+interface ResumedTask {
+  id: string;
+  upstreamId: string;
+  /** JSON object. */
+  result: string;
+  nextPollAt: number;
+  pollInterval: number;
+  now: number;
+}
+
+/**
+ * Records that a waiting task continues, and schedules its next poll. The results of earlier polls are rejected. Undefined when the task
+ * is final.
+ */
+export async function resumeTask(
+  trx: Db,
+  { id, now, ...task }: ResumedTask,
+): Promise<TaskRecord | undefined> {
+  const row = await trx
+    .updateTable('tasks')
+    .set((eb) => ({
+      ...snakeCased(task),
+      updated_at: now,
+      polled_at: null,
+      failures: 0,
+      lease_owner: null,
+      attempt: eb('attempt', '+', 1),
+    }))
+    .where('id', '=', id)
+    .where('state', 'in', open)
+    .returning(taskColumns)
     .executeTakeFirst();
-  return Number(numDeletedRows);
-};
+  return row === undefined ? undefined : taskRecord(row);
+}

@@ -1,24 +1,23 @@
-import type { Kysely } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { findUser, type UserRecord } from '../queries/users.ts';
-import type { Database, Role } from '../schema.ts';
+import type { Db, Role, UsersTable } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
-import type { Command } from './command.ts';
 
-export interface NewUser {
+interface NewUser {
   name: string;
   group: string;
   /** Default: user. */
   role?: Role;
   now: number;
-  /** The admin's doing; left out where it is nobody's. */
+  /** Recorded if an admin creates it. */
   change?: Creation;
 }
 
-export const createUser: Command<NewUser, UserRecord> = async (
-  trx,
-  { name, group, role = 'user', now, change },
-) => {
+export async function createUser(
+  trx: Db,
+  { name, group, role = 'user', now, change }: NewUser,
+): Promise<UserRecord> {
   const { id } = await trx
     .insertInto('users')
     .values({ name, group_name: group, role, created_at: now })
@@ -26,7 +25,7 @@ export const createUser: Command<NewUser, UserRecord> = async (
     .executeTakeFirstOrThrow();
   if (change !== undefined) await recordChange(trx, { ...change, subject: `user ${id}` });
   return { id, name, group, role, disabled: false, createdAt: now, keys: 0, remainQuota: 0, usedQuota: 0 };
-};
+}
 
 export interface UserFields {
   name?: string | undefined;
@@ -36,18 +35,15 @@ export interface UserFields {
 }
 
 /**
- * Changes what is given, and gives the user as it is then. `last_admin`: nothing is changed, since nobody with the role
- * admin who is not disabled would be left.
+ * Changes fields of a user and returns the user. `last_admin`: nothing is changed, since no other user is an enabled admin.
  */
-export const updateUser: Command<
-  { id: number; set: UserFields; change: Intent },
-  UserRecord | 'not_found' | 'last_admin'
-> = async (trx, { id, set, change }) => {
-  // Two who demote each other at once wait for each other here; in one order, so that not in a circle.
-  const admins = await locked(trx, (users) =>
-    users.where('role', '=', 'admin').where('disabled_at', 'is', null).orderBy('id'),
-  );
-  const [before] = await locked(trx, (users) => users.where('id', '=', id));
+export async function updateUser(
+  trx: Db,
+  { id, set, change }: { id: number; set: UserFields; change: Intent },
+): Promise<UserRecord | 'not_found' | 'last_admin'> {
+  // Two admins who demote each other at once wait here, in the order of ids to avoid a deadlock.
+  const admins = await lockUsers(trx, sql`role = 'admin' and disabled_at is null`);
+  const [before] = await lockUsers(trx, sql`id = ${id}`);
   if (before === undefined) return 'not_found';
   const wasDisabled = before.disabled_at !== null;
   const { name = before.name, group = before.group_name, role = before.role, disabled = wasDisabled } = set;
@@ -65,26 +61,24 @@ export const updateUser: Command<
     if (disabled !== wasDisabled) await recallAll(trx, id);
     await recordChange(trx, { ...change, subject: `user ${id}`, details });
   }
-  const now = await findUser(trx, id);
-  if (now === undefined) throw new Error('the user vanished while it was changed');
-  return now;
-};
-
-/** Recalls what gateways have leased of the user's keys. */
-async function recallAll(trx: Kysely<Database>, userId: number): Promise<void> {
-  await trx
-    .updateTable('tokens')
-    .set((row) => ({ lease_epoch: row('lease_epoch', '+', 1) }))
-    .where('user_id', '=', userId)
-    .where('leased_quota', '>', 0)
-    .execute();
+  const after = await findUser(trx, id);
+  if (after === undefined) throw new Error('the updated user does not exist');
+  return after;
 }
 
-const userColumns = ['id', 'name', 'group_name', 'role', 'disabled_at'] as const;
-const users = (trx: Kysely<Database>) => trx.selectFrom('users').select(userColumns);
+/** Recalls the leases of all keys of a user. */
+async function recallAll(trx: Db, userId: number): Promise<void> {
+  await sql`
+    update tokens set lease_epoch = lease_epoch + 1 where user_id = ${userId} and leased_quota > 0`.execute(
+    trx,
+  );
+}
 
-function locked(trx: Kysely<Database>, which: (query: ReturnType<typeof users>) => ReturnType<typeof users>) {
-  return which(users(trx))
-    .$if(isPostgres(trx), (query) => query.forUpdate())
-    .execute();
+async function lockUsers(trx: Db, condition: RawBuilder<unknown>) {
+  const { rows } = await sql<
+    Pick<Selectable<UsersTable>, 'id' | 'name' | 'group_name' | 'role' | 'disabled_at'>
+  >`
+    select id, name, group_name, role, disabled_at from users where ${condition}
+    order by id ${isPostgres(trx) ? sql`for update` : sql``}`.execute(trx);
+  return rows;
 }

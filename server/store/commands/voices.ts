@@ -1,39 +1,33 @@
-import type { VoicesTable } from '../schema.ts';
-import type { Command } from './command.ts';
+import { sql } from 'kysely';
+import type { Db, VoicesTable } from '../schema.ts';
+import { affectsRow } from '../statement.ts';
 
-/** False when a voice of that id is there already, whoever owns it. */
-export const saveVoice: Command<VoicesTable, boolean> = async (trx, voice) => {
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('voices')
-    .values(voice)
-    .onConflict((conflict) => conflict.column('voice_id').doNothing())
-    .executeTakeFirst();
-  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
-};
+/** Inserts a voice. False when the id exists already, for any user. */
+export function saveVoice(trx: Db, voice: VoicesTable): Promise<boolean> {
+  const insert = trx.insertInto('voices').values(voice);
+  return affectsRow(
+    trx,
+    insert.onConflict((conflict) => conflict.column('voice_id').doNothing()),
+  );
+}
 
-/** Notes a new status, and new facts if there are any; with `from` only if that is the status before. */
-export const updateVoice: Command<
-  { voiceId: string; userId: number; from?: string; status: string; facts?: string; now: number },
-  boolean
-> = async (trx, { voiceId, userId, from, status, facts, now }) => {
-  const { numUpdatedRows } = await trx
+/** Records the status of a voice, and new facts. With `from`, only if that is the former status. */
+export function updateVoice(
+  trx: Db,
+  voice: { voiceId: string; userId: number; from?: string; status: string; facts?: string; now: number },
+): Promise<boolean> {
+  const { voiceId, userId, from, status, facts, now } = voice;
+  const update = trx
     .updateTable('voices')
     .set({ status, ...(facts !== undefined && { facts }), updated_at: now })
     .where('voice_id', '=', voiceId)
-    .where('user_id', '=', userId)
-    .$if(from !== undefined, (query) => query.where('status', '=', String(from)))
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
+    .where('user_id', '=', userId);
+  return affectsRow(trx, from === undefined ? update : update.where('status', '=', from));
+}
 
-export const deleteVoice: Command<{ voiceId: string; userId: number }, boolean> = async (
-  trx,
-  { voiceId, userId },
-) => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('voices')
-    .where('voice_id', '=', voiceId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-};
+export function deleteVoice(
+  trx: Db,
+  { voiceId, userId }: { voiceId: string; userId: number },
+): Promise<boolean> {
+  return affectsRow(trx, sql`delete from voices where voice_id = ${voiceId} and user_id = ${userId}`);
+}

@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { ChangeCollector, type ChangeFeed, type ChangeSet } from '../change-feed.ts';
 import { FeedProgress, turnIntervalMs } from '../feed-progress.ts';
 
-export interface ChangeFeedParts {
-  /** Creates a connection of its own, not connected yet, whose queries have a time limit. */
+interface ChangeFeedParts {
+  /** Creates an unconnected client, whose queries have a time limit. */
   open: () => pg.Client;
   /** Sends a notification over another connection. */
   notify: (channel: string, payload: string) => Promise<void>;
@@ -35,7 +35,7 @@ class NoNotifications extends Error {
 }
 
 /**
- * Receives notifications of a PostgreSQL database over a connection of its own, and reconnects when it breaks. After each connect it
+ * Receives notifications of a PostgreSQL database over a dedicated connection, and reconnects when it breaks. After each connect it
  * checks that notifications arrive. Until then it has no epoch.
  */
 export class PostgresChangeFeed implements ChangeFeed {

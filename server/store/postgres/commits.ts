@@ -1,33 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { CompiledQuery, type Kysely, sql } from 'kysely';
-import type { Database } from '../schema.ts';
+import { CompiledQuery, sql } from 'kysely';
+import type { Db } from '../schema.ts';
 import { withOptions } from '../statement.ts';
 
 const note = `
   insert into commits (store, slot, number) values ($1, $2, $3)
   on conflict (store, slot) do update set number = excluded.number, made_at = now()`;
 
-/** A commit that can be asked for when nobody has acknowledged it. */
+/** A commit whose outcome can be queried. */
 export interface Commit {
   readonly slot: number;
   readonly number: number;
-  /** The statement that its transaction begins with. */
+  /** The first statement of its transaction. */
   readonly note: CompiledQuery;
 }
 
 /**
- * Knows of every commit whether it was made. Each leaves its number in a row, a slot, which its transaction holds from
- * its beginning to its end and no other one uses meanwhile. The server's own transaction ids would not do: after a
- * crash it gives those out anew that it had not written down yet.
+ * Records each commit, so that its outcome can be queried when its acknowledgment is lost. A commit writes its number to a row, its slot,
+ * which no other transaction uses meanwhile. Transaction ids do not work: after a crash, the server can assign them again.
  */
 export class Commits {
-  /** A store that is opened is another one each time. */
+  /** Unique for each opened store. */
   readonly #store = randomUUID();
   readonly #free: number[] = [];
   #slots = 0;
   #number = 0;
 
-  /** Takes a slot, until `release`. */
+  /** Acquires a slot, until `release`. */
   next(): Commit {
     this.#number += 1;
     const slot = this.#free.pop() ?? this.#slots;
@@ -39,13 +38,13 @@ export class Commits {
     };
   }
 
-  /** To call when it is certain that the transaction is over. */
+  /** Call it only when the transaction has certainly ended. */
   release({ slot }: Commit): void {
     this.#free.push(slot);
   }
 
-  /** Waits until the transaction is over, if it still is under way on the server, and releases its slot. */
-  async wasMade(db: Kysely<Database>, commit: Commit): Promise<boolean> {
+  /** Waits until the server has ended the transaction, and releases its slot. Returns whether it was committed. */
+  async isCommitted(db: Db, commit: Commit): Promise<boolean> {
     const { rows } = await sql<{ number: number }>`
       insert into commits (store, slot, number) values (${this.#store}, ${commit.slot}, 0)
       on conflict (store, slot) do update set made_at = now()
@@ -54,8 +53,8 @@ export class Commits {
     return rows[0]?.number === commit.number;
   }
 
-  /** Forgets what nobody will ask for any more: its own, and what vanished gateways left. */
-  async forget(db: Kysely<Database>): Promise<void> {
+  /** Deletes the rows of this store, and those of stores that were not closed. */
+  async deleteAll(db: Db): Promise<void> {
     await sql`
       delete from commits where store = ${this.#store} or made_at < now() - interval '1 day'`.execute(db);
   }

@@ -19,7 +19,7 @@ import { watchPool } from './watch-pool.ts';
 /** The connection broke or was discarded. The server may have executed the last statement. */
 export class ConnectionLost extends StoreUnavailable {}
 
-/** The server undid the transaction because of another one. It can run again at once. */
+/** The server rolled the transaction back because of another one. It can run again at once. */
 export class Conflict extends StoreUnavailable {}
 
 /** Repetitions of a read that a broken connection interrupted, each over another connection. */
@@ -46,7 +46,7 @@ export function openConnections(name: string, config: pg.PoolConfig): Connection
 interface DriverParts {
   connections: Connections;
   availability: Availability;
-  /** The connections run single reads only, which can be repeated. */
+  /** The connections run single reads only, which are repeated when a connection breaks. */
   readOnly: boolean;
 }
 
@@ -63,7 +63,7 @@ export function postgresDialect(parts: DriverParts): Dialect {
 export const commit = CompiledQuery.raw('commit');
 export const rollback = CompiledQuery.raw('rollback');
 
-/** Kysely's driver over a pool. It tells failures of the database from those of the program. */
+/** Kysely's driver over a pool. It distinguishes failures of the database from failures of the statement. */
 class SessionDriver implements Driver {
   readonly #parts: DriverParts;
   readonly #prepared = new PreparedStatements();
@@ -126,9 +126,9 @@ class Session implements DatabaseConnection {
   async open(): Promise<void> {
     try {
       this.#client = await this.#connections.pool.connect();
-      this.#availability.found();
+      this.#availability.markAvailable();
     } catch (error) {
-      this.#availability.lost(error);
+      this.#availability.markUnavailable(error);
       throw new StoreUnavailable(error);
     }
   }
@@ -156,7 +156,7 @@ class Session implements DatabaseConnection {
       if (kind === 'lost' || !(error instanceof pg.DatabaseError)) this.#discard();
       if (kind === 'conflict') throw new Conflict(error);
       if (kind === 'shortage') throw new StoreUnavailable(error);
-      if (kind === 'fault') throw error;
+      if (kind === 'statement') throw error;
       if (this.#repeats === 0) throw new ConnectionLost(error);
       this.#repeats -= 1;
     }
@@ -195,7 +195,7 @@ class Session implements DatabaseConnection {
 const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
 function resultOf<Row>(query: CompiledQuery, results: pg.QueryResult | pg.QueryResult[]): QueryResult<Row> {
-  // Each statement in one text has a result, of which the last one counts.
+  // A text with several statements has several results. Only the last one matters.
   const result = [results].flat().at(-1);
   const { command = '', rowCount = 0, rows = [] } = result ?? {};
   if (query === commit && command === 'ROLLBACK')

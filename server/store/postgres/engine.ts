@@ -2,20 +2,19 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
-import { Availability, Probe, probeLimit } from '../availability.ts';
-import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
+import { Availability, Probe, probeLimitMs } from '../availability.ts';
+import { type Args, type CommandName, type Result, runCommand } from '../commands/registry.ts';
 import { migrate } from '../migrate.ts';
-import { laneOf, type ReportResult, reportNamed } from '../reports.ts';
-import type { Database } from '../schema.ts';
+import { laneOf, type ReportResult, runReport } from '../reports.ts';
+import type { Database, Db } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { PostgresChangeFeed } from './change-feed.ts';
 import { Commits } from './commits.ts';
 import { type Connections, openConnections, postgresDialect } from './driver.ts';
-
 import { inTransaction } from './transaction.ts';
 import { numbersAsNumbers } from './types.ts';
 
-/** Commands of the poller have connections of their own, so that many requests do not delay polls. */
+/** Commands of the poller have separate connections, so that requests do not delay polls. */
 const polling: ReadonlySet<CommandName> = new Set([
   'recordHeartbeat',
   'claimTasks',
@@ -24,7 +23,7 @@ const polling: ReadonlySet<CommandName> = new Set([
 ]);
 const pollingConnections = 3;
 
-/** Requests wait for these commands, so they have a connection of their own and a short time limit, in milliseconds. */
+/** Requests wait for these commands, so they have a separate connection and a short time limit. */
 const sharing: ReadonlySet<CommandName> = new Set(['drawRequests', 'claimSockets', 'sweepAllowances']);
 const sharingTimeoutMs = 2_000;
 
@@ -41,7 +40,7 @@ const slow: ReadonlySet<CommandName> = new Set(['dropLogDay']);
 const repeatable: ReadonlySet<CommandName> = new Set([
   'recordHeartbeat',
   'releaseOrphans',
-  // A repetition takes too many requests, which the next minute refills.
+  // A repetition takes too many requests from the bucket, which refills within a minute.
   'drawRequests',
   'claimSockets',
   'sweepAllowances',
@@ -78,10 +77,10 @@ export async function openPostgresStore(
     types: numbersAsNumbers,
   };
   const opened: Connections[] = [];
-  let doubt = () => {};
+  let invalidateProbe = () => {};
   const connect = (name: string, config: pg.PoolConfig) => {
     const connections = openConnections(name, { ...common, ...config });
-    connections.pool.on('error', () => doubt());
+    connections.pool.on('error', () => invalidateProbe());
     opened.push(connections);
     return connections;
   };
@@ -125,18 +124,17 @@ export async function openPostgresStore(
       max: 1,
     }),
   );
-  const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
+  const probeLimits = { connectionTimeoutMillis: probeLimitMs, query_timeout: probeLimitMs };
   const probing = connect('probe', { ...probeLimits, max: 1 });
   const probeDb = kyselyOver(probing, true);
   const growthDb = kyselyOver(probing);
-  const probe = new Probe(async (doubted) => {
+  const probe = new Probe(async (failedBefore) => {
     const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(probeDb);
     if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
-    // With a full disk the server still reads, and writes into the free space of its files.
-    if (doubted) await growAndUndo(growthDb);
+    // With a full disk, the server still writes into free space within its files.
+    if (failedBefore) await growAndUndo(growthDb);
   });
-
-  doubt = () => probe.doubt();
+  invalidateProbe = () => probe.invalidate();
 
   const connectionsFor = (name: CommandName) => {
     if (polling.has(name)) return pollingDb;
@@ -145,7 +143,7 @@ export async function openPostgresStore(
   };
 
   const commits = new Commits();
-  await commits.forget(db);
+  await commits.deleteAll(db);
 
   const feed =
     changeFeed === undefined
@@ -163,7 +161,7 @@ export async function openPostgresStore(
           onConnection: changeFeed.onConnection,
         });
 
-  const over = new AbortController();
+  const retries = new AbortController();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
   return {
@@ -172,12 +170,11 @@ export async function openPostgresStore(
     read: kyselyOver(connections, true),
     run<Name extends CommandName>(name: Name, args: Args<Name>) {
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
-      const command = commandNamed(name);
       const result = inTransaction(
         connectionsFor(name),
         repeatable.has(name) ? undefined : commits,
-        over.signal,
-        (trx) => command(trx, args),
+        retries.signal,
+        (trx) => runCommand(trx, name, args),
       );
       running.add(result);
       const done = () => running.delete(result);
@@ -186,20 +183,20 @@ export async function openPostgresStore(
       return result as Promise<Result<Name>>;
     },
     report: (name, args) =>
-      reportNamed(name)(laneOf[name] === 'audits' ? auditDb : reportDb, args) as Promise<
+      runReport(laneOf(name) === 'audits' ? auditDb : reportDb, name, args) as Promise<
         ReportResult<typeof name>
       >,
     check: () => probe.check(),
     // A database that is unavailable can come back.
     failed: new Promise(() => {}),
-    over: over.signal,
-    giveUp: () => over.abort(),
+    retrySignal: retries.signal,
+    stopRetries: () => retries.abort(),
     close() {
       closed ??= Promise.allSettled(running).then(async () => {
-        over.abort();
+        retries.abort();
         await feed?.stop();
         // Rows of a database that is unavailable remain for a day.
-        await commits.forget(db).catch(() => {});
+        await commits.deleteAll(db).catch(() => {});
         await end();
       });
       return closed;
@@ -207,11 +204,11 @@ export async function openPostgresStore(
   };
 }
 
-/** Larger than the free space of any table, in bytes. The text does not compress, and is a third longer. */
+/** Larger than the free space of a table, in bytes. The text is incompressible, and a third longer. */
 const growthBytes = 24 * 1024;
 
-/** Makes a file of the database grow, and undoes it. @throws StoreUnavailable when it cannot grow */
-async function growAndUndo(db: Kysely<Database>): Promise<void> {
+/** Extends a file of the database, and rolls back. @throws StoreUnavailable when the disk is full */
+async function growAndUndo(db: Db): Promise<void> {
   const transaction = await db.startTransaction().execute();
   try {
     const value = randomBytes(growthBytes).toString('base64');

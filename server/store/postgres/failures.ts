@@ -1,35 +1,32 @@
 import pg from 'pg';
 
-/** Serialization failure and deadlock: the transaction is undone and may simply run again. */
+/** Serialization failure and deadlock. */
 const conflicts = new Set(['40001', '40P01']);
 
-/** The server ends the connection with these. */
-const endings = /^(08|57P0|25P0[34])/;
+/** Errors after which the server closes the connection. */
+const disconnects = /^(08|57P0|25P0[34])/;
 
-/** Out of connections, memory or disk; canceled for its length; no lock; the disk failed; a server that only reads. */
+/** Too many connections, no memory or disk space, timeout, lock timeout, I/O error, read-only server. */
 const shortages = /^(53|57014|55P03|58|25006)/;
 
 /**
- * - `conflict`: nothing is written, and a repeat may do better at once.
- * - `lost`: the connection is gone or in no usable state. What it was sent last may have been carried out.
- * - `shortage`: the server is there and does not carry it out for now.
- * - `fault`: of the statement or the program.
+ * - `conflict`: the transaction is rolled back, and can run again at once.
+ * - `lost`: the connection cannot be used any more. The server may have executed the last statement.
+ * - `shortage`: the server cannot execute the statement now.
+ * - `statement`: an error of the statement or of the program.
  */
-export type FailureKind = 'conflict' | 'lost' | 'shortage' | 'fault';
+type FailureKind = 'conflict' | 'lost' | 'shortage' | 'statement';
 
-/** `broken`: the connection was seen to break. */
-export function failureKind(error: unknown, broken: boolean): FailureKind {
+/** `isBroken`: the connection has reported an error. */
+export function failureKind(error: unknown, isBroken: boolean): FailureKind {
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? '';
     if (conflicts.has(code)) return 'conflict';
-    if (endings.test(code)) return 'lost';
+    if (disconnects.test(code)) return 'lost';
     if (shortages.test(code)) return 'shortage';
-    return broken ? 'lost' : 'fault';
+    return isBroken ? 'lost' : 'statement';
   }
-  return broken || isReadTimeout(error) ? 'lost' : 'fault';
-}
-
-/** pg gives it no code. */
-function isReadTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout';
+  // pg has no code for its own timeout.
+  const isTimeout = error instanceof Error && error.message === 'Query read timeout';
+  return isBroken || isTimeout ? 'lost' : 'statement';
 }

@@ -1,17 +1,17 @@
-import { CompiledQuery, type Kysely } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import { retryWhileUnavailable, StoreUnavailable } from '../availability.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
 import { withOptions } from '../statement.ts';
 import type { Commit, Commits } from './commits.ts';
 import { Conflict, ConnectionLost, commit, rollback } from './driver.ts';
 
-/** Tries of a transaction that another one or a broken connection undid. */
-const attempts = 3;
+/** Attempts of a transaction that a conflict or a broken connection interrupts. */
+const maxAttempts = 3;
 
 const begin = CompiledQuery.raw('begin isolation level read committed');
 const pipelinedBegin = withOptions(begin, { pipelined: true });
 
-/** The connection broke in mid-commit. */
+/** The connection broke during a commit. */
 class OutcomeUnknown<T> extends Error {
   readonly commit: Commit | undefined;
   readonly result: T;
@@ -24,37 +24,38 @@ class OutcomeUnknown<T> extends Error {
 }
 
 /**
- * Runs `work` in a transaction, and again when it was undone. When it resolves, it is committed, once; when it
- * rejects, nothing is written, except that `over` was aborted in mid-commit. Without `commits`, work whose commit
- * nobody acknowledged is done again, so doing it twice must be the same as doing it once.
+ * Runs `work` in a transaction, again after a conflict or a broken connection. Resolves when it is committed, exactly once. When it
+ * rejects, nothing is written, unless `signal` is aborted during a commit. Without `commits`, `work` runs again after a commit whose
+ * outcome is unknown, so it must be idempotent.
  *
- * @throws StoreUnavailable when the database is away or too busy, else the error of `work`.
+ * @throws StoreUnavailable when the database is unavailable or overloaded, else the error of `work`
  */
 export async function inTransaction<T>(
-  db: Kysely<Database>,
+  db: Db,
   commits: Commits | undefined,
-  over: AbortSignal,
-  work: (trx: Kysely<Database>) => Promise<T>,
+  signal: AbortSignal,
+  work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  for (let left = attempts - 1; ; left -= 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.connection().execute((connection) => once(connection, commits, work));
+      return await db.connection().execute((connection) => runOnce(connection, commits, work));
     } catch (error) {
       if (error instanceof OutcomeUnknown) {
         const { commit: unknown, result } = error;
         if (commits !== undefined && unknown !== undefined) {
-          if (await retryWhileUnavailable(over, () => commits.wasMade(db, unknown))) return result as T;
+          if (await retryWhileUnavailable(signal, () => commits.isCommitted(db, unknown))) return result as T;
         }
       } else if (!(error instanceof ConnectionLost || error instanceof Conflict)) throw error;
-      if (left === 0) throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
+      if (attempt === maxAttempts)
+        throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
     }
   }
 }
 
-async function once<T>(
-  connection: Kysely<Database>,
+async function runOnce<T>(
+  connection: Db,
   commits: Commits | undefined,
-  work: (trx: Kysely<Database>) => Promise<T>,
+  work: (trx: Db) => Promise<T>,
 ): Promise<T> {
   const planned = commits?.next();
   try {
@@ -67,9 +68,9 @@ async function once<T>(
     if (planned !== undefined) commits?.release(planned);
     return result;
   } catch (error) {
-    // The server undoes what came over a lost connection, but nobody knows when: that slot is not used again.
+    // The server rolls the transaction back at an unknown time, so its slot cannot be used again.
     if (error instanceof ConnectionLost || error instanceof OutcomeUnknown) throw error;
-    // Where this fails, the connection is thrown away.
+    // If the rollback fails, the driver discards the connection.
     await connection.executeQuery(rollback).catch(() => {});
     if (planned !== undefined) commits?.release(planned);
     throw error;

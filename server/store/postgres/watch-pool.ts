@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Gauge } from '../../telemetry/instruments.ts';
 import { connectionCount, connectionMax, connectionsPending } from '../../telemetry/metrics.ts';
 
-/** Has it told how many connections of a pool are in use, until the pool ends. */
+/** Reports the connections of a pool as metrics, until the pool ends. */
 export function watchPool(name: string, pool: pg.Pool): void {
   const about: Attributes = { 'db.client.connection.pool.name': name };
   const inState = (state: string) => ({ ...about, 'db.client.connection.state': state });

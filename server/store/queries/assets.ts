@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
-import type { AssetsTable, Database } from '../schema.ts';
+import type { AssetsTable, Db } from '../schema.ts';
 import { areSeen, isSeen, type Viewer } from './visibility.ts';
 
-/** The assets among these ids that the viewer sees, in no order. */
+/** Finds the assets with these ids that the viewer sees, in no order. */
 export async function findAssets(
-  db: Kysely<Database>,
+  db: Db,
   { ids, ...viewer }: { ids: readonly string[] } & Viewer,
 ): Promise<AssetsTable[]> {
   if (ids.length === 0) return [];
@@ -17,9 +16,9 @@ export async function findAssets(
     .execute();
 }
 
-/** The channel of the latest asset for that model that the viewer sees; undefined before the first. */
+/** Finds the channel of the latest asset for a model that the viewer sees. Undefined without one. */
 export async function latestAssetChannel(
-  db: Kysely<Database>,
+  db: Db,
   { model, ...viewer }: { model: string | null } & Viewer,
 ): Promise<string | undefined> {
   const row = await db

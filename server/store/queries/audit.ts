@@ -1,19 +1,10 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../schema.ts';
 
-/** An inconsistency that an audit found. */
-export interface AuditProblem {
-  /** The key, request or lease that has it. */
+/** An inconsistency of a key, request or lease. */
+interface AuditProblem {
   subject: string;
   problem: string;
-}
-
-/** A key with a debt. */
-export interface Debtor {
-  id: number;
-  name: string;
-  debt: number;
-  deleted: boolean;
 }
 
 export interface Audit {
@@ -21,18 +12,18 @@ export interface Audit {
   /** Open reservations, and finished calls and tasks that retention has not deleted. */
   open: number;
   closed: number;
-  /** Quota granted to limited keys, and its parts: reserved, leased to gateways, spent, and left in balances. */
+  /** Quota granted to limited keys, and its parts: reserved, leased to gateways, spent, and remaining in balances. */
   granted: number;
   held: number;
   leased: number;
   spent: number;
-  /** Quota that refunds of settled calls gave back to limited keys. */
+  /** Quota that refunds of settled calls returned to limited keys. */
   refunded: number;
   left: number;
-  /** Cost of finished work that no quota covered, with the debts of deleted keys. */
+  /** Cost of finished work that no quota covered. Includes the debts of deleted keys. */
   debt: number;
   /** Keys with a debt, the largest debt first; at most 1,000 are listed. */
-  debtors: Debtor[];
+  debtors: { id: number; name: string; debt: number; deleted: boolean }[];
   problems: AuditProblem[];
   /** Whether there are more problems of a kind than are listed. */
   more: boolean;
@@ -72,27 +63,25 @@ const keys = sql`
 /** As a floating-point number, since the sum over many keys can exceed the safe integers. */
 const total = (column: string) => sql`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
 
-interface KeyRow {
-  id: number;
-  name: string;
-  remain_quota: number;
-  used_quota: number;
-  leased_quota: number;
-  granted: number;
-  held: number;
-  leased: number;
-  /** Expected `leased_quota`. */
-  posted: number;
-  spent: number;
-  charged: number;
-  debt: number;
-  /** Expected `debt` is `incurred` minus `settled`: debts of finished work minus those that grants settled. */
-  incurred: number;
-  settled: number;
-  /** Quota that refunds returned to its balance, and by which they lowered its used quota. */
-  refunded: number;
-  corrected: number;
-}
+/**
+ * A key with the sums of its rows. Expected are `posted` as its leased quota, and `incurred` minus `settled` as its debt. `refunded` and
+ * `corrected`: quota that refunds returned to its balance, and subtracted from its used quota.
+ */
+type KeyRow = { name: string } & Record<
+  'id' | 'remain_quota' | 'used_quota' | 'leased_quota' | 'debt' | Sum,
+  number
+>;
+type Sum =
+  | 'granted'
+  | 'held'
+  | 'leased'
+  | 'posted'
+  | 'spent'
+  | 'charged'
+  | 'incurred'
+  | 'settled'
+  | 'refunded'
+  | 'corrected';
 
 /** Queries for inconsistent rows. Each returns a subject and its problem. */
 const checks = [
@@ -154,7 +143,7 @@ const checks = [
  * Audits the ledger. For each key, the grants must equal the balance plus what is leased, reserved and spent, and ledger, log and
  * tasks must agree. `db` must see one snapshot.
  */
-export async function auditLedger(db: Kysely<Database>): Promise<Audit> {
+export async function auditLedger(db: Db): Promise<Audit> {
   const { rows: totals } = await sql<
     Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'refunded' | 'left' | 'debt'>
   >`
@@ -175,17 +164,16 @@ export async function auditLedger(db: Kysely<Database>): Promise<Audit> {
   const problems = unbalanced.flatMap(balanceProblems);
   let more = unbalanced.length === maxListed;
   for (const check of checks) {
-    const { rows } =
-      await sql<AuditProblem>`select * from (${check}) as c order by 1, 2 limit ${maxListed}`.execute(db);
+    const { rows } = await sql<AuditProblem>`
+      select * from (${check}) as c order by 1, 2 limit ${maxListed}`.execute(db);
     problems.push(...rows.map(({ subject, problem }) => ({ subject, problem })));
     more ||= rows.length === maxListed;
   }
   const [sums] = totals;
   const [counts] = ledger;
   const { rows: debtors } = await sql<{ id: number; name: string; debt: number; deleted_at: number | null }>`
-    select id, name, debt, deleted_at from tokens where debt <> 0 order by debt desc, id limit ${maxListed}`.execute(
-    db,
-  );
+    select id, name, debt, deleted_at from tokens where debt <> 0
+    order by debt desc, id limit ${maxListed}`.execute(db);
   if (sums === undefined || counts === undefined) throw new Error('the audit returned no sums');
   return {
     ...sums,
@@ -197,25 +185,22 @@ export async function auditLedger(db: Kysely<Database>): Promise<Audit> {
 }
 
 function balanceProblems(row: KeyRow): AuditProblem[] {
-  const subject = `key ${row.id}`;
-  const left = row.granted - row.settled - row.held - row.leased - row.spent + row.refunded;
-  const used = row.charged + row.settled - row.corrected;
-  const debt = row.incurred - row.settled;
-  const leased = row.leased === 0 ? '' : `, leased ${row.leased}`;
-  const settled = row.settled === 0 ? '' : `, debts settled ${row.settled}`;
-  const refunded = row.refunded === 0 ? '' : `, refunded ${row.refunded}`;
-  const sums = `granted ${row.granted}${settled}, held ${row.held}${leased}, spent ${row.spent}${refunded}`;
-  const problems: AuditProblem[] = [];
-  if (row.remain_quota !== left)
-    problems.push({ subject, problem: `has ${row.remain_quota} left, which should be ${left} (${sums})` });
-  if (row.used_quota !== used)
-    problems.push({ subject, problem: `has used ${row.used_quota}, which should be ${used}` });
-  if (row.debt !== debt)
-    problems.push({ subject, problem: `has a debt of ${row.debt}, which should be ${debt}` });
-  if (row.leased_quota !== row.posted)
-    problems.push({ subject, problem: `has leased ${row.leased_quota}, and its leases have ${row.posted}` });
-  if (row.remain_quota < 0)
-    problems.push({ subject, problem: `has a balance below zero: ${row.remain_quota}` });
-  if (row.debt < 0) problems.push({ subject, problem: `has a debt below zero: ${row.debt}` });
-  return problems;
+  const { remain_quota: balance, used_quota: usedQuota, leased_quota: leasedQuota } = row;
+  const { granted, settled, held, leased, spent, refunded } = row;
+  const expected = granted - settled - held - leased - spent + refunded;
+  const used = row.charged + settled - row.corrected;
+  const debt = row.incurred - settled;
+  const optional = (label: string, amount: number) => (amount === 0 ? '' : `, ${label} ${amount}`);
+  const sums =
+    `granted ${granted}${optional('debts settled', settled)}, held ${held}${optional('leased', leased)}` +
+    `, spent ${spent}${optional('refunded', refunded)}`;
+  const problems = [
+    balance !== expected && `has ${balance} left, which should be ${expected} (${sums})`,
+    usedQuota !== used && `has used ${usedQuota}, which should be ${used}`,
+    row.debt !== debt && `has a debt of ${row.debt}, which should be ${debt}`,
+    leasedQuota !== row.posted && `has leased ${leasedQuota}, and its leases have ${row.posted}`,
+    balance < 0 && `has a balance below zero: ${balance}`,
+    row.debt < 0 && `has a debt below zero: ${row.debt}`,
+  ];
+  return problems.flatMap((problem) => (problem === false ? [] : { subject: `key ${row.id}`, problem }));
 }

@@ -1,6 +1,6 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { oneOf } from '../rows.ts';
-import type { Database, RefundsTable, RequestLogTable } from '../schema.ts';
+import type { Db, RefundsTable, RequestLogTable } from '../schema.ts';
 
 /** The log entry of a finished call or task, with its refund. */
 export interface Charge extends Selectable<RequestLogTable> {
@@ -10,11 +10,8 @@ export interface Charge extends Selectable<RequestLogTable> {
 /** The public id of a task. */
 export const taskIdPattern = /^task_[0-9a-f]{32}$/;
 
-/**
- * Finds a charge by its request id or task id. Undefined while the work is in progress, when retention has removed the entry, or
- * when there was no such work.
- */
-export async function findCharge(db: Kysely<Database>, id: string): Promise<Charge | undefined> {
+/** Finds a charge by its request id or task id. Undefined while the work is in progress, and after retention has deleted the entry. */
+export async function findCharge(db: Db, id: string): Promise<Charge | undefined> {
   const entry = await db
     .selectFrom('request_log')
     .selectAll()
@@ -25,18 +22,12 @@ export async function findCharge(db: Kysely<Database>, id: string): Promise<Char
 }
 
 /** Finds the refund of a request. */
-export function findRefund(
-  db: Kysely<Database>,
-  requestId: string,
-): Promise<Selectable<RefundsTable> | undefined> {
+export function findRefund(db: Db, requestId: string): Promise<Selectable<RefundsTable> | undefined> {
   return db.selectFrom('refunds').selectAll().where('request_id', '=', requestId).executeTakeFirst();
 }
 
-/** Returns the refunded quota of those of some requests that have a refund. */
-export async function refundsOf(
-  db: Kysely<Database>,
-  requestIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
+/** Returns the refunded quota of requests. Those without a refund are absent. */
+export async function refundsOf(db: Db, requestIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   if (requestIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('refunds')

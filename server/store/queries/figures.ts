@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { LogEnd } from '../commands/figures.ts';
 import { dayOf, onDays } from '../log-days.ts';
 import {
@@ -11,8 +11,8 @@ import {
   refundColumns,
   summed,
 } from '../log-figures.ts';
-import type { Database } from '../schema.ts';
-import { isPostgres } from '../statement.ts';
+import type { Db } from '../schema.ts';
+import { allOf, equalities, isPostgres } from '../statement.ts';
 
 export const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user'] as const;
 
@@ -20,7 +20,7 @@ export type Grouping = (typeof groupings)[number];
 
 export interface FiguresQuery {
   by: readonly Grouping[];
-  /** Unix seconds at which an hour begins; the second is not in it any more. */
+  /** Unix seconds, each the start of an hour. `until` is excluded. */
   since: number;
   until: number;
   userId?: number | undefined;
@@ -30,20 +30,20 @@ export interface FiguresQuery {
 }
 
 export type Figures = Record<Exclude<FigureSum, 'units'>, number> & {
-  /** By what the models are metered in. */
+  /** By unit. */
   units: Readonly<Record<string, number>>;
   longest_ms: number;
-  /** What refunds gave back that were made within the hours. */
+  /** Quota that refunds of these hours returned. */
   refunded: number;
 };
 
 export interface FigureGroup {
-  /** The values of what they are grouped by, in that order. */
+  /** Values in the order of `by`. */
   group: readonly (string | number)[];
   figures: Figures;
 }
 
-/** Groups, counted once for each unit in them, that are told at the most. */
+/** Largest number of groups of a result. A group counts once for each of its units. */
 export const mostGroups = 10_000;
 
 const groupColumns: Readonly<Record<Grouping, string>> = {
@@ -59,22 +59,17 @@ type Row = Record<FigureSum | 'longest_ms' | 'refunded', number> &
   Record<string, string | number> & { unit: string };
 
 /**
- * What the log comes to, with the entries that were swept: the figures that are kept, and the entries that are not in
- * them yet, in one look at both; and the refunds. Groups come in the order of their values. `more`: there are too many, and none is told.
+ * Sums up the log, including swept entries, and the refunds, in the order of the groups' values. One query reads the stored figures and
+ * the entries that are not in them yet. `more`: there are more than `mostGroups`, and none is returned.
  */
 export async function showFigures(
-  db: Kysely<Database>,
+  db: Db,
   query: FiguresQuery,
 ): Promise<{ groups: FigureGroup[]; more: boolean }> {
   const { by, since, until, userId, model, channel, operation } = query;
-  const filters: RawBuilder<SqlBool>[] = [sql`true`];
-  if (userId !== undefined) filters.push(sql`user_id = ${userId}`);
-  if (model !== undefined) filters.push(sql`model_name = ${model}`);
-  if (channel !== undefined) filters.push(sql`channel = ${channel}`);
-  if (operation !== undefined) filters.push(sql`operation = ${operation}`);
-  const filter = sql.join(filters, sql` and `);
-  // For the planner: without a number it takes a third of the log for what is not in the figures.
-  const known = await markOf(db);
+  const filter = allOf(equalities({ user_id: userId, model_name: model, channel, operation }));
+  // For the planner, which otherwise assumes that a third of the log is not in the figures.
+  const known = await readMark(db);
   const days = onDays(db, dayOf(since * 1000), dayOf(until * 1000 - 1));
   const names = by.map((_, index) => `group_${index}`);
   const keys = sql.raw(
@@ -128,25 +123,25 @@ export const noFigures: Figures = {
   refunded: 0,
 };
 
-/** Milliseconds that at least this share of the requests took at most: the next of the steps, or what the longest took. */
+/** Quantile of the latency in milliseconds, rounded up to the next of `latencySteps`, and at most the longest latency. */
 export function atMost(figures: Figures, share: number): number {
   const wanted = figures.requests * share;
   const step = latencySteps.find((one) => figures[`ms_${one}` satisfies LatencyStep] >= wanted);
   return Math.min(step ?? figures.longest_ms, figures.longest_ms);
 }
 
-async function markOf(db: Kysely<Database>): Promise<number> {
+async function readMark(db: Db): Promise<number> {
   const mark = await db.selectFrom('log_figures_mark').select('rolled_to').executeTakeFirst();
   return mark?.rolled_to ?? 0;
 }
 
-/** The end of the log as it is, and how much of it is not in the figures. */
-export async function readLogEnd(db: Kysely<Database>): Promise<LogEnd> {
-  // What has a lower number belongs to a transaction that has a number of its own by now: it changed the ledger first.
+/** Reads the current end of the log. */
+export async function readLogEnd(db: Db): Promise<LogEnd> {
+  // An entry below this id belongs to a transaction that has its id already, since it changed the ledger first.
   const below = isPostgres(db) ? sql`pg_snapshot_xmax(pg_current_snapshot())::text` : sql`null`;
   const { rows } = await sql<LogEnd>`
     select coalesce(max(id), 0) as id, ${below} as below from request_log`.execute(db);
   const [end] = rows;
-  if (end === undefined) throw new Error('the log gave no end');
+  if (end === undefined) throw new Error('the query returned no row');
   return { ...end };
 }

@@ -1,33 +1,22 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../schema.ts';
 
-export interface GroupCount {
+interface GroupCount {
   name: string;
-  /** Users whose group it is. */
+  /** Users of the group. */
   users: number;
-  /** Keys that name it themselves, which are not deleted. */
+  /** Keys with this group of their own, without deleted ones. */
   keys: number;
 }
 
-/** How many name each group; groups that nobody names are not there. */
-export async function countGroups(db: Kysely<Database>): Promise<GroupCount[]> {
-  const count = sql<number>`count(*)`.as('count');
-  const users = await db
-    .selectFrom('users')
-    .select(['group_name as name', count])
-    .groupBy('group_name')
-    .execute();
-  const keys = await db
-    .selectFrom('tokens')
-    .select(['group_name as name', count])
-    .where('deleted_at', 'is', null)
-    .where('group_name', 'is not', null)
-    .groupBy('group_name')
-    .execute();
-  const counts = new Map<string, GroupCount>();
-  const of = (name: string | null) =>
-    counts.getOrInsertComputed(name ?? '', (added) => ({ name: added, users: 0, keys: 0 }));
-  for (const row of users) of(row.name).users = row.count;
-  for (const row of keys) of(row.name).keys = row.count;
-  return [...counts.values()];
+/** Counts the users and keys of each group that has any. */
+export async function countGroups(db: Db): Promise<GroupCount[]> {
+  const { rows } = await sql<GroupCount>`
+    select name, sum(users) as users, sum(keys) as keys from (
+      select group_name as name, count(*) as users, 0 as keys from users group by group_name
+      union all
+      select group_name, 0, count(*) from tokens where deleted_at is null and group_name is not null
+      group by group_name
+    ) as counts group by name`.execute(db);
+  return rows;
 }

@@ -1,11 +1,11 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database } from '../schema.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../schema.ts';
 
 /** The keys that a key was created with, directly or through others. The key works only while all of them do. */
 export interface Lineage {
   /** Their ids, the creator of the key first. */
   readonly ancestorIds: readonly number[];
-  /** Reports whether one of them is disabled or deleted. */
+  /** Whether one of them is disabled or deleted. */
   readonly isCutOff: boolean;
   /** The earliest expiry among them, in Unix seconds; -1: never. */
   readonly expiredTime: number;
@@ -22,10 +22,7 @@ interface AncestorRow {
 }
 
 /** Finds the lineages of keys by the id of the key that created them, which is the first ancestor. */
-export async function findLineages(
-  db: Kysely<Database>,
-  makerIds: readonly number[],
-): Promise<Map<number, Lineage>> {
+export async function findLineages(db: Db, makerIds: readonly number[]): Promise<Map<number, Lineage>> {
   if (makerIds.length === 0) return new Map();
   const { rows } = await sql<AncestorRow>`
     with recursive line (first_id, id, maker_id, status, deleted_at, expired_time, depth) as (
@@ -56,7 +53,7 @@ export function earliest(one: number, other: number): number {
   return other === -1 ? one : Math.min(one, other);
 }
 
-/** Ids of a key and of all keys that were created with it, directly or through others, deleted ones included. */
+/** Ids of a key and its descendants, including deleted ones. */
 export const familyOf = (tokenId: number): RawBuilder<number> => sql`(
   with recursive family (id) as (
     select cast(${tokenId} as bigint)

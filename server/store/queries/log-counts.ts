@@ -1,11 +1,11 @@
-import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { dayOf, onDays } from '../log-days.ts';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { dayOf, onDays, onDaysOf } from '../log-days.ts';
 import { oneOf, rowsOf } from '../rows.ts';
-import type { Database } from '../schema.ts';
+import type { Db } from '../schema.ts';
 import type { Viewer } from './visibility.ts';
 
 export interface LogSearch extends Viewer {
-  /** Text to find; empty: all entries match. */
+  /** Empty: all entries match. */
   keyword: string;
   /** Only entries from this time on, in Unix seconds. */
   start?: number | undefined;
@@ -34,7 +34,7 @@ interface CountedBucket extends BucketTimes {
 
 /** Counts the entries that a search finds in each bucket, newest first. `names` undefined: all names match. */
 export async function countedBuckets(
-  db: Kysely<Database>,
+  db: Db,
   search: KeySearch,
   names: Names | undefined,
 ): Promise<CountedBucket[]> {
@@ -89,16 +89,19 @@ export async function countedBuckets(
     .filter(({ entries }) => entries > 0);
 }
 
-/** Counts all entries of a user in some buckets within the time of a search. It reads them in the order of ids, which is fastest. */
+/** Counts all entries of a user in some buckets within the time of a search, in the order of ids, which is fastest. */
 async function countBuckets(
-  db: Kysely<Database>,
+  db: Db,
   search: LogSearch,
   buckets: readonly number[],
   days: RawBuilder<SqlBool>,
 ): Promise<{ bucket: number; entries: number }[]> {
-  const given = buckets.map((bucket) => ({ bucket }));
+  const list = rowsOf(
+    db,
+    buckets.map((bucket) => ({ bucket })),
+  );
   const { rows } = await sql<{ bucket: number; entries: number }>`
-    select c.bucket, count(*) as entries from ${rowsOf(db, { bucket: 'bigint' }, given)} as c cross join request_log l
+    select c.bucket, count(*) as entries from ${list} as c cross join request_log l
     where l.user_id = ${search.userId} and l.id >= c.bucket * ${sql.lit(bucketSize)}
       and l.id < (c.bucket + 1) * ${sql.lit(bucketSize)} and ${days} and ${within(search)}
     group by c.bucket`.execute(db);
@@ -127,14 +130,15 @@ const timesOfBucket = [
   sql<number>`max(last_at)`.as('last_at'),
 ] as const;
 
-/** Condition that an entry is of a day within the times of some buckets, so that PostgreSQL reads the partitions of these days only. */
-export function daysOf(db: Kysely<Database>, buckets: readonly BucketTimes[]): RawBuilder<SqlBool> {
-  const first = Math.min(...buckets.map(({ first_at: at }) => at));
-  const last = Math.max(...buckets.map(({ last_at: at }) => at));
-  return onDays(db, dayOf(first * 1000), dayOf(last * 1000));
+/** Condition that an entry is of a day of these buckets, so that PostgreSQL reads only the partitions of these days. */
+export function daysOf(db: Db, buckets: readonly BucketTimes[]): RawBuilder<SqlBool> {
+  return onDaysOf(
+    db,
+    buckets.flatMap(({ first_at: first, last_at: last }) => [first * 1000, last * 1000]),
+  );
 }
 
-/** The buckets of a page, newest first, and how many entries of the first bucket precede the page. */
+/** Finds the buckets of a page, the newest first, and the number of entries of the first bucket that precede the page. */
 export function windowOf(
   buckets: readonly { bucket: number; entries: number }[],
   offset: number,
@@ -151,15 +155,11 @@ export function windowOf(
 }
 
 /** Condition that an entry, or a count of entries, is of one of the keys. */
-export function isOfKeys(
-  db: Kysely<Database>,
-  table: string,
-  { keys }: Pick<KeySearch, 'keys'>,
-): RawBuilder<SqlBool> {
+export function isOfKeys(db: Db, table: string, { keys }: Pick<KeySearch, 'keys'>): RawBuilder<SqlBool> {
   return keys === undefined ? sql<SqlBool>`1 = 1` : oneOf(db, sql.ref(`${table}.token_id`), keys);
 }
 
-export function hasName(db: Kysely<Database>, table: string, names: Names | undefined): Expression<SqlBool> {
+export function hasName(db: Db, table: string, names: Names | undefined): Expression<SqlBool> {
   const { tokens, models } = names ?? { tokens: [], models: [] };
   const token = oneOf(db, sql.ref(`${table}.token_id`), tokens);
   const model = oneOf(db, sql.ref(`${table}.model_name`), models);

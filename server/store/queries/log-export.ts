@@ -1,10 +1,12 @@
-import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { columnNames } from '../columns.ts';
 import { dayOf, onDays } from '../log-days.ts';
 import { isError } from '../log-figures.ts';
-import type { Database, RequestLogTable } from '../schema.ts';
+import type { Db, RequestLogTable } from '../schema.ts';
+import { allOf, equalities } from '../statement.ts';
 import { refundsOf } from './charges.ts';
 
-/** Which entries of the log are told. */
+/** Conditions for exported entries. */
 export interface ExportFilter {
   userId?: number | undefined;
   tokenId?: number | undefined;
@@ -12,81 +14,58 @@ export interface ExportFilter {
   channel?: string | undefined;
   operation?: string | undefined;
   status?: number | undefined;
-  /** Only those with a status from 400 on, and those that failed after it was sent. */
+  /** Only entries with a status of 400 or more, and failed tasks. */
   errors?: boolean | undefined;
   requestId?: string | undefined;
   taskId?: string | undefined;
-  /** Unix seconds, from the first up to and without the second. */
+  /** Unix seconds. `until` is excluded. */
   since?: number | undefined;
   until?: number | undefined;
 }
 
 export type ExportFormat = 'csv' | 'jsonl';
 
-/** The numbers that an export goes through: those after the first, up to the second. */
+/** Ids of the entries of an export: greater than `after`, and at most `upTo`. */
 export interface ExportRange {
   after: number;
   upTo: number;
 }
 
-export interface ExportPage {
-  /** Whole lines; empty when none of the entries looked at is told. */
+interface ExportPage {
+  /** Complete lines; empty when no entry of the page matches. */
   text: string;
-  /** The number of the last entry that was looked at. */
+  /** Id of the last entry that was read. */
   last: number;
 }
 
-const columns = [
-  'id',
-  'request_id',
-  'user_id',
-  'token_id',
-  'token_name',
-  'model_name',
-  'operation',
-  'channel',
-  'status',
-  'error_code',
-  'unit',
-  'units',
-  'prompt_tokens',
-  'completion_tokens',
-  'quota',
-  'duration_ms',
-  'created_at',
-  'state',
-  'task_id',
-  'upstream_id',
-  'unit_price',
-  'group_ratio',
-  'group_name',
-  'config_revision',
-  'debt',
-] as const;
+const columns = columnNames(
+  'id, request_id, user_id, token_id, token_name, model_name, operation, channel, status, error_code, unit, units',
+  'prompt_tokens, completion_tokens, quota, duration_ms, created_at, state, task_id, upstream_id, unit_price',
+  'group_ratio, group_name, config_revision, debt',
+);
 
 const fields = [...columns, 'refunded'] as const;
 
+type Entry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]>;
+
 /** A line of an export. */
-export type ExportedEntry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]> & {
-  /** Quota that a refund gave back. */
+type ExportedEntry = Entry & {
+  /** Quota that a refund returned. */
   refunded: number;
 };
 
 /** Returns the fields of an export, in their order. */
-export function exportedEntry(
-  entry: Pick<Selectable<RequestLogTable>, (typeof columns)[number]>,
-  refunded: number,
-): ExportedEntry {
+export function exportedEntry(entry: Entry, refunded: number): ExportedEntry {
   const all = { ...entry, refunded };
   return Object.fromEntries(fields.map((name) => [name, all[name]])) as unknown as ExportedEntry;
 }
 
-/** Entries of a page, and those that are looked at for one, so that no query is long. */
+/** Largest number of entries that a page returns, and that it reads, so that each query is short. */
 const pageSize = 500;
-const looked = 25_000;
+const maxRead = 25_000;
 
-/** What there is to export at the moment: without an end, an export would never come to the entries written meanwhile. */
-export async function exportRange(db: Kysely<Database>, { after }: { after: number }): Promise<ExportRange> {
+/** Returns the range of the entries that exist now, so that an export ends while entries are added. */
+export async function exportRange(db: Db, { after }: { after: number }): Promise<ExportRange> {
   const { rows } = await sql<{ first: number; last: number }>`
     select coalesce((select min(id) from request_log), 0) as first,
       coalesce((select max(id) from request_log), 0) as last`.execute(db);
@@ -94,23 +73,20 @@ export async function exportRange(db: Kysely<Database>, { after }: { after: numb
   return { after: Math.max(after, first - 1), upTo: last };
 }
 
-/**
- * The next lines of an export. They are made here and not where they are sent from, so that on SQLite the making of
- * them, too, takes none of the main thread's time.
- */
+/** Returns the next lines of an export. They are formatted here, since on SQLite this is not the main thread. */
 export async function exportPage(
-  db: Kysely<Database>,
+  db: Db,
   { after, upTo, format, filter }: ExportRange & { format: ExportFormat; filter: ExportFilter },
 ): Promise<ExportPage> {
-  // An index finds an id, wherever it is.
+  // An index finds an id in the complete range.
   const hasId = filter.requestId !== undefined || filter.taskId !== undefined;
-  const end = hasId ? upTo : Math.min(upTo, after + looked);
+  const end = hasId ? upTo : Math.min(upTo, after + maxRead);
   const found = await db
     .selectFrom('request_log')
     .select(columns)
     .where('id', '>', after)
     .where('id', '<=', end)
-    .where(sql<SqlBool>`${sql.join(conditions(db, filter), sql` and `)}`)
+    .where(allOf(conditions(db, filter)))
     .orderBy('id')
     .limit(pageSize)
     .execute();
@@ -125,20 +101,13 @@ export async function exportPage(
   };
 }
 
-function conditions(db: Kysely<Database>, filter: ExportFilter): RawBuilder<SqlBool>[] {
-  const { since, until } = filter;
-  const all = [onDays(db, dayOf((since ?? -Infinity) * 1000), dayOf((until ?? Infinity) * 1000 - 1))];
-  const equal = (column: string, value: string | number | undefined) => {
-    if (value !== undefined) all.push(sql`${sql.ref(column)} = ${value}`);
-  };
-  equal('user_id', filter.userId);
-  equal('token_id', filter.tokenId);
-  equal('model_name', filter.model);
-  equal('channel', filter.channel);
-  equal('operation', filter.operation);
-  equal('status', filter.status);
-  equal('request_id', filter.requestId);
-  equal('task_id', filter.taskId);
+function conditions(db: Db, filter: ExportFilter): RawBuilder<SqlBool>[] {
+  const { userId, tokenId, model, channel, operation, status, requestId, taskId, since, until } = filter;
+  const all = [
+    onDays(db, dayOf((since ?? -Infinity) * 1000), dayOf((until ?? Infinity) * 1000 - 1)),
+    ...equalities({ user_id: userId, token_id: tokenId, model_name: model, channel, operation, status }),
+    ...equalities({ request_id: requestId, task_id: taskId }),
+  ];
   if (filter.errors === true) all.push(sql`${sql.raw(isError)}`);
   if (since !== undefined) all.push(sql`created_at >= ${since}`);
   if (until !== undefined) all.push(sql`created_at < ${until}`);
@@ -149,15 +118,15 @@ export const csvHeader = `${fields.join(',')}\r\n`;
 
 const csvLine = (entry: ExportedEntry) => `${fields.map((name) => csvField(entry[name])).join(',')}\r\n`;
 
-/** What a spreadsheet would calculate, and what begins as what keeps it from that. */
+/** Texts that a spreadsheet treats as a formula, and texts that start like an escaped one. */
 const formula = /^['\t\r\n]|^\s*[=+\-@＝＋－＠]/;
 
-/** Characters that a terminal or an editor carries out instead of showing them. */
+/** Characters that a terminal or an editor interprets instead of displaying them. */
 const control = /\p{Cc}|\p{Bidi_Control}/gu;
 
 /**
- * A field of RFC 4180. Every text is in quotes, so that no other separator divides it, and has an apostrophe before it
- * where a spreadsheet would take it for a formula. U+FFFD stands in the place of control characters.
+ * Formats a field as in RFC 4180. Texts are quoted, since readers accept other separators, too. An apostrophe precedes a text that a
+ * spreadsheet treats as a formula. U+FFFD replaces control characters.
  */
 function csvField(value: string | number | null): string {
   if (typeof value !== 'string') return value === null ? '' : String(value);
@@ -165,7 +134,7 @@ function csvField(value: string | number | null): string {
   return `"${formula.test(value) ? "'" : ''}${shown.replaceAll('"', '""')}"`;
 }
 
-/** One line of JSON, with every control character as an escape. */
+/** Formats a line of JSON, with escaped control characters. */
 function jsonLine(entry: ExportedEntry): string {
   return `${JSON.stringify(entry).replaceAll(control, unicodeEscape)}\n`;
 }

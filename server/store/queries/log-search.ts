@@ -1,8 +1,9 @@
-import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
+import { columnNames } from '../columns.ts';
 import { onDays } from '../log-days.ts';
 import { oneOf } from '../rows.ts';
-import type { Database, RequestLogTable } from '../schema.ts';
-import { isPostgres } from '../statement.ts';
+import type { Db, RequestLogTable } from '../schema.ts';
+import { countRows, isPostgres } from '../statement.ts';
 import { refundsOf, taskIdPattern } from './charges.ts';
 import { familyOf } from './lineage.ts';
 import {
@@ -21,43 +22,28 @@ import {
 
 export type { LogSearch } from './log-counts.ts';
 
-const columns = [
-  'id',
-  'user_id',
-  'request_id',
-  'token_name',
-  'model_name',
-  'unit',
-  'units',
-  'prompt_tokens',
-  'completion_tokens',
-  'quota',
-  'debt',
-  'created_at',
-  'task_id',
-  'state',
-  'unit_price',
-  'group_ratio',
-] as const;
+const columns = columnNames(
+  'id, user_id, request_id, token_name, model_name, unit, units, prompt_tokens, completion_tokens, quota, debt',
+  'created_at, task_id, state, unit_price, group_ratio',
+);
 
-/** An entry of the log, as a search shows it. */
+/** An entry of the log in the result of a search. */
 export type FoundEntry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]> & {
-  /** Quota that a refund gave back. */
+  /** Quota that a refund returned. */
   refunded: number;
 };
 
-export interface LogPage {
+interface LogPage {
   entries: FoundEntry[];
-  /** On all pages. */
+  /** Number of entries on all pages. */
   total: number;
 }
 
 /**
- * Returns a page of a user's entries, the newest first. A keyword matches anywhere in the key's name and the model's id,
- * case-insensitively, at the beginning of a request id when it has 16 characters or more, and a whole task id. Names are matched
- * here in the program, so that every engine finds the same; counts tell where the page begins.
+ * Returns a page of a user's entries, the newest first. A keyword matches a part of the key's name or the model's id, a prefix of a
+ * request id of 16 or more characters, or a task id. Case does not matter: names are compared here, since engines compare differently.
  */
-export async function searchLog(db: Kysely<Database>, search: LogSearch): Promise<LogPage> {
+export async function searchLog(db: Db, search: LogSearch): Promise<LogPage> {
   const { entries: found, total } = await findPage(db, search);
   const refunds = await refundsOf(
     db,
@@ -72,10 +58,10 @@ interface Page {
   total: number;
 }
 
-async function findPage(db: Kysely<Database>, asked: LogSearch): Promise<Page> {
-  const keyword = asked.keyword.toLowerCase();
-  const keys = asked.family === undefined ? undefined : await keysIn(db, asked.family);
-  const search = { ...asked, keys };
+async function findPage(db: Db, request: LogSearch): Promise<Page> {
+  const keyword = request.keyword.toLowerCase();
+  const keys = request.family === undefined ? undefined : await keysIn(db, request.family);
+  const search = { ...request, keys };
   if (keyword === '') return pageOf(db, search, undefined);
   const names = await namesLike(db, search, keyword);
   const ids = await idsLike(db, search, keyword);
@@ -84,19 +70,15 @@ async function findPage(db: Kysely<Database>, asked: LogSearch): Promise<Page> {
   return names === undefined ? pageOf(db, search, undefined) : pageOfBoth(db, search, names, ids);
 }
 
-async function keysIn(db: Kysely<Database>, family: number): Promise<number[]> {
+async function keysIn(db: Db, family: number): Promise<number[]> {
   const rows = await db.selectFrom('tokens').select('id').where('id', 'in', familyOf(family)).execute();
   return rows.map(({ id }) => id);
 }
 
 const isEmpty = ({ tokens, models }: Names) => tokens.length + models.length === 0;
 
-/** Undefined when all entries of the user are found by them. */
-async function namesLike(
-  db: Kysely<Database>,
-  search: KeySearch,
-  keyword: string,
-): Promise<Names | undefined> {
+/** Finds the keys and models whose names contain the keyword. Undefined when this includes all entries of the user. */
+async function namesLike(db: Db, search: KeySearch, keyword: string): Promise<Names | undefined> {
   const pairs = await db
     .selectFrom('log_counts as c')
     .leftJoin('tokens as t', 't.id', 'c.token_id')
@@ -114,8 +96,8 @@ async function namesLike(
   };
 }
 
-/** At least the time within a request id, so that few have the same beginning. */
-const beginningOfId = /^req_[0-9a-f]{12,32}(\.\d{0,9})?$/;
+/** A prefix of a request id with at least its time, so that few ids have it. */
+const requestIdPrefix = /^req_[0-9a-f]{12,32}(\.\d{0,9})?$/;
 
 interface Found {
   id: number;
@@ -124,16 +106,16 @@ interface Found {
 }
 
 /** Finds the entries whose request id begins with the keyword, or whose task id it is, the newest first. */
-async function idsLike(db: Kysely<Database>, search: KeySearch, keyword: string): Promise<Found[]> {
+async function idsLike(db: Db, search: KeySearch, keyword: string): Promise<Found[]> {
   const isTask = taskIdPattern.test(keyword);
-  if (!isTask && !beginningOfId.test(keyword)) return [];
+  if (!isTask && !requestIdPrefix.test(keyword)) return [];
   const [from, below] = isPostgres(db) ? [sql.raw('~>=~'), sql.raw('~<~')] : [sql.raw('>='), sql.raw('<')];
   const id = sql.ref('request_id');
   const rows = await db
     .selectFrom('request_log')
     .select(['id', 'user_id', 'token_id', 'created_at'])
     .select((isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day'))
-    // The tilde comes after every letter and digit. With more in the query, an engine may take a worse index.
+    // The tilde sorts after all letters and digits. With more conditions, an engine can choose a worse index.
     .where(
       isTask
         ? sql<SqlBool>`task_id = ${keyword}`
@@ -141,16 +123,16 @@ async function idsLike(db: Kysely<Database>, search: KeySearch, keyword: string)
     )
     .execute();
   const { userId, keys, start = 0, end = Infinity } = search;
-  const isSeen = (row: (typeof rows)[number]) =>
+  const isMatch = (row: (typeof rows)[number]) =>
     row.user_id === userId &&
     keys?.includes(row.token_id) !== false &&
     row.created_at >= start &&
     row.created_at < end;
-  return rows.filter(isSeen).sort((left, right) => right.id - left.id);
+  return rows.filter(isMatch).sort((left, right) => right.id - left.id);
 }
 
-/** A page of what the names find; of everything without. */
-async function pageOf(db: Kysely<Database>, search: KeySearch, names: Names | undefined): Promise<Page> {
+/** Returns a page of the entries with these names, or of all entries. */
+async function pageOf(db: Db, search: KeySearch, names: Names | undefined): Promise<Page> {
   const { userId, keys, offset, limit } = search;
   if (names !== undefined && isEmpty(names)) return { entries: [], total: 0 };
   const buckets = await countedBuckets(db, search, names);
@@ -158,79 +140,52 @@ async function pageOf(db: Kysely<Database>, search: KeySearch, names: Names | un
   const window = windowOf(buckets, offset, limit);
   if (window === undefined) return { entries: [], total };
   const { first, last, skip } = window;
-  const days = sql<SqlBool>`${daysOf(
+  const isOnDays = daysOf(
     db,
     buckets.filter(({ bucket }) => bucket >= last && bucket <= first),
-  )} and ${within(search)}`;
+  );
+  const isInTime = sql<SqlBool>`${isOnDays} and ${within(search)}`;
+  // The second query reads the entries by key and model. SQLite keeps the order of a cross join.
   const page =
     names === undefined && keys === undefined
       ? entries(db)
           .where('user_id', '=', userId)
           .where('id', '>=', last * bucketSize)
           .where('id', '<', (first + 1) * bucketSize)
-          .where(days)
+          .where(isInTime)
           .orderBy('id', 'desc')
           .limit(limit)
           .offset(skip)
       : entries(db)
-          .where('id', 'in', idsInBuckets(db, { userId, keys, names, first, last, skip, limit, days }))
-          .where(days)
+          .where('id', 'in', (query) =>
+            query
+              .selectFrom('log_counts as c')
+              .crossJoin('request_log as l')
+              .select('l.id')
+              .where('c.user_id', '=', userId)
+              .where('c.bucket', '>=', last)
+              .where('c.bucket', '<=', first)
+              .where(isOfKeys(db, 'c', { keys }))
+              .$if(names !== undefined, (counts) => counts.where(hasName(db, 'c', names)))
+              .where(isCounted)
+              .where(isInTime)
+              .orderBy('l.id', 'desc')
+              .limit(limit)
+              .offset(skip),
+          )
+          .where(isInTime)
           .orderBy('id', 'desc');
-  return told(await page.execute(), offset, total);
+  return pageWith(await page.execute(), offset, total);
 }
 
-/** Meanwhile more may have come: a total is never less than what is shown. */
-const told = (entries: Page['entries'], offset: number, total: number): Page => ({
+/** Returns a page. Entries can have been added since they were counted, so the total is at least the number of returned ones. */
+const pageWith = (entries: Page['entries'], offset: number, total: number): Page => ({
   entries,
   total: Math.max(total, offset + entries.length),
 });
 
-/** The numbers of a page of what the names find in some buckets, looked up by key and model. */
-function idsInBuckets(
-  db: Kysely<Database>,
-  {
-    userId,
-    keys,
-    names,
-    first,
-    last,
-    skip,
-    limit,
-    days,
-  }: {
-    userId: number;
-    keys: readonly number[] | undefined;
-    names: Names | undefined;
-    first: number;
-    last: number;
-    skip: number;
-    limit: number;
-    days: RawBuilder<SqlBool>;
-  },
-) {
-  // SQLite keeps to the order of a cross join.
-  return db
-    .selectFrom('log_counts as c')
-    .crossJoin('request_log as l')
-    .select('l.id')
-    .where('c.user_id', '=', userId)
-    .where('c.bucket', '>=', last)
-    .where('c.bucket', '<=', first)
-    .where(isOfKeys(db, 'c', { keys }))
-    .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)))
-    .where(isCounted)
-    .where(days)
-    .orderBy('l.id', 'desc')
-    .limit(limit)
-    .offset(skip);
-}
-
-/** A page of some entries, of the user's own, the newest first. */
-async function pageOfIds(
-  db: Kysely<Database>,
-  { offset, limit }: LogSearch,
-  found: readonly Found[],
-): Promise<Page> {
+/** Returns a page of the entries that were found by their ids. */
+async function pageOfIds(db: Db, { offset, limit }: LogSearch, found: readonly Found[]): Promise<Page> {
   const shown = found.slice(offset, offset + limit);
   const ids = shown.map(({ id }) => id);
   const days = shown.map(({ day }) => day);
@@ -241,25 +196,20 @@ async function pageOfIds(
   return { entries: await page.execute(), total: found.length };
 }
 
-/** A page of what the names find and of some entries beside, which are few: hardly ever are there both. */
-async function pageOfBoth(
-  db: Kysely<Database>,
-  search: KeySearch,
-  names: Names,
-  begun: readonly Found[],
-): Promise<Page> {
+/** Returns a page of the entries with these names, and of those found by their ids. It is rare that a keyword matches both. */
+async function pageOfBoth(db: Db, search: KeySearch, names: Names, others: readonly Found[]): Promise<Page> {
   const { userId, offset, limit } = search;
-  const ids = begun.map(({ id }) => id);
+  const ids = others.map(({ id }) => id);
   const found = db
     .selectFrom('request_log as c')
     .where('user_id', '=', userId)
     .where(isOfKeys(db, 'c', search))
     .where(sql<SqlBool>`(${hasName(db, 'c', names)} or ${oneOf(db, sql.ref('c.id'), ids)})`)
     .where(within(search));
-  const { total } = await found.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+  const total = await countRows(found);
   if (offset >= total) return { entries: [], total };
   const page = found.select(columns).orderBy('id', 'desc').limit(limit).offset(offset);
-  return told(await page.execute(), offset, total);
+  return pageWith(await page.execute(), offset, total);
 }
 
-const entries = (db: Kysely<Database>) => db.selectFrom('request_log').select(columns);
+const entries = (db: Db) => db.selectFrom('request_log').select(columns);

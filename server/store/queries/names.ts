@@ -1,5 +1,19 @@
-/** Those with a text in their names: looked for in the program, so that every engine finds the same. */
-export function having<Named extends { name: string }>(text: string, all: readonly Named[]): Named[] {
-  const wanted = text.toLowerCase();
-  return all.filter(({ name }) => name.toLowerCase().includes(wanted));
+import type { SelectQueryBuilder } from 'kysely';
+import { countRows } from '../statement.ts';
+
+/**
+ * Returns a page of the ids of records whose names contain a text, ignoring case, and the number of records on all pages. Names are
+ * compared here, since engines compare differently. `name` empty: any name.
+ */
+export async function pageByName<Tables, Table extends keyof Tables>(
+  found: SelectQueryBuilder<Tables, Table, { id: number; name: string }>,
+  { name, offset, limit }: { name: string; offset: number; limit: number },
+): Promise<{ page: { id: number }[]; total: number }> {
+  if (name === '') {
+    const total = await countRows(found.clearSelect().clearOrderBy());
+    return { page: offset >= total ? [] : await found.limit(limit).offset(offset).execute(), total };
+  }
+  const lowerCase = name.toLowerCase();
+  const named = (await found.execute()).filter((one) => one.name.toLowerCase().includes(lowerCase));
+  return { page: named.slice(offset, offset + limit), total: named.length };
 }

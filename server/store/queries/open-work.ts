@@ -1,17 +1,17 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../schema.ts';
 
-/** What waits in the store. Due times are by the clock of due times; null: nothing is due. */
+/** Open tasks and deliveries. Due times are by the clock of due times; null: no unclaimed work. */
 export interface OpenWork {
   tasks: { queued: number; in_progress: number };
-  /** When the longest due task was due that nobody is at work on. */
+  /** Earliest due time of an unclaimed task. */
   taskDueAt: number | null;
   deliveries: number;
   deliveryDueAt: number | null;
 }
 
-/** Counts what is not over. It reads the indexes of due work, whose size is that of what is open. */
-export async function countOpenWork(db: Kysely<Database>): Promise<OpenWork> {
+/** Counts open work. Reads only the indexes of open tasks and deliveries. */
+export async function countOpenWork(db: Db): Promise<OpenWork> {
   const tasks = await db
     .selectFrom('tasks')
     .select(['state', ({ fn }) => fn.countAll<number>().as('count')])

@@ -1,100 +1,31 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database, TaskFormat, TaskState } from '../schema.ts';
+import { type SelectQueryBuilder, sql } from 'kysely';
+import { type CamelCased, camelCased } from '../columns.ts';
+import type { Database, Db, TaskFormat, TaskState, TasksTable } from '../schema.ts';
+import { countRows } from '../statement.ts';
 import { areSeen, isSeen, type Viewer } from './visibility.ts';
 
+type NotInRecord = 'group_name' | 'service_tier' | 'idempotency_key' | 'fingerprint';
+
+/** A row of a task under camelCase names, without what only look-ups need. */
+type TaskRow = CamelCased<Omit<TasksTable, NotInRecord>> & { group: string };
+
 /** A task. Times are epoch milliseconds. */
-export interface TaskRecord {
-  /** The public id. */
-  id: string;
-  requestId: string;
-  userId: number;
-  tokenId: number;
-  operation: string;
-  format: TaskFormat;
-  driver: string;
-  model: string;
-  unit: string;
-  channel: string;
-  /** Never shown to clients; null while it is not known to be upstream. */
-  upstreamId: string | null;
-  state: TaskState;
-  progress: number;
+export interface TaskRecord extends Omit<TaskRow, 'facts' | 'result' | 'errorCode' | 'errorMessage'> {
   facts: Readonly<Record<string, unknown>>;
   result: Readonly<Record<string, unknown>> | null;
   error: { code: string; message: string } | null;
-  expectedUnits: number;
-  /** Quota per unit when it was created, before the group's ratio. */
-  unitPrice: number;
-  groupRatio: number;
-  group: string;
-  configRevision: string;
-  callbackUrl: string | null;
-  createdAt: number;
-  updatedAt: number;
-  startedAt: number | null;
-  completedAt: number | null;
-  /** End of the result's life; null until it is final. */
-  expiresAt: number | null;
-  /** Where the request that made it stood in its trace; null: nobody followed it. */
-  traceparent: string | null;
-  /** When an upstream may have been asked for it first; null: none was. By the clock of due times, as what follows. */
-  askedAt: number | null;
-  deadlineAt: number;
-  polledAt: number | null;
-  nextPollAt: number | null;
-  pollInterval: number;
-  failures: number;
-  leaseOwner: string | null;
-  attempt: number;
 }
 
-/** What a `TaskRecord` is made of. */
+/** The columns for `taskRecord`. */
 export const taskColumns = [
-  'id',
-  'request_id as requestId',
-  'user_id as userId',
-  'token_id as tokenId',
-  'operation',
-  'format',
-  'driver',
-  'model',
-  'unit',
-  'channel',
-  'upstream_id as upstreamId',
-  'state',
-  'progress',
-  'facts',
-  'result',
-  'error_code as errorCode',
-  'error_message as errorMessage',
-  'expected_units as expectedUnits',
-  'unit_price as unitPrice',
-  'group_ratio as groupRatio',
-  'group_name as group',
-  'config_revision as configRevision',
-  'callback_url as callbackUrl',
-  'created_at as createdAt',
-  'updated_at as updatedAt',
-  'started_at as startedAt',
-  'completed_at as completedAt',
-  'expires_at as expiresAt',
-  'traceparent',
-  'asked_at as askedAt',
-  'deadline_at as deadlineAt',
-  'polled_at as polledAt',
-  'next_poll_at as nextPollAt',
-  'poll_interval as pollInterval',
-  'failures',
-  'lease_owner as leaseOwner',
-  'attempt',
-] as const;
-
-type TaskRow = Omit<TaskRecord, 'facts' | 'result' | 'error'> & {
-  facts: string;
-  result: string | null;
-  errorCode: string | null;
-  errorMessage: string | null;
-};
+  ...camelCased(
+    'id, request_id, user_id, token_id, operation, format, driver, model, unit, channel, upstream_id, state, progress',
+    'facts, result, error_code, error_message, expected_units, unit_price, group_ratio, config_revision, callback_url',
+    'created_at, updated_at, started_at, completed_at, expires_at, traceparent, asked_at, deadline_at, polled_at',
+    'next_poll_at, poll_interval, failures, lease_owner, attempt',
+  ),
+  'group_name as group' as const,
+];
 
 export function taskRecord({ facts, result, errorCode, errorMessage, ...row }: TaskRow): TaskRecord {
   return {
@@ -105,92 +36,88 @@ export function taskRecord({ facts, result, errorCode, errorMessage, ...row }: T
   };
 }
 
-/** Names a task as a client may: one that the viewer does not see, or of another format, does not exist. */
+/** Identifies a task for a client. A task that the viewer does not see, or of another format, does not exist. */
 export interface TaskName extends Viewer {
   id: string;
   format: TaskFormat;
 }
 
-export async function findTask(db: Kysely<Database>, name: TaskName): Promise<TaskRecord | undefined> {
-  const row = await db
-    .selectFrom('tasks')
-    .select(taskColumns)
-    .where('id', '=', name.id)
-    .where('user_id', '=', name.userId)
-    .where('format', '=', name.format)
-    .where(isSeen(name, 'tasks.token_id'))
-    .executeTakeFirst();
-  return row === undefined ? undefined : taskRecord(row);
+/** Finds a task for a client. */
+export async function findTask(db: Db, { id, ...name }: TaskName): Promise<TaskRecord | undefined> {
+  return first(tasksNamed(db, name).where('id', '=', id));
 }
 
-/** The user's task of an idempotency key, if it was made of that very request. */
+/** Finds the user's task with an idempotency key, if its request had the same fingerprint. */
 export async function findRepeatedTask(
-  db: Kysely<Database>,
+  db: Db,
   name: Pick<TaskName, 'userId' | 'format'> & { idempotencyKey: string; fingerprint: string },
 ): Promise<TaskRecord | undefined> {
-  const row = await db
-    .selectFrom('tasks')
-    .select(taskColumns)
-    .where('user_id', '=', name.userId)
-    .where('format', '=', name.format)
-    .where('idempotency_key', '=', name.idempotencyKey)
-    .where('fingerprint', '=', name.fingerprint)
-    .executeTakeFirst();
-  return row === undefined ? undefined : taskRecord(row);
+  const { userId, format, idempotencyKey, fingerprint } = name;
+  const task = tasksNamed(db, { userId, format }).where('idempotency_key', '=', idempotencyKey);
+  return first(task.where('fingerprint', '=', fingerprint));
 }
 
-/** The user's tasks of that format among these ids, in no order. */
+/** Finds the tasks with these ids that the viewer sees, of one format, in no order. */
 export async function findTasks(
-  db: Kysely<Database>,
-  { ids, format, ...viewer }: { ids: readonly string[] } & Omit<TaskName, 'id'>,
+  db: Db,
+  filter: { ids: readonly string[] } & Omit<TaskName, 'id'>,
 ): Promise<TaskRecord[]> {
-  const rows = await matching(db, { ...viewer, format, ids })
-    .select(taskColumns)
-    .execute();
-  return rows.map(taskRecord);
+  return all(matching(db, filter));
 }
 
-/** A task whoever owns it: for the program itself, never for a client. */
-export async function findTaskById(db: Kysely<Database>, id: string): Promise<TaskRecord | undefined> {
-  const row = await db.selectFrom('tasks').select(taskColumns).where('id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : taskRecord(row);
+/** Finds a task of any user. For the gateway itself, never for a client. */
+export async function findTaskById(db: Db, id: string): Promise<TaskRecord | undefined> {
+  return first(db.selectFrom('tasks').where('id', '=', id));
 }
 
-/** The tasks among these ids that the viewer sees, whatever their format, in no order. */
+/** Finds the tasks with these ids that the viewer sees, of any format, in no order. */
 export async function findSeenTasks(
-  db: Kysely<Database>,
+  db: Db,
   { ids, ...viewer }: { ids: readonly string[] } & Viewer,
 ): Promise<TaskRecord[]> {
   if (ids.length === 0) return [];
-  const rows = await db
-    .selectFrom('tasks')
-    .select(taskColumns)
-    .where('id', 'in', ids)
-    .where('user_id', '=', viewer.userId)
-    .where(isSeen(viewer, 'tasks.token_id'))
-    .execute();
-  return rows.map(taskRecord);
+  const tasks = db.selectFrom('tasks').where('id', 'in', ids).where('user_id', '=', viewer.userId);
+  return all(tasks.where(isSeen(viewer, 'tasks.token_id')));
 }
 
-/** Which of the tasks of one format that a viewer sees to list. */
+type TaskQuery = SelectQueryBuilder<Database, 'tasks', object>;
+
+/** Tasks of one user and format that the viewer sees. */
+const tasksNamed = (db: Db, name: Omit<TaskName, 'id'>): TaskQuery =>
+  db
+    .selectFrom('tasks')
+    .where('user_id', '=', name.userId)
+    .where('format', '=', name.format)
+    .where(isSeen(name, 'tasks.token_id'));
+
+async function first(query: TaskQuery): Promise<TaskRecord | undefined> {
+  const row = await query.select(taskColumns).executeTakeFirst();
+  return row === undefined ? undefined : taskRecord(row);
+}
+
+async function all(query: TaskQuery): Promise<TaskRecord[]> {
+  return (await query.select(taskColumns).execute()).map(taskRecord);
+}
+
+/** Conditions for a list of tasks of one format that a viewer sees. */
 export interface TaskFilter extends Viewer {
   format: TaskFormat;
   ids?: readonly string[];
   models?: readonly string[];
   states?: readonly TaskState[];
-  /** Only tasks that failed with one of these. */
+  /** Only tasks that failed with one of these codes. */
   errorCodes?: readonly string[];
-  /** No task that failed with one of these. */
+  /** No task that failed with one of these codes. */
   exceptErrorCodes?: readonly string[];
-  /** `default` are all that named no other. */
+  /** `default`: all tasks except `flex`. */
   serviceTier?: 'default' | 'flex';
   /** Epoch milliseconds, inclusive. */
   createdFrom?: number;
 }
 
-/** Newest first unless `order` is `asc`. Undefined when `after` is not one of the user's tasks of that format. */
+/** Lists tasks, the newest first unless `order` is `asc`. Undefined when the task `after` does not exist. */
 export async function listTasks(
-  db: Kysely<Database>,
+  db: Db,
   {
     after,
     order = 'desc',
@@ -207,27 +134,24 @@ export async function listTasks(
       eb(eb.refTuple('created_at', 'id'), order === 'desc' ? '<' : '>', eb.tuple(createdAt, id)),
     );
   }
-  // One more than asked for tells whether there is another page.
-  const rows = await query
-    .select(taskColumns)
-    .orderBy('created_at', order)
-    .orderBy('id', order)
-    .limit(limit + 1)
-    .execute();
-  return { tasks: rows.slice(0, limit).map(taskRecord), hasMore: rows.length > limit };
+  // One more than the limit shows whether there is another page.
+  const tasks = await all(
+    query
+      .orderBy('created_at', order)
+      .orderBy('id', order)
+      .limit(limit + 1),
+  );
+  return { tasks: tasks.slice(0, limit), hasMore: tasks.length > limit };
 }
 
-/** A page list looks at no more than a user's latest tasks of a format, as many as its pages can show. */
+/** Largest number of tasks of a user and format that a page list counts. */
 const maxListed = 50_000;
 
-/**
- * One page, newest first, and how many there are on all pages, both among the user's latest 50,000 of that format. It
- * looks at an index alone until it knows what is on the page, so even a list of nothing takes little time.
- */
+/** Returns a page of tasks, the newest first, and the number of tasks on all pages. It considers the newest `maxCounted` tasks. */
 export async function pageTasks(
-  db: Kysely<Database>,
+  db: Db,
   { offset, limit, ...filter }: TaskFilter & { offset: number; limit: number },
-  within = maxListed,
+  maxCounted = maxListed,
 ): Promise<{ tasks: TaskRecord[]; total: number }> {
   const { format, createdFrom } = filter;
   const viewer = viewerIn(filter);
@@ -235,7 +159,7 @@ export async function pageTasks(
     .select(['created_at', 'id'])
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .offset(within - 1)
+    .offset(maxCounted - 1)
     .limit(1)
     .executeTakeFirst();
   const query =
@@ -244,22 +168,14 @@ export async function pageTasks(
       : matching(db, { ...filter, createdFrom: oldest.created_at }).where((eb) =>
           eb(eb.refTuple('created_at', 'id'), '>=', eb.tuple(oldest.created_at, oldest.id)),
         );
-  const { total } = await query
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const rows = await query
-    .select(taskColumns)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .offset(offset)
-    .limit(limit)
-    .execute();
-  return { tasks: rows.map(taskRecord), total };
+  const total = await countRows(query);
+  const page = query.orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit);
+  return { tasks: await all(page), total };
 }
 
 const viewerIn = ({ userId, family }: Viewer): Viewer => ({ userId, family });
 
-function matching(db: Kysely<Database>, filter: TaskFilter) {
+function matching(db: Db, filter: TaskFilter): TaskQuery {
   const { userId, format, ids, models, states, errorCodes, exceptErrorCodes, serviceTier, createdFrom } =
     filter;
   let query = db.selectFrom('tasks').where('user_id', '=', userId).where('format', '=', format);
@@ -270,7 +186,7 @@ function matching(db: Kysely<Database>, filter: TaskFilter) {
     ['state', states],
     ['error_code', errorCodes],
   ] as const) {
-    // An empty list matches nothing, but is no SQL.
+    // SQL has no empty list.
     if (values?.length === 0) query = query.where(sql<boolean>`1 = 0`);
     else if (values !== undefined) query = query.where(column, 'in', values);
   }

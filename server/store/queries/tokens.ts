@@ -1,63 +1,63 @@
-import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { Database, Role, TokenStatus } from '../schema.ts';
-import { statement } from '../statement.ts';
-import { leftIn, leftOf } from './leases.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db, Role, TokenStatus } from '../schema.ts';
+import { countRows, statement } from '../statement.ts';
+import { leftFragment, leftOf } from './leases.ts';
 import { descendantsOfEnded, familyOf, findLineages, type Lineage, noLineage } from './lineage.ts';
-import { having } from './names.ts';
+import { pageByName } from './names.ts';
 import type { Viewer } from './visibility.ts';
 
-/** A key's record with everything that decides whether it may be used. */
+/** A key with all data that decides whether it is accepted. */
 export interface TokenRecord {
   id: number;
   userId: number;
-  userName: string;
   name: string;
   keyHint: string;
-  /** The key's own group, else its user's. */
-  group: string;
-  /** null: it has its user's group, whichever that is. */
-  ownGroup: string | null;
-  role: Role;
-  /** Then the key is refused whatever its status. */
-  userDisabled: boolean;
-  /** As stored: expiry and quota are for the reader to judge. */
-  status: TokenStatus;
-  unlimitedQuota: boolean;
-  /** With what gateways have in leases: only what is held for work in the ledger is not in it. */
-  remainQuota: number;
   usedQuota: number;
   /** Cost of finished work that no quota covered. */
   debt: number;
   /** Unix seconds; -1: never. */
   expiredTime: number;
-  /** Model patterns; null: every model of the group. */
-  modelLimits: string[] | null;
-  /** Addresses and ranges; null: everywhere. */
-  allowIps: string[] | null;
-  /** The key whose allowance of requests and sockets it shares; null: none, it has its own. */
+  /** The key whose limits of requests and sockets it shares; null: none. */
   allowanceId: number | null;
-  /** Requests a minute and open sockets of its own, 0: no limit; null: it has no figure of its own. */
+  /** Its own limits, 0: none; null: no limit of its own. */
   requestsPerMinute: number | null;
   sockets: number | null;
-  /** Has the scope `admin`, which `hasAdminAccess` judges. */
-  adminScope: boolean;
-  /** May create keys, if each key that it was created with may. */
-  canCreateKeys: boolean;
   /** The key that it was created with; null: none. */
   makerId: number | null;
-  lineage: Lineage;
   /** Unix seconds. */
   createdTime: number;
+  userName: string;
+  /** The key's own group, else its user's. */
+  group: string;
+  /** null: it has its user's group. */
+  ownGroup: string | null;
+  role: Role;
+  /** The key is refused, whatever its status. */
+  userDisabled: boolean;
+  /** As stored. The caller checks expiry and quota. */
+  status: TokenStatus;
+  unlimitedQuota: boolean;
+  /** Available quota, including leased quota. */
+  remainQuota: number;
+  /** Model patterns; null: every model of the group. */
+  modelLimits: string[] | null;
+  /** Addresses and ranges; null: all addresses. */
+  allowIps: string[] | null;
+  /** Has the scope `admin`. `hasAdminAccess` tells whether it is in effect. */
+  adminScope: boolean;
+  /** Can create keys, if each of its ancestors can. */
+  canCreateKeys: boolean;
+  lineage: Lineage;
 }
 
-/** Names the limits of a key, as the fields of the contract that set them. Bound addresses are no limit. */
+/** Returns the limits of a key, as names of the contract's fields. Allowed addresses are no limit. */
 export function limitsOn(token: TokenLimits): LimitField[] {
   const { unlimitedQuota, modelLimits, expiredTime, requestsPerMinute, sockets, allowanceId } = token;
   const limits: Record<LimitField, boolean> = {
     unlimited_quota: !unlimitedQuota,
     model_limits: modelLimits !== null,
     expired_time: expiredTime !== -1,
-    // A key that shares an allowance is held to the figures of the key it shares with.
+    // A key that shares limits has those of the other key.
     requests_per_minute: (requestsPerMinute ?? 0) > 0 || allowanceId !== null,
     sockets: (sockets ?? 0) > 0,
   };
@@ -75,10 +75,10 @@ type TokenLimits = Pick<
   'unlimitedQuota' | 'expiredTime' | 'requestsPerMinute' | 'sockets' | 'allowanceId'
 > & { modelLimits: readonly string[] | null };
 
-/** Reports whether a key was handed out with a limit of quota, models, time, requests or sockets. */
+/** Whether a key has a limit of quota, models, time, requests or sockets. */
 export const hasLimits = (token: TokenLimits): boolean => limitsOn(token).length > 0;
 
-/** Reports whether a key may call the operations of the operator. The role of the user alone gives no access. */
+/** Whether a key can call admin operations. The role of the user alone gives no access. */
 export const hasAdminAccess = (token: TokenRecord): boolean =>
   token.adminScope && token.role === 'admin' && !token.userDisabled && !hasLimits(token);
 
@@ -94,63 +94,53 @@ type TokenRow = Omit<
   ips: string | null;
 };
 
+/** The columns of a `TokenRow`. */
+const columns = `
+  t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
+  coalesce(t.group_name, u.group_name) as "group", t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt",
+  t.status, t.unlimited_quota as unlimited, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
+  t.debt, t.expired_time as "expiredTime", t.model_limits as limits, t.allow_ips as ips,
+  t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets, t.admin,
+  t.create_keys as "createKeys", t.maker_id as "makerId", t.created_time as "createdTime"`;
+const tables = 'tokens t join users u on u.id = t.user_id';
+
 const byHash = statement<{ hash: string }, TokenRow>()`
-  select t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
-    coalesce(t.group_name, u.group_name) as "group",
-    t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt", t.status, t.unlimited_quota as unlimited,
-    ${leftIn('t')} as "remainQuota",
-    t.used_quota as "usedQuota", t.debt, t.expired_time as "expiredTime",
-    t.model_limits as limits, t.allow_ips as ips,
-    t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
-    t.admin, t.create_keys as "createKeys", t.maker_id as "makerId", t.created_time as "createdTime"
-  from tokens t join users u on u.id = t.user_id
+  select ${{ fragment: columns }} from ${{ fragment: tables }}
   where t.key_hash = ${'hash'} and t.deleted_at is null`;
 
-/** The token of a key, given the key's hash; a deleted one is not there. Status and expiry are for the caller to judge. */
-export async function findTokenByHash(db: Kysely<Database>, hash: string): Promise<TokenRecord | undefined> {
+/** Finds a key by its hash, unless it was deleted. The caller checks status and expiry. */
+export async function findTokenByHash(db: Db, hash: string): Promise<TokenRecord | undefined> {
   return (await tokenRecords(db, (await byHash(db, { hash })).rows))[0];
 }
 
-/** The token of a number, unless it was deleted. */
-export async function findToken(db: Kysely<Database>, id: number): Promise<TokenRecord | undefined> {
-  return (await tokenRecords(db, await tokens(db).where('t.id', '=', id).execute()))[0];
+/** Finds a key by its id, unless it was deleted. */
+export async function findToken(db: Db, id: number): Promise<TokenRecord | undefined> {
+  const [token] = (await tokensWhere(db, sql`t.id = ${id}`)).values();
+  return token;
 }
 
-/** Those of some keys that are still there, by their hashes. */
-export async function findTokensByHash(
-  db: Kysely<Database>,
-  hashes: readonly string[],
-): Promise<Map<string, TokenRecord>> {
-  const rows = await tokens(db).select('t.key_hash').where('t.key_hash', 'in', hashes).execute();
-  const found = await tokenRecords(
-    db,
-    rows.map(({ key_hash: _, ...row }) => row),
-  );
-  return new Map(
-    rows.flatMap(({ key_hash: hash }, index) => {
-      const token = found[index];
-      return token === undefined ? [] : [[hash, token] as const];
-    }),
-  );
+/** Finds keys by their hashes, except deleted ones. */
+export async function findTokensByHash(db: Db, hashes: readonly string[]): Promise<Map<string, TokenRecord>> {
+  return tokensWhere(db, sql`t.key_hash in (${sql.join(hashes)})`);
 }
 
-/** What a key may send and hold open at a time. Of the keys that draw on one allowance, all together may. */
+/** The limits of requests and sockets of a key, which all keys that share them use together. */
 export interface Allowance {
   tokenId: number;
-  /** 0: no limit; null: no figure of its own. */
+  /** 0: no limit; null: no limit of its own. */
   requestsPerMinute: number | null;
   sockets: number | null;
 }
 
-/** The allowances that a key draws on, its own first; each lies within the next one. */
-export async function findAllowances(db: Kysely<Database>, token: TokenRecord): Promise<Allowance[]> {
+/** Returns the limits that apply to a key, its own first. Each further one is shared by more keys. */
+export async function findAllowances(db: Db, token: TokenRecord): Promise<Allowance[]> {
   const own = { tokenId: token.id, requestsPerMinute: token.requestsPerMinute, sockets: token.sockets };
   if (token.allowanceId === null) return [own];
   const { rows } = await allowances(db, { id: token.allowanceId });
   return [own, ...rows.map(({ depth: _, ...allowance }) => allowance)];
 }
 
-// Those of deleted keys too, since keys made with them go on.
+// Including those of deleted keys, whose limits still apply.
 const allowances = statement<{ id: number }, Allowance & { depth: number }>()`
   with recursive line (id, next_id, requests_per_minute, sockets, depth) as (
     select id, allowance_id, requests_per_minute, sockets, 1 from tokens where id = ${'id'}
@@ -160,37 +150,27 @@ const allowances = statement<{ id: number }, Allowance & { depth: number }>()`
   )
   select id as "tokenId", requests_per_minute as "requestsPerMinute", sockets, depth from line order by depth`;
 
-/** A page of the keys that a viewer sees, the newest first, and how many there are. */
+/** Returns a page of the keys that a viewer sees, the newest first, and the number of keys on all pages. */
 export async function listTokens(
-  db: Kysely<Database>,
+  db: Db,
   { userId, family, limit, offset }: Viewer & { limit: number; offset: number },
 ): Promise<{ tokens: TokenRecord[]; total: number }> {
-  const seen = family === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`t.id in ${familyOf(family)}`;
-  const { total } = await db
-    .selectFrom('tokens as t')
-    .select(sql<number>`count(*)`.as('total'))
-    .where('t.user_id', '=', userId)
-    .where('t.deleted_at', 'is', null)
-    .where(seen)
-    .executeTakeFirstOrThrow();
+  const isSeen = family === undefined ? sql`1 = 1` : sql`t.id in ${familyOf(family)}`;
+  const condition = sql<SqlBool>`t.user_id = ${userId} and ${isSeen}`;
+  const found = db.selectFrom('tokens as t').where('t.deleted_at', 'is', null).where(condition);
+  const total = await countRows(found);
   if (offset >= total) return { tokens: [], total };
-  const rows = await tokens(db)
-    .where('t.user_id', '=', userId)
-    .where(seen)
-    .orderBy('t.id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  return { tokens: await tokenRecords(db, rows), total };
+  const tokens = await tokensWhere(db, condition, sql`limit ${limit} offset ${offset}`);
+  return { tokens: [...tokens.values()], total };
 }
 
-export interface TokenSearch {
+interface TokenSearch {
   userId?: number | undefined;
-  /** Text in the name, whether in upper or lower case; empty: any name. */
+  /** Part of the name, ignoring case; empty: any name. */
   name: string;
-  /** As it is at the moment, which `now` tells. */
+  /** The status at the time `now`. */
   status?: TokenStatus | undefined;
-  /** Its own, or that of its user where it has none. */
+  /** The key's own group, else its user's. */
   group?: string | undefined;
   /** Epoch milliseconds. */
   now: number;
@@ -198,25 +178,18 @@ export interface TokenSearch {
   limit: number;
 }
 
-/** A page of the keys of all users, the newest first, and how many there are. */
+/** Returns a page of the keys of all users, the newest first, and the number of keys on all pages. */
 export async function searchTokens(
-  db: Kysely<Database>,
+  db: Db,
   { name, offset, limit, ...filter }: TokenSearch,
 ): Promise<{ tokens: TokenRecord[]; total: number }> {
-  const all = matching(db, filter);
-  if (name === '') {
-    const { total } = await all.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-    if (offset >= total) return { tokens: [], total };
-    const page = await all.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset).execute();
-    return { tokens: await tokensOf(db, page), total };
-  }
-  const named = await all.select(['t.id', 't.name']).orderBy('t.id', 'desc').execute();
-  const found = having(name, named);
-  return { tokens: await tokensOf(db, found.slice(offset, offset + limit)), total: found.length };
+  const found = matching(db, filter).select(['t.id', 't.name']).orderBy('t.id', 'desc');
+  const { page, total } = await pageByName(found, { name, offset, limit });
+  return { tokens: await tokensOf(db, page), total };
 }
 
 function matching(
-  db: Kysely<Database>,
+  db: Db,
   { userId, status, group, now }: Pick<TokenSearch, 'userId' | 'status' | 'group' | 'now'>,
 ) {
   let query = db
@@ -238,49 +211,31 @@ function matching(
   return query.where(status === 1 ? sql<SqlBool>`(${spendable})` : sql<SqlBool>`not (${spendable})`);
 }
 
-/** Those of some numbers, the newest first. */
-async function tokensOf(db: Kysely<Database>, which: readonly { id: number }[]): Promise<TokenRecord[]> {
-  if (which.length === 0) return [];
-  const ids = which.map(({ id }) => id);
-  const rows = await tokens(db).where('t.id', 'in', ids).orderBy('t.id', 'desc').execute();
-  return tokenRecords(db, rows);
+/** Reads keys by their ids, the newest first. */
+async function tokensOf(db: Db, keys: readonly { id: number }[]): Promise<TokenRecord[]> {
+  if (keys.length === 0) return [];
+  const tokens = await tokensWhere(db, sql`t.id in (${sql.join(keys.map(({ id }) => id))})`);
+  return [...tokens.values()];
 }
 
-function tokens(db: Kysely<Database>) {
-  return db
-    .selectFrom('tokens as t')
-    .innerJoin('users as u', 'u.id', 't.user_id')
-    .select((column) => [
-      't.id',
-      't.user_id as userId',
-      'u.name as userName',
-      't.name',
-      't.key_hint as keyHint',
-      column.fn.coalesce('t.group_name', 'u.group_name').as('group'),
-      't.group_name as ownGroup',
-      'u.role',
-      'u.disabled_at as disabledAt',
-      't.status',
-      't.unlimited_quota as unlimited',
-      leftOf('t').as('remainQuota'),
-      't.used_quota as usedQuota',
-      't.debt',
-      't.expired_time as expiredTime',
-      't.model_limits as limits',
-      't.allow_ips as ips',
-      't.allowance_id as allowanceId',
-      't.requests_per_minute as requestsPerMinute',
-      't.sockets',
-      't.admin',
-      't.create_keys as createKeys',
-      't.maker_id as makerId',
-      't.created_time as createdTime',
-    ])
-    .where('t.deleted_at', 'is', null);
+/** Reads keys, the newest first, by their hashes. */
+async function tokensWhere(
+  db: Db,
+  condition: RawBuilder<unknown>,
+  limit = sql``,
+): Promise<Map<string, TokenRecord>> {
+  const { rows } = await sql<TokenRow & { hash: string }>`
+    select ${sql.raw(columns)}, t.key_hash as hash from ${sql.raw(tables)}
+    where t.deleted_at is null and ${condition} order by t.id desc ${limit}`.execute(db);
+  const tokens = await tokenRecords(
+    db,
+    rows.map(({ hash: _, ...row }) => row),
+  );
+  return new Map(tokens.map((token, index) => [rows[index]?.hash ?? '', token]));
 }
 
-/** Completes rows of keys with what they inherit from the keys that they were created with. */
-async function tokenRecords(db: Kysely<Database>, rows: readonly TokenRow[]): Promise<TokenRecord[]> {
+/** Adds the lineages of keys. */
+async function tokenRecords(db: Db, rows: readonly TokenRow[]): Promise<TokenRecord[]> {
   const makerIds = new Set(rows.flatMap(({ makerId }) => makerId ?? []));
   const lineages = await findLineages(db, [...makerIds]);
   return rows.map((row) => tokenRecord(row, row.makerId === null ? undefined : lineages.get(row.makerId)));

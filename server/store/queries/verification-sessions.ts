@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
-import type { Database, VerificationSessionsTable } from '../schema.ts';
+import type { Db, VerificationSessionsTable } from '../schema.ts';
 import { isSeen, type Viewer } from './visibility.ts';
 
-/** A session that the viewer sees; others do not exist. */
+/** Finds a session that the viewer sees. */
 export function findVerificationSession(
-  db: Kysely<Database>,
+  db: Db,
   { sessionId, ...viewer }: { sessionId: string } & Viewer,
 ): Promise<VerificationSessionsTable | undefined> {
   return db
@@ -16,9 +15,9 @@ export function findVerificationSession(
     .executeTakeFirst();
 }
 
-/** Where the group of a verified person is; undefined when the viewer sees no such session. */
+/** Finds the asset group of a verified person. Undefined when the viewer sees no such session. */
 export async function findVerifiedGroup(
-  db: Kysely<Database>,
+  db: Db,
   { groupId, ...viewer }: { groupId: string } & Viewer,
 ): Promise<{ channel: string; upstreamId: string } | undefined> {
   const row = await db

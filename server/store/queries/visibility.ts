@@ -1,10 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { familyOf } from './lineage.ts';
 
-/** Decides what a caller sees. Everything else does not exist for it. */
+/** Determines which rows a caller sees. For the caller, others do not exist. */
 export interface Viewer {
   userId: number;
-  /** A key with limits, which sees only itself, its descendants and what those created; left out: all of the user. */
+  /** A key with limits, which sees only rows that it or its descendants created. Undefined: all rows of the user. */
   family?: number | undefined;
 }
 
@@ -15,7 +15,7 @@ type KeyColumn =
   | 'verification_sessions.token_id'
   | 'request_log.token_id';
 
-/** Condition that a viewer sees one row, given the key that created it. It costs a few look-ups for each row. */
+/** Condition that a viewer sees a row, given the key that created it. Costs a few look-ups for each row. */
 export function isSeen({ family }: Viewer, column: KeyColumn): RawBuilder<SqlBool> {
   if (family === undefined) return sql<SqlBool>`1 = 1`;
   return sql<SqlBool>`exists (
@@ -27,7 +27,7 @@ export function isSeen({ family }: Viewer, column: KeyColumn): RawBuilder<SqlBoo
     select 1 from line where line.id = ${family})`;
 }
 
-/** The same condition for lists: it collects the whole family once, however many rows there are. */
+/** The same condition for lists. It collects the family once for all rows. */
 export function areSeen({ family }: Viewer, column: KeyColumn): RawBuilder<SqlBool> {
   if (family === undefined) return sql<SqlBool>`1 = 1`;
   return sql<SqlBool>`${sql.ref(column)} in ${familyOf(family)}`;

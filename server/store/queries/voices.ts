@@ -1,22 +1,19 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database, VoicesTable } from '../schema.ts';
+import { sql } from 'kysely';
+import type { Db, VoicesTable } from '../schema.ts';
+import { countRows } from '../statement.ts';
 import { areSeen, isSeen, type Viewer } from './visibility.ts';
 
-/** A custom voice, whoever owns it: the caller of this decides what another user's voice means. */
-export function findVoice(db: Kysely<Database>, voiceId: string): Promise<VoicesTable | undefined> {
+/** Finds a custom voice of any user. The caller checks the owner. */
+export function findVoice(db: Db, voiceId: string): Promise<VoicesTable | undefined> {
   return db.selectFrom('voices').selectAll().where('voice_id', '=', voiceId).executeTakeFirst();
 }
 
-/** A custom voice and whether the viewer sees it. Others may only know that its id is taken. */
+/** A custom voice, and whether the viewer sees it. Other callers must not receive its data. */
 export type FoundVoice = VoicesTable & { isSeen: boolean };
 
-/** Custom voices by their ids, whoever owns them, in no order. */
-export async function findVoices(
-  db: Kysely<Database>,
-  voiceIds: readonly string[],
-  viewer: Viewer,
-): Promise<FoundVoice[]> {
-  // PostgreSQL knows no NUL in a text, so no voice has one.
+/** Finds custom voices of any user by their ids, in no order. */
+export async function findVoices(db: Db, voiceIds: readonly string[], viewer: Viewer): Promise<FoundVoice[]> {
+  // A text of PostgreSQL has no NUL.
   const possible = voiceIds.filter((id) => !id.includes('\0'));
   if (possible.length === 0) return [];
   const rows = await db
@@ -31,9 +28,9 @@ export async function findVoices(
   }));
 }
 
-/** The viewer's voices that can be spoken with, or soon can, newest first, `limit` at the most; of one model if one is named. */
+/** Lists up to `limit` voices of the viewer that are not undeployed, the newest first, with `targetModel` those of one model. */
 export function usableVoices(
-  db: Kysely<Database>,
+  db: Db,
   { targetModel, limit, ...viewer }: { targetModel?: string; limit: number } & Viewer,
 ): Promise<VoicesTable[]> {
   let own = db.selectFrom('voices').where('user_id', '=', viewer.userId).where('status', '!=', 'UNDEPLOYED');
@@ -42,18 +39,16 @@ export function usableVoices(
   return own.selectAll().orderBy('created_at', 'desc').orderBy('voice_id').limit(limit).execute();
 }
 
-/** One page of the viewer's voices of one service, newest first, and how many there are on all pages. */
+/** Returns a page of the viewer's voices of a service, the newest first, and the number of voices on all pages. */
 export async function listVoices(
-  db: Kysely<Database>,
+  db: Db,
   filter: Viewer & { service: string; name: string | undefined; offset: number; limit: number },
 ): Promise<{ voices: VoicesTable[]; total: number }> {
   const { userId, service, name } = filter;
   let matching = db.selectFrom('voices').where('user_id', '=', userId).where('service', '=', service);
   if (filter.family !== undefined) matching = matching.where(areSeen(filter, 'voices.token_id'));
   if (name !== undefined) matching = matching.where('name', '=', name);
-  const { total } = await matching
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
+  const total = await countRows(matching);
   const voices = await matching
     .selectAll()
     .orderBy('created_at', 'desc')

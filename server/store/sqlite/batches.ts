@@ -1,15 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Kysely } from 'kysely';
 import { StoreUnavailable } from '../availability.ts';
-import { commandNamed } from '../commands/registry.ts';
-import type { Database } from '../schema.ts';
+import { runCommand } from '../commands/registry.ts';
+import type { Db } from '../schema.ts';
 import { sqliteFailure } from './dialect.ts';
 import { type CommandCall, type Outcome, packError } from './messages.ts';
 
 /** Runs commands on the writing connection. */
 export class Batches {
   readonly #connection: DatabaseSync;
-  readonly #db: Kysely<Database>;
+  readonly #db: Db;
   readonly #begin;
   readonly #commit;
   readonly #savepoint;
@@ -17,7 +16,7 @@ export class Batches {
   readonly #undo;
 
   /** `db` runs on `connection`. */
-  constructor(connection: DatabaseSync, db: Kysely<Database>) {
+  constructor(connection: DatabaseSync, db: Db) {
     this.#connection = connection;
     this.#db = db;
     this.#begin = connection.prepare('begin immediate');
@@ -33,7 +32,7 @@ export class Batches {
       // Failures are rare, and a savepoint costs half as much as a command.
       return (await this.#together(batch)) ?? (await this.#apart(batch));
     } catch (error) {
-      // The transaction itself failed, for example on a full disk: nothing of the batch is written.
+      // The transaction itself failed, for example on a full disk. Nothing of the batch is written.
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
       const failed = { error: packError(sqliteFailure(error)) };
       return batch.map(() => failed);
@@ -56,7 +55,7 @@ export class Batches {
     this.#begin.run();
     const outcomes: Outcome[] = [];
     try {
-      for (const { name, args } of batch) outcomes.push({ result: await commandNamed(name)(this.#db, args) });
+      for (const { name, args } of batch) outcomes.push({ result: await runCommand(this.#db, name, args) });
     } catch {
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
       return undefined;
@@ -72,9 +71,9 @@ export class Batches {
     for (const { name, args } of batch) {
       this.#savepoint.run();
       try {
-        outcomes.push({ result: await commandNamed(name)(this.#db, args) });
+        outcomes.push({ result: await runCommand(this.#db, name, args) });
       } catch (error) {
-        // A full disk can have undone the whole transaction.
+        // A full disk can roll back the complete transaction.
         if (!this.#connection.isTransaction) throw error;
         this.#undo.run();
         outcomes.push({ error: packError(sqliteFailure(error)) });

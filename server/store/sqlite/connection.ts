@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** Milliseconds to wait for a lock, which only a checkpoint or an outside tool can hold. */
-const busyTimeout = 5_000;
+/** Longest wait for a lock, in milliseconds. Only checkpoints and other programs hold locks. */
+const busyTimeoutMs = 5_000;
 
-/** The one writing connection. FULL: a commit is on the disk before anybody hears of it. */
+/** Opens the only writing connection. `synchronous = full`: a commit is on the disk before it is acknowledged. */
 export function openWriter(file: string): DatabaseSync {
-  const connection = new DatabaseSync(file, { timeout: busyTimeout });
+  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs });
   connection.exec(`
     pragma journal_mode = wal;
     pragma synchronous = full;
@@ -14,7 +14,7 @@ export function openWriter(file: string): DatabaseSync {
   return connection;
 }
 
-/** A connection that sees what is committed and cannot write. */
+/** Opens a read-only connection, which sees committed data. */
 export function openReader(file: string): DatabaseSync {
-  return new DatabaseSync(file, { timeout: busyTimeout, readOnly: true });
+  return new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly: true });
 }

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../availability.ts';
 
 const maxStatements = 500;
 
-/** Kysely over a `node:sqlite` connection, which prepares each SQL text once and keeps the latest ones. */
+/** Kysely's dialect for a `node:sqlite` connection, with a cache of prepared statements. */
 export function nodeSqliteDialect(connection: DatabaseSync): SqliteDialect {
   const prepared = new Map<string, SqliteStatement>();
   return new SqliteDialect({
@@ -30,12 +30,12 @@ function prepare(connection: DatabaseSync, text: string): SqliteStatement {
     reader: statement.columns().length > 0,
     all: (parameters) => mapErrors(() => statement.all(...(parameters as SQLInputValue[]))),
     run: (parameters) => mapErrors(() => statement.run(...(parameters as SQLInputValue[]))),
-    // A statement of its own: the shared one would be reset under a running iteration.
+    // A separate statement, since another use of the cached one would reset the iteration.
     iterate: (parameters) => connection.prepare(text).iterate(...(parameters as SQLInputValue[])),
   };
 }
 
-/** Tells a failure of the file or its disk from one of the statement. */
+/** Converts errors with `sqliteFailure`. */
 function mapErrors<T>(use: () => T): T {
   try {
     return use();
@@ -44,12 +44,12 @@ function mapErrors<T>(use: () => T): T {
   }
 }
 
-/** Busy, locked, out of memory, failing, full, not to be opened: it may work later. */
-const passing = new Set([5, 6, 7, 10, 13, 14]);
+/** Result codes BUSY, LOCKED, NOMEM, IOERR, FULL and CANTOPEN, after which a later attempt can succeed. */
+const temporary = new Set([5, 6, 7, 10, 13, 14]);
 
-/** The error as a `StoreUnavailable` when it is about the file or its disk, and not about the statement. */
+/** Returns a `StoreUnavailable` for an error of the file or its disk, else the error itself. */
 export function sqliteFailure(error: unknown): unknown {
   const { errcode } = error as { errcode?: unknown };
-  // The lower byte is the kind, the rest says more.
-  return typeof errcode === 'number' && passing.has(errcode & 0xff) ? new StoreUnavailable(error) : error;
+  // The lower byte of an extended result code is the primary one.
+  return typeof errcode === 'number' && temporary.has(errcode & 0xff) ? new StoreUnavailable(error) : error;
 }

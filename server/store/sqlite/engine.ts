@@ -12,7 +12,7 @@ import { lockFolder } from './folder-lock.ts';
 import { Reader } from './reader-client.ts';
 import { startWriter } from './writer-client.ts';
 
-/** The store in `dataDir/unigate.db`: one writer in a worker thread, reads on the thread that asks. */
+/** Opens the store in `dataDir/unigate.db`. One worker thread writes. `read` runs on the calling thread. */
 export async function openSqliteStore(
   dataDir: string,
   { onAvailability = () => {} }: Pick<StoreOptions, 'onAvailability'> = {},
@@ -24,13 +24,13 @@ export async function openSqliteStore(
     const writer = await startWriter(file, new Availability(onAvailability));
     const reader = openReader(file);
     const readers = new Map<ReportLane, Reader>();
-    const readerFor = (name: ReportName) => readers.getOrInsertComputed(laneOf[name], () => new Reader(file));
+    const readerFor = (name: ReportName) => readers.getOrInsertComputed(laneOf(name), () => new Reader(file));
     const read = new Kysely<Database>({ dialect: nodeSqliteDialect(reader) });
     const probe = new Probe(async () => {
       await sql`select 1`.execute(read);
       await writer.probe();
     });
-    const over = new AbortController();
+    const retries = new AbortController();
     let closed: Promise<void> | undefined;
     return {
       engine: 'sqlite',
@@ -48,12 +48,12 @@ export async function openSqliteStore(
           : Promise.reject(new StoreUnavailable(new Error('the store is closed'))),
       check: () => probe.check(),
       failed: writer.failed,
-      over: over.signal,
-      giveUp: () => over.abort(),
+      retrySignal: retries.signal,
+      stopRetries: () => retries.abort(),
       close() {
         closed ??= (async () => {
-          over.abort();
-          // The writer is the last to leave, so that it can fold the write-ahead log into the file.
+          retries.abort();
+          // The writer closes last, so that it can merge the write-ahead log into the file.
           reader.close();
           await Promise.all([...readers.values()].map((one) => one.close()));
           await writer.close().finally(() => lock.release());
@@ -71,6 +71,6 @@ function makeFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new SettingsError(`DATA_DIR ${dataDir} cannot be made: ${(cause as Error).message}.`, { cause });
+    throw new SettingsError(`DATA_DIR ${dataDir} cannot be created: ${(cause as Error).message}.`, { cause });
   }
 }

@@ -3,10 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { SettingsError } from '../../settings/settings-error.ts';
 
 /**
- * Keeps other gateways out of a data folder until released. An exclusive lock on a SQLite file is a lock of
- * the operating system, so a killed process leaves none behind.
+ * Locks a data folder against other gateways. The lock of a SQLite file is a lock of the operating system, which releases it when the
+ * process ends.
  *
- * @throws SettingsError when another gateway, in this process or another, holds the folder.
+ * @throws SettingsError when another gateway, in this or another process, has the lock
  */
 export function lockFolder(dataDir: string): { release(): void } {
   const lock = new DatabaseSync(join(dataDir, 'lock.db'), { timeout: 0 });

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../availability.ts';
 import type { CommandName } from '../commands/registry.ts';
 
-/** Data that a store thread is started with. */
+/** Data of a store thread at its start. */
 export interface ThreadData {
   file: string;
 }
@@ -11,24 +11,24 @@ export interface CommandCall {
   args: unknown;
 }
 
-/** Commands for one commit, a probe whether the database is writable, or the order to end the thread. */
+/** Commands for one commit, a check whether the database is writable, or the end of the thread. */
 export type ToWriter = readonly CommandCall[] | 'probe' | 'close';
 
 /**
- * `ready` once the schema is up to date; then the outcomes of each commit, in the order of its commands, and the results of
- * probes. null: the database is writable.
+ * `ready` once the schema is up to date. Then the outcomes of each commit, in the order of its commands, and the results of checks,
+ * null if the database is writable.
  */
 export type FromWriter = 'ready' | Outcome[] | { probed: CarriedError | null };
 
 export type Outcome = { result: unknown } | { error: CarriedError };
 
-/** An error as plain data: cloning one between threads loses its name and its code. */
+/** An error as plain data, since an error that is cloned between threads loses its name and its code. */
 export interface CarriedError {
   name: string;
   message: string;
   stack?: string;
   code?: string;
-  /** It is the reason of a `StoreUnavailable`. */
+  /** It is the cause of a `StoreUnavailable`. */
   unavailable?: true;
 }
 

@@ -4,7 +4,7 @@ import type { ReportArgs, ReportName, ReportResult } from '../reports.ts';
 import { type Outcome, resultOf, type ThreadData } from './messages.ts';
 import type { ReportAnswer, ReportCall } from './reader.ts';
 
-/** Runs reports in a thread, which the first report starts, and the next one after a failure of the thread. */
+/** Runs reports in a thread. The first report starts it, and also the first one after a failure of the thread. */
 export class Reader {
   readonly #file: string;
   readonly #pending = new Map<number, PromiseWithResolvers<Outcome>>();
@@ -47,7 +47,7 @@ export class Reader {
     });
     worker.on('error', (cause) => fail(new Error('the store reader failed', { cause })));
     worker.on('exit', () => fail(new Error('the store reader has stopped')));
-    // An idle reader must not keep the process alive.
+    // An idle thread must not keep the process alive.
     worker.unref();
     return worker;
   }

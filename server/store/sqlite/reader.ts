@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Kysely } from 'kysely';
-import { type ReportName, reportNamed } from '../reports.ts';
+import { type ReportName, runReport } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import { openReader } from './connection.ts';
 import { nodeSqliteDialect, sqliteFailure } from './dialect.ts';
@@ -26,7 +26,7 @@ const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
 
 async function run({ name, args }: ReportCall): Promise<Outcome> {
   try {
-    return { result: await reportNamed(name)(db, args) };
+    return { result: await runReport(db, name, args) };
   } catch (error) {
     return { error: packError(sqliteFailure(error)) };
   }

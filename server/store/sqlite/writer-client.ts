@@ -15,17 +15,17 @@ import {
   unpackError,
 } from './messages.ts';
 
-export interface Writer {
+interface Writer {
   run<Name extends CommandName>(name: Name, args: Args<Name>): Promise<Result<Name>>;
-  /** Checks that the database is writable, without waiting behind commands. At most one probe at a time. */
+  /** Checks that the database is writable, ahead of waiting commands. At most one check at a time. */
   probe(): Promise<void>;
   /** Resolves with the reason if the thread ends by itself. */
   readonly failed: Promise<Error>;
-  /** Commits the commands given before, and ends the thread. */
+  /** Commits the waiting commands, and ends the thread. */
   close(): Promise<void>;
 }
 
-/** A message costs far more than a command in it, so commands of one commit share one. Each waits for at most this many. */
+/** Largest number of commands of a commit, which share a message, since messages are expensive. */
 const maxBatch = 512;
 
 /** Starts the writer thread on a database file and waits until its schema is up to date. */
@@ -33,7 +33,7 @@ export async function startWriter(file: string, availability: Availability): Pro
   const workerData: ThreadData = { file };
   const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData, name: 'store writer' });
   await once(worker, 'message').catch((error: Error) => {
-    // Crossing the thread costs an error its class.
+    // An error that is cloned between threads loses its class.
     throw error.name === 'SettingsError' ? new SettingsError(error.message, { cause: error }) : error;
   });
 
@@ -67,8 +67,8 @@ export async function startWriter(file: string, availability: Availability): Pro
     commitSize.record(outcomes.length);
     commitDuration.record((performance.now() - sentAt) / 1e3);
     const lost = outcomes.find((outcome) => 'error' in outcome && outcome.error.unavailable === true);
-    if (lost !== undefined && 'error' in lost) availability.lost(unpackError(lost.error).cause);
-    else availability.found();
+    if (lost !== undefined && 'error' in lost) availability.markUnavailable(unpackError(lost.error).cause);
+    else availability.markAvailable();
     return outcomes;
   };
   const batcher = new Batcher<CommandCall, Outcome>(commit, maxBatch);

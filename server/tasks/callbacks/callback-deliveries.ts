@@ -40,7 +40,7 @@ export class CallbackDeliveries {
       gapMs: timing.claimGapMs,
       idleMs: timing.idleMs,
       claim: async () => (await this.#claim()).nextDueAt,
-      failed: (error) => logger.error({ err: error }, 'due deliveries could not be claimed'),
+      onError: (error) => logger.error({ err: error }, 'due deliveries could not be claimed'),
     });
   }
 

@@ -1,0 +1,49 @@
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : Name;
+
+/** A row whose columns have their names in camelCase. */
+export type CamelCased<Row> = { [Name in keyof Row & string as CamelCase<Name>]: Row[Name] };
+
+type SnakeCased<Fields> = { [Name in keyof Fields & string as SnakeCase<Name>]: Fields[Name] };
+
+const columnOf = new Map<string, string>();
+
+/** Returns the row of a record: `snakeCased({ userId: 1 })` is `{ user_id: 1 }`. */
+export function snakeCased<Fields extends object>(fields: Fields): SnakeCased<Fields> {
+  const row: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    const column = columnOf.getOrInsertComputed(name, () =>
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    );
+    row[column] = value;
+  }
+  return row as SnakeCased<Fields>;
+}
+
+type Split<List extends string, Names extends string = never> = List extends `${infer Name}, ${infer Rest}`
+  ? Split<Rest, Names | Name>
+  : Names | List;
+
+/** Returns the names of lists as in SQL: `columnNames('id, name', 'user_id')` is `['id', 'name', 'user_id']`. */
+export function columnNames<List extends string>(...lists: readonly List[]): Split<List>[] {
+  return lists.flatMap((list) => list.split(', ')) as Split<List>[];
+}
+
+/** Selects columns under their names in camelCase: `camelCased('id, user_id')` is `['id', 'user_id as userId']`. */
+export function camelCased<List extends string>(...lists: readonly List[]) {
+  return columnNames(...lists).map((name) => {
+    const field = name
+      .replace(/^\w+\./, '')
+      .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    return `${name} as ${field}`;
+  }) as CamelAlias<Split<List>>[];
+}
+
+type CamelAlias<Name extends string> = Name extends string
+  ? `${Name} as ${CamelCase<Name extends `${string}.${infer Column}` ? Column : Name>}`
+  : never;

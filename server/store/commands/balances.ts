@@ -1,0 +1,21 @@
+import { leftOf } from '../queries/leases.ts';
+import type { Db } from '../schema.ts';
+
+/** Reads the available quota and the debt of a key. */
+export function balanceOf(trx: Db, id: number) {
+  return trx
+    .selectFrom('tokens')
+    .select([leftOf('tokens').as('left'), 'debt', 'deleted_at', 'funder_id'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Locks a key with an update that changes nothing, so that it stays as it is read. */
+export function lockToken(trx: Db, id: number) {
+  return trx
+    .updateTable('tokens')
+    .set((row) => ({ used_quota: row.ref('used_quota') }))
+    .where('id', '=', id)
+    .returning(['remain_quota', 'debt', 'funder_id'])
+    .executeTakeFirst();
+}
