@@ -15,6 +15,7 @@ import {
   videoFamily,
   videoSeconds,
 } from '../models/video-options.ts';
+import { field, textField } from '../providers/json.ts';
 
 /** Builds a failure that names the model's own rule. Undefined if the rule of the schema is as precise. */
 export function modelFailure(operation: string, body: unknown, violation: Violation): Failure | undefined {
@@ -28,12 +29,11 @@ export function modelFailure(operation: string, body: unknown, violation: Violat
 /** Handles options that the model of a generic request does not have. Schemas forbid them by `not`. */
 function optionFailure(operation: string, body: unknown, { keyword }: Violation): Failure | undefined {
   if (!genericOperations.includes(operation) || keyword !== 'not') return undefined;
-  if (typeof body !== 'object' || body === null) return undefined;
-  const model: unknown = Reflect.get(body, 'model');
-  const family = typeof model === 'string' ? videoFamily(model) : undefined;
-  return typeof model !== 'string' || family === undefined
+  const model = textField(body, 'model');
+  const family = model === undefined ? undefined : videoFamily(model);
+  return model === undefined || family === undefined
     ? undefined
-    : unsupportedOption(family, model, body);
+    : unsupportedOption(family, model, body as object);
 }
 
 const genericOperations = ['createVideo', 'createGenericVideo'];
@@ -76,16 +76,7 @@ function mediaFailure(
 /** Returns the part of the body at the path of the violation. */
 function placeIn(body: unknown, place: RegExp, path: string): { field: string; value: unknown } | undefined {
   const parts = place.exec(path)?.[1]?.slice(1).split('/');
-  return parts === undefined ? undefined : { field: parts.join('.'), value: valueAt(body, parts) };
-}
-
-function valueAt(body: unknown, parts: readonly string[]): unknown {
-  let value = body;
-  for (const part of parts) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Reflect.get(value, part);
-  }
-  return value;
+  return parts === undefined ? undefined : { field: parts.join('.'), value: parts.reduce(field, body) };
 }
 
 const lengthPlace = /^\/body((?:\/metadata)?(?:\/parameters)?\/(?:seconds|duration))$/;
@@ -97,9 +88,10 @@ const lengthPlace = /^\/body((?:\/metadata)?(?:\/parameters)?\/(?:seconds|durati
 function lengthFailure(operation: string, body: unknown, { path }: Violation): Failure | undefined {
   const place = lengthPlace.exec(path)?.[1];
   if (place === undefined || !videoOperations.includes(operation)) return undefined;
-  const { model, video } = body as { model?: unknown; video?: unknown };
-  const range = typeof model === 'string' ? videoSeconds(model) : undefined;
+  const model = textField(body, 'model');
+  const range = model === undefined ? undefined : videoSeconds(model);
   if (range === undefined) return undefined;
-  const words = range === familySeconds.eta ? etaSecondsWords(video !== undefined) : secondsWords(range);
+  const isEdit = field(body, 'video') !== undefined;
+  const words = range === familySeconds.eta ? etaSecondsWords(isEdit) : secondsWords(range);
   return invalid(place.slice(1).replaceAll('/', '.'), words);
 }

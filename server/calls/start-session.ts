@@ -2,10 +2,10 @@ import type { OperationRequest } from '../http/handler.ts';
 import { Failure } from '../lib/failure.ts';
 import { findModel } from '../models/catalogue.ts';
 import { startSession as startUpstreamSession } from '../providers/verification/sessions.ts';
-import { Metering } from '../quota/metering.ts';
 import type { VerificationSessionsTable } from '../store/schema.ts';
 import { persist } from '../store/store.ts';
 import { createWithFailover } from './create-with-failover.ts';
+import { openMetering } from './metered-call.ts';
 
 /** The model that verification sessions are billed as. A session costs one action. */
 export const sessionModel = findModel('vendorx_verification');
@@ -15,16 +15,16 @@ export const sessionModel = findModel('vendorx_verification');
  * disconnected. `callbackUrl`: empty if there is none.
  */
 export async function startSession(
-  { body, gateway, caller, requestId, startedAt }: OperationRequest<'createVerificationSession'>,
+  request: OperationRequest<'createVerificationSession'>,
   callbackUrl: string,
 ): Promise<VerificationSessionsTable> {
+  const { body, gateway, caller } = request;
   const channels = gateway.channels.order(
     gateway.channels.serving('verification', sessionModel.id, caller.group),
   );
   return gateway.detachedCalls.run(async (signal) => {
     const operation = 'createVerificationSession';
-    const call = { requestId, caller, operation, model: sessionModel, expectedUnits: 1, startedAt };
-    const metering = await Metering.open(gateway, call);
+    const metering = await openMetering(request, { operation, model: sessionModel, expectedUnits: 1 });
     const user = caller.userId;
     let name = '';
     try {

@@ -39,7 +39,7 @@ export interface TaskPlan {
 }
 
 /** An object of the caller that a request continues. */
-export interface TaskSource {
+interface TaskSource {
   /** Name of the channel that has it. */
   channel: string;
   /** The client's field and its value. */

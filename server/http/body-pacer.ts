@@ -37,20 +37,16 @@ export class BodyPacer {
     this.#isScheduled = true;
     this.#defer(() => {
       this.#isScheduled = false;
-      this.#resumeNext();
+      let resumed = 0;
+      for (const request of this.#paused) {
+        if (resumed === maxRequestsPerTurn) break;
+        this.#paused.delete(request);
+        if (request.destroyed) continue;
+        request.resume();
+        resumed += 1;
+      }
+      this.#schedule();
     });
-  }
-
-  #resumeNext(): void {
-    let resumed = 0;
-    for (const request of this.#paused) {
-      if (resumed === maxRequestsPerTurn) break;
-      this.#paused.delete(request);
-      if (request.destroyed) continue;
-      request.resume();
-      resumed += 1;
-    }
-    this.#schedule();
   }
 }
 

@@ -11,7 +11,7 @@ import { startRequestMetrics } from './record-request.ts';
 import type { Operation } from './routes.ts';
 
 /** State of a request while it passes through the middleware. */
-export interface RequestContext extends TelemetryContext {
+interface RequestContext extends TelemetryContext {
   /** By the monotonic clock. */
   readonly startedAt: number;
   /** The same by `performance.now()`, which is more precise, for metrics. */

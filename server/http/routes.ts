@@ -48,7 +48,7 @@ export const routes: readonly Route[] = operationIds.flatMap((id) => {
   return [operation.path, ...operation.aliases].map((path) => ({
     operation,
     path,
-    names: parameterNames(path),
+    names: [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
   }));
 });
 
@@ -100,10 +100,6 @@ function segments(path: string): string[] {
   parts.shift();
   if (parts.length > 1 && parts.at(-1) === '') parts.pop();
   return parts;
-}
-
-function parameterNames(path: string): string[] {
-  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? '');
 }
 
 /** Routes the request: sets `context.operation`, `route` and `params`. */

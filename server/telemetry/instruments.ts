@@ -15,7 +15,7 @@ interface MetricDescriptor extends InstrumentOptions {
 
 export type Labels = Readonly<Record<string, number | string>>;
 
-export type Observation = readonly [value: number, attributes?: Attributes];
+type Observation = readonly [value: number, attributes?: Attributes];
 
 type Observe = () => Iterable<Observation> | Promise<Iterable<Observation>>;
 

@@ -1,52 +1,32 @@
+import { LRUCache } from 'lru-cache';
+
 export interface SingleFlightCacheOptions<T> {
   load: () => Promise<T>;
   /** How long a value stays fresh. */
   maxAgeMs: number;
   /** How long a caller waits for a new value. */
   timeoutMs: number;
-  /** Monotonic time, in milliseconds. */
+  /** Monotonic time above 0, in milliseconds. */
   now: () => number;
 }
 
 /** Caches a value. Concurrent callers share one load. */
-export class SingleFlightCache<T> {
-  readonly #options: SingleFlightCacheOptions<T>;
-  #cached: { value: T; loadedAt: number } | undefined;
-  #loading: Promise<void> | undefined;
+export class SingleFlightCache<T extends object | number> {
+  readonly #cache: LRUCache<'value', T>;
+  readonly #timeoutMs: number;
 
-  constructor(options: SingleFlightCacheOptions<T>) {
-    this.#options = options;
+  constructor({ load, maxAgeMs, timeoutMs, now }: SingleFlightCacheOptions<T>) {
+    this.#timeoutMs = timeoutMs;
+    this.#cache = new LRUCache({ max: 1, ttl: maxAgeMs, ttlResolution: 0, perf: { now }, fetchMethod: load });
   }
 
   /** Returns a fresh value. Undefined if loading failed or timed out. Never rejects. */
   async get(): Promise<T | undefined> {
-    if (!this.#isFresh) {
-      this.#loading ??= this.#load();
-      await this.#waitFor(this.#loading);
-    }
-    return this.#isFresh ? this.#cached?.value : undefined;
-  }
-
-  get #isFresh(): boolean {
-    const { now, maxAgeMs } = this.#options;
-    return this.#cached !== undefined && now() - this.#cached.loadedAt <= maxAgeMs;
-  }
-
-  async #load(): Promise<void> {
-    const { load, now } = this.#options;
-    try {
-      this.#cached = { value: await load(), loadedAt: now() };
-    } catch {
-      // The next caller loads again.
-    } finally {
-      this.#loading = undefined;
-    }
-  }
-
-  async #waitFor(loading: Promise<void>): Promise<void> {
-    const timedOut = Promise.withResolvers<void>();
-    const timeout = setTimeout(timedOut.resolve, this.#options.timeoutMs);
-    await Promise.race([loading, timedOut.promise]);
+    const timedOut = Promise.withResolvers<undefined>();
+    const timeout = setTimeout(() => timedOut.resolve(undefined), this.#timeoutMs);
+    const loaded = this.#cache.fetch('value').catch(() => undefined);
+    const value = await Promise.race([loaded, timedOut.promise]);
     clearTimeout(timeout);
+    return value;
   }
 }

@@ -190,7 +190,7 @@ describe.each(engines)('metrics on %s', (engine) => {
 });
 
 describe('a single-flight cache', () => {
-  let now = 0;
+  let now = 1;
   const cacheOf = (load: () => Promise<number>) =>
     new SingleFlightCache({ load, maxAgeMs: 10, timeoutMs: 5, now: () => now });
 

@@ -33,10 +33,6 @@ interface Reference {
   accepts: AssetType | undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type Resolve = (reference: Reference) => string;
-type ResolveAt = (reference: Reference, path: readonly string[]) => string;
-
 const scheme = /^\s*asset:\/\//i;
 
 const mediaFields: ReadonlyMap<string, AssetType> = new Map([
@@ -79,7 +75,7 @@ export async function resolveReferences(
   if (other !== undefined) throw differentProviders([...byChannel.values()]);
   const owner = channels.filter((channel) => channel.name === name);
   if (owner.length === 0) throw notServed(first, modelId, gateway.channels.named(name));
-  return { body: resolved, channels: owner, publicIds, fields };
+  return { body: resolved as RoutedRequest['body'], channels: owner, publicIds, fields };
 }
 
 /** The caller's own assets and tasks by their public ids. */
@@ -194,38 +190,38 @@ function notServed({ id, field }: Reference, modelId: string, owner: Channel | u
   return channelUnavailable(`The provider of ${quoted(id)} is not available.`);
 }
 
-/** Replaces asset URLs outside prompts, and draft ids. `fields` are the client's names of the items of `content`. */
-function mapReferences(body: Fields, fields: readonly string[], resolve: Resolve): Fields {
-  return mapFields(body, [], (reference, path) => {
-    const [list, index] = path;
-    const field = (list === 'content' && fields[Number(index)]) || reference.field;
-    return resolve({ ...reference, field });
-  });
-}
-
-/** `path` has the keys and indexes of the enclosing fields, the innermost last. */
-function mapValue(value: unknown, path: readonly string[], resolve: ResolveAt): unknown {
+/**
+ * Replaces asset URLs outside prompts, and draft ids. `fields` are the client's names of the items of `content`, `path`
+ * the keys and indexes of the enclosing fields, the innermost last.
+ */
+function mapReferences(
+  value: unknown,
+  fields: readonly string[],
+  resolve: (reference: Reference) => string,
+  path: readonly string[] = [],
+): unknown {
   if (typeof value === 'string') {
-    const reference = referenceIn(value, path);
-    return reference === undefined ? value : resolve(reference, path);
+    const reference = referenceIn(value, path, fields);
+    return reference === undefined ? value : resolve(reference);
   }
-  if (Array.isArray(value))
-    return value.map((item: unknown, index) => mapValue(item, [...path, String(index)], resolve));
-  return typeof value === 'object' && value !== null ? mapFields(value, path, resolve) : value;
+  const mapAt = (inner: unknown, key: string) => mapReferences(inner, fields, resolve, [...path, key]);
+  if (Array.isArray(value)) return value.map((item: unknown, index) => mapAt(item, String(index)));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mapAt(inner, name)]));
 }
 
-function mapFields(fields: object, path: readonly string[], resolve: ResolveAt): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, mapValue(value, [...path, name], resolve)]),
-  );
-}
-
-function referenceIn(text: string, path: readonly string[]): Reference | undefined {
+function referenceIn(
+  text: string,
+  path: readonly string[],
+  fields: readonly string[],
+): Reference | undefined {
+  const [list, index] = path;
+  const clientField = (list === 'content' && fields[Number(index)]) || undefined;
   const name = path.at(-1) ?? '';
-  if (name === 'id' && path.at(-2) === 'draft_task') {
-    return { kind: 'draft', id: text, field: 'draft_task.id', accepts: undefined };
-  }
-  if (name === 'text' || !scheme.test(text)) return undefined;
+  if (name === 'id' && path.at(-2) === 'draft_task')
+    return { kind: 'draft', id: text, field: clientField ?? 'draft_task.id', accepts: undefined };
+  const id = name === 'text' ? undefined : assetIdIn(text);
+  if (id === undefined) return undefined;
   const field = path.findLast((one) => mediaFields.has(one)) ?? name;
-  return { kind: 'asset', id: text.replace(scheme, '').trim(), field, accepts: mediaFields.get(field) };
+  return { kind: 'asset', id, field: clientField ?? field, accepts: mediaFields.get(field) };
 }

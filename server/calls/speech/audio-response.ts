@@ -100,20 +100,6 @@ export function noAudio(): Failure {
   return new EmptyResponseFailure('The provider returned no audio.');
 }
 
-class PassageMeter implements CallMeter {
-  readonly usage: Usage | undefined;
-  readonly #passage: AudioInspector;
-
-  constructor(usage: Usage | undefined, passage: AudioInspector) {
-    this.usage = usage;
-    this.#passage = passage;
-  }
-
-  get delivered(): boolean {
-    return this.#passage.mediaType !== undefined;
-  }
-}
-
 /** Forwards a file. Its last byte, or its end if the length is unknown, waits for the settlement. */
 function forwardAudio(
   reply: Reply<OperationId>,
@@ -122,22 +108,24 @@ function forwardAudio(
   usage: Usage | undefined,
   settle: (meter: CallMeter) => Promise<void>,
 ): CallOutput {
-  const passage = new AudioInspector(format, headers);
-  const meter = new PassageMeter(usage, passage);
+  const audio = new AudioInspector(format, headers);
+  const meter = { usage, delivered: false };
   let last: readonly Buffer[] = [];
   const hooks: ForwardHooks = {
     transform(chunk) {
-      const { parts, last: lastByte } = passage.write(chunk);
+      const { parts, last: lastByte } = audio.write(chunk);
+      meter.delivered = audio.mediaType !== undefined;
       if (lastByte !== undefined) last = [lastByte];
       return parts;
     },
     async end() {
-      const rest = passage.end();
+      const rest = audio.end();
+      meter.delivered = audio.mediaType !== undefined;
       await settle(meter);
       return [...rest, ...last];
     },
   };
   const { 'content-length': size } = headers;
   const length = size === undefined ? undefined : { 'content-length': size };
-  return { meter, send: () => reply.forward(200, () => passage.mediaType ?? '', body, hooks, length) };
+  return { meter, send: () => reply.forward(200, () => audio.mediaType ?? '', body, hooks, length) };
 }

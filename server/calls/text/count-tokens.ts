@@ -2,6 +2,7 @@ import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
 import { withinLimit } from '../../lib/timers.ts';
+import { parseJson } from '../../providers/json.ts';
 import { readUpTo } from '../../providers/rejection.ts';
 import { countIn } from '../../providers/token-usage.ts';
 import { unusableResponse } from '../../providers/unusable-response.ts';
@@ -26,13 +27,5 @@ export async function countTokens(request: OperationRequest<'countMessageTokens'
     });
   } catch (error) {
     throw error instanceof Failure ? error : connectionFailure(error);
-  }
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
   }
 }
