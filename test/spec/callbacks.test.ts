@@ -18,7 +18,7 @@ describe('callbacks', () => {
       const paths = documented(id).requests.flatMap(({ pointer, mediaType }) =>
         mediaType === 'application/json' ? limitSites(bundle, { $ref: pointer }) : [],
       );
-      const asked = paths
+      const requestFields = paths
         .map(({ path }) => path.map(({ key }) => key))
         .filter((path) => addresses.includes(String(path.at(-1))))
         .map((path) => `{$request.body#/${path.join('/')}}`);
@@ -27,7 +27,7 @@ describe('callbacks', () => {
           .map(([expression]) => expression)
           .toSorted(),
         id,
-      ).toEqual([...new Set(asked)].toSorted());
+      ).toEqual([...new Set(requestFields)].toSorted());
     }
   });
 

@@ -55,12 +55,12 @@ describe.each([...documentedOperations.values()])('$id', (operation) => {
       for (const { mediaType, examples } of content) {
         for (const { name, value } of examples) {
           const headers = { prefer: `code=${status}, example=${name}`, accept: mediaType };
-          const answer = await exchange(target, operation, { headers });
+          const response = await exchange(target, operation, { headers });
           const at = `${status} ${mediaType} ${name}`;
-          expect([answer.status, violations(operation, answer)], at).toEqual([status, []]);
+          expect([response.status, violations(operation, response)], at).toEqual([status, []]);
           const body = /^application\/jsonl?$/.test(mediaType)
-            ? jsonOf(answer)
-            : answer.body.toString('utf8');
+            ? jsonOf(response)
+            : response.body.toString('utf8');
           expect(body, at).toEqual(value);
           served += 1;
         }

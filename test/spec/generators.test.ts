@@ -128,9 +128,11 @@ describe('modelina, from the events', () => {
     const { speak } = (await import(outfile)) as {
       speak(baseUrl: string, key: string): Promise<SpeechResult>;
     };
-    const { bytes, types: said } = await speak(gateway.url, gateway.key);
+    const { bytes, types: eventTypes } = await speak(gateway.url, gateway.key);
     expect(bytes).toBeGreaterThan(10_000);
-    expect(said).toEqual(expect.arrayContaining(['response.created', 'response.done', 'session.finished']));
+    expect(eventTypes).toEqual(
+      expect.arrayContaining(['response.created', 'response.done', 'session.finished']),
+    );
   });
 });
 

@@ -12,7 +12,7 @@ interface Refusal {
 }
 
 /** A small server: each file, its import, and the expected message of the lint. Undefined: the import is allowed. */
-const fixture: [file: string, imports: string, refused: RegExp | undefined][] = [
+const fixture: [file: string, imports: string, expected: RegExp | undefined][] = [
   ['server/operations/speech/speak.ts', '../../quota/ledger.ts', undefined],
   ['server/quota/ledger.ts', '../store/commands/tasks.ts', undefined],
   ['server/store/commands/tasks.ts', '../../lib/failure.ts', undefined],
@@ -43,7 +43,7 @@ const fixture: [file: string, imports: string, refused: RegExp | undefined][] = 
   ['server/models/right.ts', './left.ts', /Dependency cycle/],
 ];
 
-describe('the rule of the layers', () => {
+describe('the layer rule', () => {
   let folder: string;
   const found = new Map<string, Refusal[]>();
 
@@ -66,10 +66,10 @@ describe('the rule of the layers', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test.each(fixture)('%s imports %s', (file, _imports, refused) => {
+  test.each(fixture)('%s imports %s', (file, _imports, expected) => {
     const refusals = found.get(file) ?? [];
-    if (refused === undefined) expect(refusals).toEqual([]);
-    else expect(refusals.map(({ message }) => message.trim())).toEqual([expect.stringMatching(refused)]);
+    if (expected === undefined) expect(refusals).toEqual([]);
+    else expect(refusals.map(({ message }) => message.trim())).toEqual([expect.stringMatching(expected)]);
   });
 });
 

@@ -14,7 +14,7 @@ describe.each([...documentedOperations.values()])('$id', ({ id, aliasOf, respons
   test('documents the headers of each response', () => {
     const family = operations[name].errorFamily === 'messages' ? headers.messages : [];
     for (const { status, headers: found } of responses) {
-      // A handshake's answer carries the headers of the socket alone.
+      // A handshake response has only the headers of the socket.
       const always =
         status === 101 ? [] : [...headers.always, ...family, ...(headers.byStatus[status] ?? [])];
       const optional = headers.optional[name]?.[status] ?? [];

@@ -12,7 +12,7 @@ const provider = [502, ...away, 504];
 /** Statuses of requests that are forwarded to a provider, with a model that may be unknown or not allowed. */
 const created = [200, ...keyed, 403, 404, ...body, ...provider];
 /** Statuses of requests for a stored object by id. */
-const kept = [200, ...keyed, 404, ...away];
+const storedObject = [200, ...keyed, 404, ...away];
 const listed = [200, ...keyed, ...away];
 const socket = [101, ...keyed, 403, 404, 426, ...away];
 /** Statuses of operations on keys and the log. */
@@ -29,11 +29,11 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   openRealtimeSocket: socket,
 
   createGenericVideo: created,
-  getGenericVideo: kept,
+  getGenericVideo: storedObject,
   createVideo: created,
   listVideos: listed,
-  getVideo: kept,
-  deleteVideo: kept,
+  getVideo: storedObject,
+  deleteVideo: storedObject,
   downloadVideoContent: [200, 206, ...keyed, 404, 416, ...provider],
   createNativeVideo: created,
   // An unknown id returns a task with status UNKNOWN.
@@ -41,28 +41,28 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   cancelNativeTask: [200, ...keyed, 404, ...provider],
   createOfficialVideo: created,
   listOfficialVideos: listed,
-  getOfficialVideo: kept,
+  getOfficialVideo: storedObject,
   deleteOfficialVideo: [204, ...keyed, 404, ...provider],
   createModel3d: created,
   uploadAsset: created,
   // If the provider does not respond, the last known state is returned.
-  getAsset: kept,
+  getAsset: storedObject,
 
   // Both can continue a song, which must exist and be complete.
   submitMusic: [...created, 409],
   createMusic: [...created, 409],
   submitLyrics: created,
-  fetchMusicTask: kept,
+  fetchMusicTask: storedObject,
   fetchMusicTasks: [...listed, ...body],
-  getClip: kept,
+  getClip: storedObject,
   getClipWav: [200, ...keyed, 404, 409, ...provider],
   getClipTiming: [200, ...keyed, 404, 409, ...provider],
-  getMusic: kept,
+  getMusic: storedObject,
 
   submitImagine: created,
   submitImageModal: [200, ...keyed, 404, ...body, ...provider],
   submitImageAction: created,
-  fetchImageJob: kept,
+  fetchImageJob: storedObject,
   listImageJobs: [...listed, ...body],
   createEmbedding: created,
   createMessage: created,
@@ -76,7 +76,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getVerificationSession: [200, ...keyed, 404, ...provider],
 
   listModels: [200, 401, 429, 500, ...away],
-  getModel: kept,
+  getModel: storedObject,
 
   listUsers: operated,
   createUser: [...operated, ...body],
@@ -120,7 +120,7 @@ const fileHeaders = ['accept-ranges', 'cache-control', 'content-disposition', 'x
 /** Required headers by status, and optional headers by operation. */
 export const headers = {
   always: ['x-request-id'],
-  /** What public messages clients read in its place. */
+  /** Public messages clients read this header instead. */
   messages: ['request-id'],
   byStatus: { 429: ['retry-after'], 503: ['retry-after'] } as Readonly<Record<number, readonly string[]>>,
   optional: {

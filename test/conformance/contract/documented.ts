@@ -44,7 +44,7 @@ export interface DocumentedHeader extends Located {
   required: boolean;
 }
 
-export interface DocumentedResponse {
+interface DocumentedResponse {
   status: number;
   headers: DocumentedHeader[];
   /** Empty when the response has no body. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../openapi/tools/document.ts';
 import { readDocument } from '../contract/read-document.ts';
 import type { Frame } from './socket-client.ts';
 
-export interface Step {
+interface Step {
   from: 'client' | 'server';
   event?: Frame;
   /** Base64 of a binary frame. */

@@ -71,16 +71,16 @@ test.each<[string, string, unknown, string]>([
   ['a model', 'models models 0 unit', 'seconds', 'model alpha-1: unit "characters" -> "seconds"'],
   ['the root', 'openapi info title', 'B', 'root of the OpenAPI document: info.title "A" -> "B"'],
 ])('%s', (_, path, to, line) => {
-  const told = edited((copy) => set(copy, path, to));
-  // The second document has the shared schema as it was.
-  expect(told[0]).toBe(line);
+  const lines = edited((copy) => set(copy, path, to));
+  // The second document still has the previous shared schema.
+  expect(lines[0]).toBe(line);
 });
 
-test('nothing is told of a contract that is as before', () => {
+test('an unchanged contract has no changes', () => {
   expect(edited(() => undefined)).toEqual([]);
 });
 
-test('of many places four are told and the others counted', () => {
+test('of many places, four are listed and the others counted', () => {
   const many = Object.fromEntries('abcdef'.split('').map((name) => [name, { type: 'string' }]));
   const [line] = edited((copy) => set(copy, 'openapi components schemas Old', { type: 'string', ...many }));
   expect(line).toBe('schema Old: a added; b added; c added; d added; 2 more places');

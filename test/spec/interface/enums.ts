@@ -56,7 +56,7 @@ export const enums: Limits = {
 };
 
 /** Values that must be accepted, where the interface gives examples and leaves the list open. */
-export const taken: Readonly<Record<string, readonly Json[]>> = {
+export const requiredValues: Readonly<Record<string, readonly Json[]>> = {
   'SpeechRequest.response_format': ['mp3', 'wav', 'pcm'],
   'SpeechRequest.stream_format': ['sse'],
   'parameters/NativeSse': ['enable'],

@@ -42,7 +42,7 @@ export const multimodalResponse: Fields = {
 };
 
 // 2.5, generic
-export const videoRequest: Fields = {
+const videoRequest: Fields = {
   'model!': 'string',
   prompt: 'string',
   image: 'string',

@@ -4,7 +4,7 @@ import { eventBundle } from '../../conformance/contract/schemas.ts';
 import { type Bounds, type Limit, limitsOf, requestLimits } from '../../support/limits.ts';
 import { decisions } from '../decisions/index.ts';
 import { defaults } from './defaults.ts';
-import { enums, taken } from './enums.ts';
+import { enums, requiredValues } from './enums.ts';
 import { realtimeEvents } from './events.ts';
 import { limits, unlimited } from './limits.ts';
 import { knownStates, states } from './states.ts';
@@ -14,15 +14,15 @@ describe('values and limits', () => {
   const ours = decisions.flatMap((table) => Object.entries(table));
   const interfaces = [defaults, enums, limits, states].flatMap((table) => Object.entries(table));
   const at = Map.groupBy(all, ({ place }) => place);
-  const told = (rows: readonly (readonly [string, Bounds])[]) => {
+  const definesLimit = (rows: readonly (readonly [string, Bounds])[]) => {
     const keywords = new Set(
       rows.flatMap(([place, bounds]) => Object.keys(bounds).map((one) => `${place} ${one}`)),
     );
     return ({ place, keyword }: Limit) => keywords.has(`${place} ${keyword}`);
   };
-  const byInterface = told(interfaces);
-  const byUs = told(ours);
-  /** The tags of its events stand in the table of events. */
+  const byInterface = definesLimit(interfaces);
+  const byDecision = definesLimit(ours);
+  /** The table of events contains the tags of the events. */
   const tags = new Set<unknown>(realtimeEvents.map(({ type }) => type));
   const isTag = ({ keyword, value }: Limit) => keyword === 'const' && tags.has(value);
 
@@ -34,19 +34,19 @@ describe('values and limits', () => {
       for (const limit of same) expect(sorted(limit.value), keyword).toEqual(sorted(value));
     }
   });
-  test.each(Object.entries({ ...taken, ...knownStates }))('%s takes %j', (place, values) => {
+  test.each(Object.entries({ ...requiredValues, ...knownStates }))('%s accepts %j', (place, values) => {
     const lists = (at.get(place) ?? []).filter(({ keyword }) => keyword === 'enum');
     expect(lists.length, `${place} has no enum`).toBeGreaterThan(0);
     for (const { value } of lists) expect(value).toEqual(expect.arrayContaining([...values]));
   });
-  test.each(unlimited)('%s has no longest length', (place) => {
+  test.each(unlimited)('%s has no maximum length', (place) => {
     expect((at.get(place) ?? []).map(({ keyword }) => keyword)).not.toContain('maxLength');
   });
 
   // Each line is a limit that requires `x-decision` in the contract, on its schema or a surrounding one.
-  test('each limit is that of the interface, or has x-decision', () => {
-    const silent = all.filter((limit) => !limit.decided && !byInterface(limit) && !isTag(limit));
-    expect(lines(silent)).toEqual([]);
+  test('each limit is in the interface or has x-decision', () => {
+    const undecided = all.filter((limit) => !limit.decided && !byInterface(limit) && !isTag(limit));
+    expect(lines(undecided)).toEqual([]);
   });
   // Each line is a limit that requires an entry in a table of test/spec/decisions.
   test('each request limit of the gateway, and each constant, has an entry in the tables', () => {
@@ -54,8 +54,10 @@ describe('values and limits', () => {
       [...requestLimits(bundle), ...requestLimits(eventBundle)].map(({ pointer }) => pointer),
     );
     const values = new Set<string>(['const', 'enum', 'pattern']);
-    const asked = all.filter(({ pointer, keyword }) => met.has(pointer) || values.has(keyword));
-    expect(lines(asked.filter((one) => !byInterface(one) && !byUs(one) && !isTag(one)))).toEqual([]);
+    const requestLimitsFound = all.filter(({ pointer, keyword }) => met.has(pointer) || values.has(keyword));
+    expect(
+      lines(requestLimitsFound.filter((one) => !byInterface(one) && !byDecision(one) && !isTag(one))),
+    ).toEqual([]);
   });
 });
 

@@ -1,11 +1,11 @@
 /** Part 2.1 of the interface: the speech models, row by row. */
 export interface SpeechRow {
   ids: readonly string[];
-  /** As the column "Protocol" says it. */
+  /** Value of the column "Protocol". */
   protocol: keyof typeof protocols;
-  /** As the column "Usage unit" says it. */
+  /** Value of the column "Usage unit". */
   unit: keyof typeof units;
-  /** Which voices the model takes, where the row says so. */
+  /** Voices of the model, if the row limits them. */
   voices?: 'cloned' | 'designed';
 }
 

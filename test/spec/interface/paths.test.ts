@@ -33,10 +33,10 @@ describe('paths', () => {
     const successes = (found?.responses ?? []).filter(({ status }) => status < 300);
     const content = successes.flatMap((one) => one.content);
     const json = ({ mediaType }: { mediaType: string }) => mediaType === 'application/json';
-    const asked = (found?.requests ?? []).filter(json).map(({ schema }) => schema);
-    const answered = content.filter(json).map(({ schema }) => schema);
-    expect(fieldProblems(asked, row.request ?? {})).toEqual([]);
-    expect(fieldProblems(answered, row.response ?? {})).toEqual([]);
+    const requestSchemas = (found?.requests ?? []).filter(json).map(({ schema }) => schema);
+    const responseSchemas = content.filter(json).map(({ schema }) => schema);
+    expect(fieldProblems(requestSchemas, row.request ?? {})).toEqual([]);
+    expect(fieldProblems(responseSchemas, row.response ?? {})).toEqual([]);
     expect(content.map(({ mediaType }) => mediaType)).toEqual(expect.arrayContaining([...(row.media ?? [])]));
   });
 
@@ -48,7 +48,7 @@ describe('paths', () => {
     expect(marked.map(([at]) => at)).toEqual([]);
   });
 
-  const takesBrowserKey = (path: string) => browserKey.paths.some((one) => one === path);
+  const acceptsBrowserKey = (path: string) => browserKey.paths.some((one) => one === path);
   test('every path accepts the Bearer key, and only the listed paths accept another header', () => {
     const schemes = new Map(objects((bundle.components as JsonObject).securitySchemes));
     for (const row of paths) {
@@ -58,19 +58,19 @@ describe('paths', () => {
       const header = expect.objectContaining({ type: 'apiKey', in: 'header', name: apiKeyHeader.name });
       if (apiKeyHeader.paths.some((path) => path === row.path)) expect(kinds).toContainEqual(header);
       else
-        expect(names.filter((name) => name !== browserKey.scheme || !takesBrowserKey(row.path))).toHaveLength(
-          1,
-        );
+        expect(
+          names.filter((name) => name !== browserKey.scheme || !acceptsBrowserKey(row.path)),
+        ).toHaveLength(1);
     }
   });
 
-  test.each(paths)('$method $path answers every failure in the $errors form', (row) => {
+  test.each(paths)('$method $path returns every error in the $errors format', (row) => {
     const found = operations.find(({ method, path }) => method === row.method && path === row.path);
     const failures = (found?.responses ?? []).filter(({ status }) => status >= 400);
     expect(failures.length).toBeGreaterThan(0);
     for (const { status, content } of failures) {
       const roots = content.map(({ schema }) => schema);
-      // A gateway's own refusal on a native route is generic, so not every status has both forms.
+      // Errors of the gateway are generic on native routes, so not every status has both formats.
       const body = row.errors === 'native' && status !== 400 ? errorBodies.generic : errorBodies[row.errors];
       expect(fieldProblems(roots, body), String(status)).toEqual([]);
     }

@@ -10,16 +10,16 @@ export interface PathRow {
   /** Header parameters; a `!` marks one as required. */
   headers?: readonly string[];
   query?: readonly string[];
-  /** What stands of the JSON body; absent where the interface shows none. */
+  /** Fields of the JSON body that the interface shows. */
   request?: fields.Fields;
-  /** What stands of a successful JSON answer. */
+  /** Fields of a successful JSON response that the interface shows. */
   response?: fields.Fields;
-  /** Media types of a successful answer. */
+  /** Media types of a successful response. */
   media?: readonly string[];
 }
 
 /** Part 4.3: the prefixes of the music paths. */
-export const musicPrefixes = ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5'] as const;
+const musicPrefixes = ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5'] as const;
 
 const music: readonly PathRow[] = musicPrefixes.flatMap((prefix): PathRow[] => [
   {

@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url';
 
 export const repository = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
-/** A copy of the checkout to write in, which shares what is installed. */
+/** Creates a writable copy of the checkout that shares its installed packages. */
 export async function copyOfCheckout(): Promise<{ root: string; remove: () => Promise<void> }> {
   const root = await mkdtemp(join(tmpdir(), 'checkout-'));
-  const installed: string[] = [];
+  const moduleFolders: string[] = [];
   for (const name of await readdir(repository)) {
     if (name.startsWith('.')) continue;
     await cp(join(repository, name), join(root, name), {
       recursive: true,
       filter(source) {
         if (!source.endsWith('/node_modules')) return true;
-        installed.push(relative(repository, source));
+        moduleFolders.push(relative(repository, source));
         return false;
       },
     });
   }
-  for (const folder of installed) await symlink(join(repository, folder), join(root, folder));
+  for (const folder of moduleFolders) await symlink(join(repository, folder), join(root, folder));
   return { root, remove: () => rm(root, { recursive: true }) };
 }
