@@ -148,9 +148,9 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       const statuses: number[] = [];
       const calls = Array.from({ length: 4 }, async () => {
         while (isRunning) {
-          const answer = await call(url);
-          await answer.arrayBuffer();
-          statuses.push(answer.status);
+          const response = await call(url);
+          await response.arrayBuffer();
+          statuses.push(response.status);
         }
       });
       Promise.all(calls).catch(() => {});

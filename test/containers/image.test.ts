@@ -133,13 +133,13 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     const { child, url } = await startImage(
       await buildImage('speaking', { SANDBOX: 'true', SPEECH_ENGINE: 'true' }),
     );
-    const answer = await fetch(`${url}/v1/audio/speech`, {
+    const response = await fetch(`${url}/v1/audio/speech`, {
       method: 'POST',
       headers: { authorization: 'Bearer sk-image', 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning.' }),
     });
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav']);
-    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(20_000);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/wav']);
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(20_000);
     expect(await stop(child)).toEqual([0, null]);
   });
 

@@ -15,7 +15,7 @@ import {
 import { freePort } from '../support/free-port.ts';
 
 let proxy: FaultInjectingProxy;
-/** Between the gateway and the kit's own receiver. */
+/** Proxy between the gateway and the callback receiver of the kit. */
 let toReceiver: FaultInjectingProxy;
 let receiverPort: number;
 beforeAll(async () => {

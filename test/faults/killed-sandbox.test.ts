@@ -116,15 +116,15 @@ class ApiClient {
 
   /** Returns the box type at the start of a video file. */
   async download(path: string): Promise<string> {
-    const answer = await this.#send(path);
-    expect(answer.status).toBe(200);
-    return Buffer.from(await answer.arrayBuffer()).toString('latin1', 4, 8);
+    const response = await this.#send(path);
+    expect(response.status).toBe(200);
+    return Buffer.from(await response.arrayBuffer()).toString('latin1', 4, 8);
   }
 
   async #json<Body>(path: string, body?: object, more?: object): Promise<Body> {
-    const answer = await this.#send(path, body, more);
-    const text = await answer.text();
-    expect(answer.status, text).toBe(200);
+    const response = await this.#send(path, body, more);
+    const text = await response.text();
+    expect(response.status, text).toBe(200);
     return JSON.parse(text) as Body;
   }
 

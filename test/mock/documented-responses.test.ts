@@ -21,10 +21,10 @@ test.each([...documentedOperations])(
       for (const { mediaType, examples } of content) {
         for (const { name, value } of examples) {
           const prefer = `code=${status}, example=${name}`;
-          const answer = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
-          expect(assertConforms(answer, operation).status, prefer).toBe(status);
-          if (/json/.test(mediaType)) expect(jsonOf(answer), prefer).toEqual(value);
-          else expect(answer.body.toString(), prefer).toBe(value);
+          const response = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
+          expect(assertConforms(response, operation).status, prefer).toBe(status);
+          if (/json/.test(mediaType)) expect(jsonOf(response), prefer).toEqual(value);
+          else expect(response.body.toString(), prefer).toBe(value);
         }
       }
     }
@@ -49,8 +49,8 @@ test('generated responses match the schema and differ from the examples', async 
   for (const { id, operation, status, media } of successes) {
     const prefer = `code=${status}, dynamic=true`;
     const headers = { prefer, accept: 'application/json' };
-    const answer = assertConforms(await exchange(target, operation, { headers }), operation);
-    const value = jsonOf(answer);
+    const response = assertConforms(await exchange(target, operation, { headers }), operation);
+    const value = jsonOf(response);
     expect(schemaProblems(media, value), id).toEqual([]);
     const examples = media.examples.map((example) => JSON.stringify(example.value));
     if (examples.includes(JSON.stringify(value))) same += 1;

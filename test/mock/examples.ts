@@ -39,7 +39,7 @@ export function localUrl(text: string, base: string): string {
 }
 
 /** Replaces the model of a response by the requested one. */
-export function withModel(answer: Json, model: unknown): Json {
-  if (!isObject(answer) || typeof answer.model !== 'string' || typeof model !== 'string') return answer;
-  return { ...answer, model } satisfies JsonObject;
+export function withModel(response: Json, model: unknown): Json {
+  if (!isObject(response) || typeof response.model !== 'string' || typeof model !== 'string') return response;
+  return { ...response, model } satisfies JsonObject;
 }

@@ -27,8 +27,8 @@ async function listening(child: ReturnType<typeof start>): Promise<string> {
 
 test.each(['SIGINT', 'SIGTERM'] as const)('prints its URL, responds, and exits on %s', async (signal) => {
   const child = start('--port', '0');
-  const answer = await fetch(`${await listening(child)}/healthz`);
-  expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+  const response = await fetch(`${await listening(child)}/healthz`);
+  expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   child.kill(signal);
   expect(await once(child, 'exit')).toEqual([0, null]);
 });

@@ -25,9 +25,9 @@ async function call(operation: OperationId, variation?: Variation): Promise<Http
 }
 
 /** Returns the id in the response of a create operation of any format. */
-function idOf(answer: unknown): string {
-  const found = JSON.stringify(answer).match(/"(?:task_id|id|Id|result|session_id|data)":"([^"]+)"/);
-  if (found?.[1] === undefined) throw new Error(`no id in ${JSON.stringify(answer)}`);
+function idOf(response: unknown): string {
+  const found = JSON.stringify(response).match(/"(?:task_id|id|Id|result|session_id|data)":"([^"]+)"/);
+  if (found?.[1] === undefined) throw new Error(`no id in ${JSON.stringify(response)}`);
   return found[1];
 }
 
@@ -47,16 +47,16 @@ describe('the mock', () => {
   });
 
   test('reports invalid requests like the gateway', async () => {
-    const answer = await call('createSpeech', { change: { stream: 'yes' } });
-    expectError(answer, 400, { code: 'invalid_request', field: 'stream' });
+    const response = await call('createSpeech', { change: { stream: 'yes' } });
+    expectError(response, 400, { code: 'invalid_request', field: 'stream' });
     const management = await call('createToken', { change: { name: '' } });
     expect(jsonOf(management)).toMatchObject({ success: false, message: expect.stringContaining('name: ') });
   });
 
   test('returns a generic error for an unknown path', async () => {
-    const answer = await exchange(target, { ...documented('getVideo'), path: '/v1/nothing' });
-    expect(answer.status).toBe(404);
-    expectRoutingError(answer, 'path_not_found');
+    const response = await exchange(target, { ...documented('getVideo'), path: '/v1/nothing' });
+    expect(response.status).toBe(404);
+    expectRoutingError(response, 'path_not_found');
   });
 
   test('returns a model with a slash in its id, with a key in either header', async () => {
@@ -80,8 +80,8 @@ describe('the mock', () => {
     ['code=418', 'code 418 is not documented'],
     ['example=none', '"none"'],
   ])('rejects Prefer: %s', async (prefer, expected) => {
-    const answer = await call('getVideo', { headers: { prefer } });
-    expectError(answer, 400, { code: 'invalid_request', field: 'prefer', includes: [expected] });
+    const response = await call('getVideo', { headers: { prefer } });
+    expectError(response, 400, { code: 'invalid_request', field: 'prefer', includes: [expected] });
   });
 });
 
@@ -93,11 +93,11 @@ describe('speech', () => {
     ['alpha3-tts-flash', { stream: true }, 'audio/pcm'],
     ['beta/speech-2.8-hd', { response_format: 'flac' }, 'audio/flac'],
   ])('of %s with %j is a playable file of type %s', async (model, change, type) => {
-    const answer = await call('createSpeech', {
+    const response = await call('createSpeech', {
       change: { model, voice: 'any', response_format: undefined, ...change },
     });
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
-    expect(answer.body.length).toBeGreaterThan(1000);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+    expect(response.body.length).toBeGreaterThan(1000);
   });
 
   test.each<[OperationId, string, Variation]>([
@@ -105,9 +105,9 @@ describe('speech', () => {
     ['synthesizeSpeech', 'audio/mpeg', { headers: { 'x-native-sse': 'enable' } }],
     ['generateMultimodalSpeech', 'audio/wav', { headers: { 'x-native-sse': 'enable' } }],
   ])('of %s is sent as events whose joined chunks are audio', async (operation, _, variation) => {
-    const answer = await call(operation, variation);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
-    const events = [...answer.body.toString().matchAll(/^data:(.*)$/gm)].map(([, data = '']) =>
+    const response = await call(operation, variation);
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const events = [...response.body.toString().matchAll(/^data:(.*)$/gm)].map(([, data = '']) =>
       JSON.parse(data),
     );
     const chunks = events.map(({ output }) => Buffer.from(output.audio.data, 'base64'));
@@ -129,8 +129,8 @@ describe('speech', () => {
   });
 
   test('of a native route links to a file that supports ranges', async () => {
-    const answer = jsonOf(await call('synthesizeSpeech')) as { output: { audio: { url: string } } };
-    const { url } = answer.output.audio;
+    const response = jsonOf(await call('synthesizeSpeech')) as { output: { audio: { url: string } } };
+    const { url } = response.output.audio;
     const part = await fetch(url, { headers: { range: 'bytes=0-2' } });
     expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 3]);
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
@@ -174,10 +174,10 @@ test.each(['submitMusic', 'submitMusicV1', 'submitMusicV1Mv35', 'createMusic'])(
   'music of %s is created in its format and read in both',
   async (name) => {
     const operation = documented(name);
-    const answer = assertConforms(await exchange(target, operation), operation);
+    const response = assertConforms(await exchange(target, operation), operation);
     const listed = operation.path.startsWith('/sigma/v1') && name !== 'createMusic';
-    expect(Array.isArray((jsonOf(answer) as { data: unknown }).data)).toBe(listed);
-    const path = { task_id: idOf(jsonOf(answer)) };
+    expect(Array.isArray((jsonOf(response) as { data: unknown }).data)).toBe(listed);
+    const path = { task_id: idOf(jsonOf(response)) };
     now += taskMs;
     const record = { data: { task_id: path.task_id, status: 'SUCCESS' } };
     expect(jsonOf(await call('fetchMusicTask', { path }))).toMatchObject(record);

@@ -254,12 +254,12 @@ export class MockTasks {
     return this.#render(isObject(example) ? mergeChange(example, change) : example, kind, task, base);
   }
 
-  #render(answer: Json, kind: TaskKind, task: MockTask, base: string): Json {
+  #render(response: Json, kind: TaskKind, task: MockTask, base: string): Json {
     const ids = (text: string) => localUrl(text.replaceAll(kind.id, task.id), base);
     const now = this.#now();
     const endedAt = Math.min(now, task.createdAt + this.#taskMs);
     const times = { created: task.createdAt, started: task.createdAt + this.#taskMs / 5, ended: endedAt };
-    const shown = mapValues(answer, ids, (key, value) => timeOf(key, value, times));
+    const shown = mapValues(response, ids, (key, value) => timeOf(key, value, times));
     return isObject(shown) ? withRequestFields(shown, task.body) : shown;
   }
 }
@@ -289,8 +289,8 @@ function newId(example: string, now: number): string {
 }
 
 /** Replaces fields of the example by fields of the request. */
-function withRequestFields(answer: JsonObject, body: JsonObject): Json {
-  const { seconds, size, ...rest } = answer;
+function withRequestFields(response: JsonObject, body: JsonObject): Json {
+  const { seconds, size, ...rest } = response;
   const repeated = {
     ...rest,
     ...(seconds !== undefined && { seconds: typeof body.seconds === 'string' ? body.seconds : seconds }),
@@ -300,8 +300,8 @@ function withRequestFields(answer: JsonObject, body: JsonObject): Json {
 }
 
 /** Merges a change into an example recursively. An empty object replaces the whole object. */
-function mergeChange(answer: JsonObject, change: Change): JsonObject {
-  const result: JsonObject = { ...answer };
+function mergeChange(response: JsonObject, change: Change): JsonObject {
+  const result: JsonObject = { ...response };
   for (const [key, value] of Object.entries(change)) {
     const now = result[key];
     if (value === undefined) delete result[key];

@@ -11,9 +11,9 @@ export type AdminTask = Schemas['AdminTask'];
 export type Delivery = Schemas['Delivery'];
 
 /** Returns `data` of a successful response of an admin operation. */
-export function dataOf<Data>(answer: HttpResponse): Data {
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return (jsonOf(answer) as { data: Data }).data;
+export function dataOf<Data>(response: HttpResponse): Data {
+  expect(response.status, response.body.toString()).toBe(200);
+  return (jsonOf(response) as { data: Data }).data;
 }
 
 /** Calls an admin operation of the gateway under test. Returns `data` of the response. */

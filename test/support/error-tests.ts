@@ -27,8 +27,8 @@ export function testErrors(
   invalid: Readonly<Record<string, InvalidRequest>>,
 ): void {
   const rejects = async (status: number, variation: Variation, expected: ExpectedError) => {
-    const answer = assertConforms(await exchange(target, operation, variation), operation);
-    expectError(answer, status, expected);
+    const response = assertConforms(await exchange(target, operation, variation), operation);
+    expectError(response, status, expected);
   };
   const code = 'invalid_request';
 
@@ -52,16 +52,16 @@ export function testErrors(
   const below = pathBelow(operation);
   if (below !== undefined) {
     test('404 below the path', async () => {
-      const answer = await exchange(target, { ...operation, path: below });
-      expect(answer.status).toBe(404);
-      expectRoutingError(answer, 'path_not_found');
+      const response = await exchange(target, { ...operation, path: below });
+      expect(response.status).toBe(404);
+      expectRoutingError(response, 'path_not_found');
     });
   }
   test('405 with another method', async () => {
-    const answer = await exchange(target, operation, { method: 'PUT' });
-    expect(answer.status).toBe(405);
-    expectRoutingError(answer, 'method_not_allowed');
-    expect(answer.headers.get('allow')?.split(', ')).toContain(operation.method.toUpperCase());
+    const response = await exchange(target, operation, { method: 'PUT' });
+    expect(response.status).toBe(405);
+    expectRoutingError(response, 'method_not_allowed');
+    expect(response.headers.get('allow')?.split(', ')).toContain(operation.method.toUpperCase());
   });
 }
 
@@ -74,8 +74,8 @@ export function testInvalidRequests(
   for (const [title, { field, limit, code = 'invalid_request', ...variation }] of Object.entries(invalid)) {
     const includes = limit === undefined ? [] : [String(limit)];
     test(`400 ${title}`, async () => {
-      const answer = assertConforms(await exchange(target, operation, variation), operation);
-      expectError(answer, 400, { code, field, includes });
+      const response = assertConforms(await exchange(target, operation, variation), operation);
+      expectError(response, 400, { code, field, includes });
     });
   }
 }

@@ -5,22 +5,22 @@ import { type HttpResponse, jsonOf } from '../conformance/wire/http-response.ts'
 import { excerpt, violations } from '../conformance/wire/wire.ts';
 
 /** Checks a response against the contract. Returns it. */
-export function assertConforms(answer: HttpResponse, operation: DocumentedOperation): HttpResponse {
-  expect(violations(operation, answer)).toEqual([]);
-  return answer;
+export function assertConforms(response: HttpResponse, operation: DocumentedOperation): HttpResponse {
+  expect(violations(operation, response)).toEqual([]);
+  return response;
 }
 
 /** Checks an error of the gateway in any family: status, code and message, and the same request id in body and header. */
 export function expectError(
-  answer: HttpResponse,
+  response: HttpResponse,
   status: number,
   { code, field, includes = [] }: ExpectedError = {},
 ): void {
-  expect(answer.status, excerpt(answer)).toBe(status);
-  const body = jsonOf(answer) as { error?: Record<string, string>; message?: string };
+  expect(response.status, excerpt(response)).toBe(status);
+  const body = jsonOf(response) as { error?: Record<string, string>; message?: string };
   const { error, message = error?.message ?? '' } = body;
   if (error !== undefined) {
-    expect(error.request_id).toBe(answer.headers.get('x-request-id'));
+    expect(error.request_id).toBe(response.headers.get('x-request-id'));
     if (code !== undefined) expect(error.code).toBe(code);
   }
   if (field !== undefined) expect(fieldsOf(message), message).toContain(field);
@@ -28,17 +28,17 @@ export function expectError(
 }
 
 /** Checks a provider error on a native route: a flat object with the request id of the provider. */
-export function expectProviderError(answer: HttpResponse, status: number, code: string): void {
-  expect(answer.status, excerpt(answer)).toBe(status);
-  const body = jsonOf(answer) as Record<string, string>;
+export function expectProviderError(response: HttpResponse, status: number, code: string): void {
+  expect(response.status, excerpt(response)).toBe(status);
+  const body = jsonOf(response) as Record<string, string>;
   expect(Object.keys(body).sort()).toEqual(['code', 'message', 'request_id']);
   expect(body.code).toBe(code);
-  expect(body.request_id).not.toBe(answer.headers.get('x-request-id'));
+  expect(body.request_id).not.toBe(response.headers.get('x-request-id'));
 }
 
 /** Checks the error of a request that matches no operation. It has the generic format. */
-export function expectRoutingError(answer: HttpResponse, code: string): void {
-  const request_id = answer.headers.get('x-request-id');
+export function expectRoutingError(response: HttpResponse, code: string): void {
+  const request_id = response.headers.get('x-request-id');
   expect(request_id).toMatch(/^req_/);
-  expect(jsonOf(answer)).toEqual({ error: { code, message: expect.any(String), request_id } });
+  expect(jsonOf(response)).toEqual({ error: { code, message: expect.any(String), request_id } });
 }

@@ -152,10 +152,10 @@ const byOperation: Partial<Record<OperationId, () => Scenario[]>> = {
 };
 
 async function unlimitedKey(fields: { admin?: boolean }): Promise<{ id: number; key: string }> {
-  const answer = await exchange(inject('gateway'), documented('createToken'), {
+  const response = await exchange(inject('gateway'), documented('createToken'), {
     body: { name: 'unlimited', unlimited_quota: true, ...fields },
   });
-  return (jsonOf(answer) as { data: { id: number; key: string } }).data;
+  return (jsonOf(response) as { data: { id: number; key: string } }).data;
 }
 
 /** Returns the id of a callback delivery that has failed once. */
@@ -172,8 +172,8 @@ async function failedDelivery(): Promise<string> {
   const query: Variation = { query: { task_id: id } };
   return vi.waitFor(
     async () => {
-      const answer = await exchange(target, documented('searchDeliveries'), query);
-      const { items } = (jsonOf(answer) as { data: { items: { id: number; tries: number }[] } }).data;
+      const response = await exchange(target, documented('searchDeliveries'), query);
+      const { items } = (jsonOf(response) as { data: { items: { id: number; tries: number }[] } }).data;
       const last = items.at(-1);
       if (last === undefined || last.tries === 0) throw new Error('no delivery attempt yet');
       return String(last.id);

@@ -25,8 +25,8 @@ export function testMockResponses(
   for (const { mediaType, examples } of operation.requests) {
     for (const { name } of examples) {
       test(`200 the documented request ${name} (${mediaType})`, async () => {
-        const answer = await exchange(mock, operation, { example: name, mediaType });
-        expect(assertConforms(answer, operation).status, excerpt(answer)).toBe(200);
+        const response = await exchange(mock, operation, { example: name, mediaType });
+        expect(assertConforms(response, operation).status, excerpt(response)).toBe(200);
       });
     }
   }
@@ -39,8 +39,8 @@ export function testMockResponses(
 
 function testEmpty(target: Target, operation: DocumentedOperation, status: number): void {
   test(`${status}`, async () => {
-    const answer = await exchange(target, operation, { headers: { prefer: `code=${status}` } });
-    expect(assertConforms(answer, operation).status).toBe(status);
+    const response = await exchange(target, operation, { headers: { prefer: `code=${status}` } });
+    expect(assertConforms(response, operation).status).toBe(status);
   });
 }
 
@@ -54,10 +54,10 @@ function testExample(
 ): void {
   test(`${status} ${example?.name ?? mediaType}`, async () => {
     const prefer = example === undefined ? `code=${status}` : `code=${status}, example=${example.name}`;
-    const answer = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
-    expect(assertConforms(answer, operation).status).toBe(status);
-    if (example === undefined) expect(answer.headers.get('content-type')).toBe(mediaType);
-    else if (/^application\/jsonl?$/.test(mediaType)) expect(jsonOf(answer)).toEqual(example.value);
-    else expect(answer.body.toString('utf8')).toBe(example.value);
+    const response = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
+    expect(assertConforms(response, operation).status).toBe(status);
+    if (example === undefined) expect(response.headers.get('content-type')).toBe(mediaType);
+    else if (/^application\/jsonl?$/.test(mediaType)) expect(jsonOf(response)).toEqual(example.value);
+    else expect(response.body.toString('utf8')).toBe(example.value);
   });
 }

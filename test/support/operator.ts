@@ -13,12 +13,12 @@ export async function callAdmin<Data = undefined>(
   id: OperationId,
   variation: Variation = {},
 ): Promise<Data> {
-  const answer: HttpResponse = assertConforms(
+  const response: HttpResponse = assertConforms(
     await exchange(target, documented(id), variation),
     documented(id),
   );
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return (jsonOf(answer) as { data: Data }).data;
+  expect(response.status, response.body.toString()).toBe(200);
+  return (jsonOf(response) as { data: Data }).data;
 }
 
 export interface User {

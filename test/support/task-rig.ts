@@ -22,11 +22,11 @@ export class TaskRig {
 
   /** Starts the gateway. `settings` receives the URL of the upstream. */
   protected async open(
-    answer: Parameters<typeof startUpstream>[0],
+    response: Parameters<typeof startUpstream>[0],
     settings: (url: string) => Partial<Settings>,
     engine: Engine = 'sqlite',
   ): Promise<void> {
-    this.#upstream = await startUpstream(answer);
+    this.#upstream = await startUpstream(response);
     const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skewMs };
     const clock = () => Date.now() + this.#skewMs;
     this.#gateway = await startTestGateway(settings(this.#upstream.url), engine, clock, undefined, timers);

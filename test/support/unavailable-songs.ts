@@ -13,8 +13,8 @@ export function testUnavailableSongs(call: Call): void {
   test('409 a song in progress', { timeout: 60_000 }, async () => {
     const { data } = await musicUntil(await startMusic({ prompt: 'The sea. [[never]]' }), 'IN_PROGRESS');
     const [song] = data as { id: string }[];
-    const answer = await call({ path: { clip_id: song?.id ?? '' } });
-    expectError(answer, 409, { code: 'resource_not_ready', field: 'clip_id' });
+    const response = await call({ path: { clip_id: song?.id ?? '' } });
+    expectError(response, 409, { code: 'resource_not_ready', field: 'clip_id' });
   });
   test('404 an unknown song, and one of another user', { timeout: 90_000 }, async () => {
     const missing = { code: 'resource_not_found', field: 'clip_id' };

@@ -10,7 +10,7 @@ describeOperation('cancelTask', {
     'a task id of 129 characters': { path: { id: 't'.repeat(129) }, field: 'id', limit: 128 },
   },
   gatewayTests(call) {
-    test('a task that waits, once, and it is recorded', async () => {
+    test('cancels a queued task once and records it', async () => {
       const id = await startOfficialTask({ content: [{ type: 'text', text: '[[queued]] A kite.' }] });
       expect(await findTask(id)).toMatchObject({ state: 'queued' });
       const task = dataOf<AdminTask>(await call({ path: { id } }));
@@ -29,7 +29,7 @@ describeOperation('cancelTask', {
       ]);
     });
 
-    test('400 a task whose provider cannot stop it, and one that has ended', async () => {
+    test('400 a task whose provider cannot cancel it, and a finished one', async () => {
       const id = await startVideo();
       expectError(await call({ path: { id } }), 400, { field: 'id', includes: ['settleTask'] });
       await videoEnded(id);
@@ -37,7 +37,7 @@ describeOperation('cancelTask', {
       expect(await listChangesOf(`task ${id}`)).toEqual([]);
     });
 
-    test('404 a task that nobody has', async () => {
+    test('404 an unknown task', async () => {
       expectError(await call({ path: { id: 'task_nobody' } }), 404, { field: 'id' });
     });
   },

@@ -9,12 +9,12 @@ describeOperation('createUser', {
     'without a name': { body: {}, field: 'name' },
     'a name of 65 characters': { body: { name: 'n'.repeat(65) }, field: 'name', limit: 64 },
     'another role': { body: { name: 'n', role: 'root' }, field: 'role' },
-    'a field that there is not': { body: { name: 'n', admin: true }, field: 'admin' },
+    'an unknown field': { body: { name: 'n', admin: true }, field: 'admin' },
   },
   gatewayTests(call) {
-    test('a user without keys, and the record of it', async () => {
-      const answer = await call({ body: { name: 'new team', role: 'admin' } });
-      const { data } = jsonOf(answer) as { data: User };
+    test('creates a user without keys and records it', async () => {
+      const response = await call({ body: { name: 'new team', role: 'admin' } });
+      const { data } = jsonOf(response) as { data: User };
       expect(data).toEqual({
         id: expect.any(Number),
         name: 'new team',
@@ -45,7 +45,7 @@ describeOperation('createUser', {
       });
     });
 
-    test('400 a group that the configuration has not', async () => {
+    test('400 an unknown group', async () => {
       for (const group of ['nobody', 'constructor'])
         expectError(await call({ body: { name: 'n', group } }), 400, { field: 'group', includes: [group] });
     });

@@ -8,7 +8,7 @@ import { callAdmin, newUser, type Token, type User } from '../../support/operato
 
 describeOperation('createUserToken', {
   invalid: {
-    'an id that is no number': { path: { id: 'root' }, field: 'id' },
+    'an id that is not a number': { path: { id: 'root' }, field: 'id' },
     'without a name': { body: { remain_quota: 0 }, field: 'name' },
     'a name of 51 characters': { body: { name: 'n'.repeat(51), remain_quota: 0 }, field: 'name', limit: 50 },
     'a quota below 0': { body: { name: 'k', remain_quota: -1 }, field: 'remain_quota', limit: 0 },
@@ -22,16 +22,16 @@ describeOperation('createUserToken', {
       body: { name: 'k', remain_quota: 0, requests_per_minute: -1 },
       field: 'requests_per_minute',
     },
-    'a field that there is not': { body: { name: 'k', remain_quota: 0, quota: 5 }, field: 'quota' },
+    'an unknown field': { body: { name: 'k', remain_quota: 0, quota: 5 }, field: 'quota' },
   },
   gatewayTests(call) {
     const target = inject('gateway');
     const at = ({ id }: User) => ({ path: { id: String(id) } });
 
-    test('a key with its secret, which works, and the record without it', async () => {
+    test('returns a valid key with its secret, which the record omits', async () => {
       const user = await newUser(target);
-      const answer = await call({ ...at(user), example: 'limited' });
-      const { data } = jsonOf(answer) as { data: Token };
+      const response = await call({ ...at(user), example: 'limited' });
+      const { data } = jsonOf(response) as { data: Token };
       expect(data).toEqual({
         id: expect.any(Number),
         name: 'front end',
@@ -66,23 +66,23 @@ describeOperation('createUserToken', {
       expect(JSON.stringify(changes)).not.toContain(data.key.slice(-4));
     });
 
-    test('all limits of a key', async () => {
+    test('sets all limits of a key', async () => {
       const user = await newUser(target);
       expect((await call({ ...at(user), example: 'restricted' })).status).toBe(200);
       const limits = { allow_ips: '192.0.2.7\n10.0.0.0/8', requests_per_minute: 0, sockets: 3 };
-      const answer = await call({ ...at(user), body: { name: 'k', unlimited_quota: true, ...limits } });
-      expect(jsonOf(answer)).toMatchObject({ data: { unlimited_quota: true, ...limits } });
+      const response = await call({ ...at(user), body: { name: 'k', unlimited_quota: true, ...limits } });
+      expect(jsonOf(response)).toMatchObject({ data: { unlimited_quota: true, ...limits } });
     });
 
-    test('404 for a user that there is not', async () => {
+    test('404 for an unknown user', async () => {
       expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
 
     test.each([
       ['an expiry in the past', { expired_time: 1_000_000 }, 'expired_time'],
       ['a pattern of models', { model_limits: 'voxa-*' }, 'model_limits'],
-      ['an address that is none', { allow_ips: '192.0.2.256' }, 'allow_ips'],
-      ['a group that there is not', { group: 'nobody' }, 'group'],
+      ['an invalid address', { allow_ips: '192.0.2.256' }, 'allow_ips'],
+      ['an unknown group', { group: 'nobody' }, 'group'],
     ])('400 %s', async (_, fields, field) => {
       expectError(await call({ path: { id: '1' }, body: { name: 'k', remain_quota: 0, ...fields } }), 400, {
         field,

@@ -13,14 +13,14 @@ describeOperation('explainCharge', {
   gatewayTests(call) {
     const target = inject('gateway');
 
-    test('a call, before and after its refund', async () => {
+    test('explains a call before and after its refund', async () => {
       const token = await newToken(target, 1, { remain_quota: 100 });
       const body = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
-      const spoken = await exchange({ ...target, key: token.key }, documented('createSpeech'), { body });
-      const id = spoken.headers.get('x-request-id') ?? '';
-      const answer = await call({ path: { id } });
+      const speech = await exchange({ ...target, key: token.key }, documented('createSpeech'), { body });
+      const id = speech.headers.get('x-request-id') ?? '';
+      const response = await call({ path: { id } });
       const calculation = '9 characters x 1 x 1 = 9';
-      expect(jsonOf(answer)).toMatchObject({
+      expect(jsonOf(response)).toMatchObject({
         data: {
           entry: {
             request_id: id,
@@ -48,7 +48,7 @@ describeOperation('explainCharge', {
       });
     });
 
-    test('404 for a call that the log does not have', async () => {
+    test('404 for an unknown call', async () => {
       expectError(await call({ path: { id: 'req_none' } }), 404, { field: 'id' });
     });
   },

@@ -5,19 +5,19 @@ import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 
 type Entry = Record<string, string | number | null> & { id: number };
-const linesOf = (answer: HttpResponse) => {
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return answer.body.toString('utf8').split('\n').slice(0, -1);
+const linesOf = (response: HttpResponse) => {
+  expect(response.status, response.body.toString()).toBe(200);
+  return response.body.toString('utf8').split('\n').slice(0, -1);
 };
-const entriesOf = (answer: HttpResponse) => linesOf(answer).map((line) => JSON.parse(line) as Entry);
+const entriesOf = (response: HttpResponse) => linesOf(response).map((line) => JSON.parse(line) as Entry);
 
 describeOperation('exportLogs', {
   invalid: {
-    'a form that there is not': { query: { format: 'xlsx' }, field: 'format' },
+    'an unknown format': { query: { format: 'xlsx' }, field: 'format' },
     'a number below 0': { query: { after: -1 }, field: 'after', limit: 0 },
-    'a key 0': { query: { token_id: 0 }, field: 'token_id', limit: 1 },
+    'a key id of 0': { query: { token_id: 0 }, field: 'token_id', limit: 1 },
     'a status of 600': { query: { status: 600 }, field: 'status', limit: 599 },
-    'errors of neither kind': { query: { errors: 'perhaps' }, field: 'errors' },
+    'errors with an invalid value': { query: { errors: 'perhaps' }, field: 'errors' },
     'a request id of 65 characters': {
       query: { request_id: 'r'.repeat(65) },
       field: 'request_id',
@@ -26,24 +26,28 @@ describeOperation('exportLogs', {
     'a time below 0': { query: { until: -1 }, field: 'until', limit: 0 },
   },
   gatewayTests(call) {
-    // What a spreadsheet would calculate, and all that divides fields somewhere.
+    // A spreadsheet formula, and separators of fields.
     const name = `=1+"a;b",${crypto.randomUUID()}`;
     let tokenId: number;
     let requestId: string;
     beforeAll(async () => {
       const target = inject('gateway');
-      const made = await exchange(target, documented('createToken'), { body: { name, remain_quota: 1_000 } });
-      const { id, key } = (jsonOf(made) as { data: { id: number; key: string } }).data;
+      const created = await exchange(target, documented('createToken'), {
+        body: { name, remain_quota: 1_000 },
+      });
+      const { id, key } = (jsonOf(created) as { data: { id: number; key: string } }).data;
       tokenId = id;
       const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
       for (let calls = 0; calls < 2; calls += 1) {
-        const spoken = await exchange({ ...target, key }, documented('createSpeech'), { body: speech });
-        expect(spoken.status).toBe(200);
-        requestId = spoken.headers.get('x-request-id') ?? '';
+        const speechResponse = await exchange({ ...target, key }, documented('createSpeech'), {
+          body: speech,
+        });
+        expect(speechResponse.status).toBe(200);
+        requestId = speechResponse.headers.get('x-request-id') ?? '';
       }
     });
 
-    test('JSON lines, oldest first', async () => {
+    test('exports JSON lines, oldest first', async () => {
       const entries = entriesOf(await call({ query: { token_id: tokenId } }));
       expect(entries).toHaveLength(2);
       const [first, second] = entries;
@@ -67,7 +71,7 @@ describeOperation('exportLogs', {
         created_at: expect.any(Number),
         state: 'completed',
         task_id: null,
-        // The provider's own id, which no client is shown.
+        // The id of the provider, which clients do not see.
         upstream_id: expect.stringMatching(/./),
         unit_price: 1,
         group_ratio: 1,
@@ -82,16 +86,16 @@ describeOperation('exportLogs', {
       ]);
     });
 
-    test('CSV, by name or as the header accept asks, with no formula in it', async () => {
+    test('exports CSV by parameter or Accept header, with formulas escaped', async () => {
       const query = { request_id: requestId };
       const [entry] = entriesOf(await call({ query }));
-      const answers = [
+      const responses = [
         await call({ query: { ...query, format: 'csv' } }),
         await call({ query, headers: { accept: 'text/csv, */*' } }),
       ];
-      for (const answer of answers) {
-        expect(answer.headers.get('content-disposition')).toBe('attachment; filename="requests.csv"');
-        expect(answer.body.toString('utf8').split('\r\n')).toEqual([
+      for (const response of responses) {
+        expect(response.headers.get('content-disposition')).toBe('attachment; filename="requests.csv"');
+        expect(response.body.toString('utf8').split('\r\n')).toEqual([
           Object.keys(entry ?? {}).join(),
           Object.values(entry ?? {})
             .map((value) => (typeof value === 'string' ? quoted(value) : String(value ?? '')))
@@ -103,7 +107,7 @@ describeOperation('exportLogs', {
       expect(entriesOf(forced)).toEqual([entry]);
     });
 
-    test('what its filters leave', async () => {
+    test('applies its filters', async () => {
       const query = { token_id: tokenId, model: 'alpha3-tts-flash', operation: 'createSpeech', user_id: 1 };
       const all = await call({ query: { ...query, status: 200, since: 1 } });
       expect(linesOf(all)).toHaveLength(2);

@@ -10,12 +10,12 @@ interface Page {
 describeOperation('listGroups', {
   invalid: {
     'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
   },
   gatewayTests(call) {
     const groups = async (query = {}) => (jsonOf(await call({ query })) as Page).data;
 
-    test('the one of the configuration, and how many name it', async () => {
+    test('lists the configured group with its number of users and keys', async () => {
       const [before] = (await groups()).items;
       await newToken(inject('gateway'), 1, { group: 'default' });
       const { items, total } = await groups();

@@ -6,26 +6,26 @@ import { callAdmin, newToken, newUser } from '../../support/operator.ts';
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
 }
-const pageOf = (answer: HttpResponse) => {
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return (jsonOf(answer) as Page).data;
+const pageOf = (response: HttpResponse) => {
+  expect(response.status, response.body.toString()).toBe(200);
+  return (jsonOf(response) as Page).data;
 };
 
 describeOperation('listUsers', {
   invalid: {
     'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
     'a name of 129 characters': { query: { name: 'n'.repeat(129) }, field: 'name', limit: 128 },
     'an empty group': { query: { group: '' }, field: 'group', limit: 1 },
   },
   gatewayTests(call) {
-    test('a user with what its keys come to', async () => {
+    test('lists a user with the totals of its keys', async () => {
       const name = `Ünique ${crypto.randomUUID()}`;
       const user = await newUser(inject('gateway'), { name });
       await newToken(inject('gateway'), user.id, { remain_quota: 700 });
       await newToken(inject('gateway'), user.id, { remain_quota: 30, unlimited_quota: true });
-      const gone = await newToken(inject('gateway'), user.id, { remain_quota: 5 });
-      await callAdmin(inject('gateway'), 'revokeToken', { path: { id: String(gone.id) } });
+      const revokedToken = await newToken(inject('gateway'), user.id, { remain_quota: 5 });
+      await callAdmin(inject('gateway'), 'revokeToken', { path: { id: String(revokedToken.id) } });
       const item = { ...user, keys: 2, remain_quota: 700, used_quota: 0 };
       for (const part of [name, name.toLowerCase(), name.slice(2).toUpperCase()])
         expect(pageOf(await call({ query: { name: part, group: 'default' } }))).toEqual({
@@ -35,22 +35,26 @@ describeOperation('listUsers', {
       expect(pageOf(await call({ query: { name, group: 'nobody' } }))).toEqual({ items: [], total: 0 });
     });
 
-    test('page by page, the newest first', async () => {
-      const mark = crypto.randomUUID();
-      const made = [];
-      for (const n of [1, 2, 3]) made.push(await newUser(inject('gateway'), { name: `${mark} ${n}` }));
+    test('lists pages, newest first', async () => {
+      const namePrefix = crypto.randomUUID();
+      const created = [];
+      for (const n of [1, 2, 3])
+        created.push(await newUser(inject('gateway'), { name: `${namePrefix} ${n}` }));
       const ids = async (query: Record<string, string | number>) =>
-        pageOf(await call({ query: { name: mark, ...query } })).items.map(({ id }) => id);
-      expect(await ids({})).toEqual(made.map(({ id }) => id).reverse());
-      expect(await ids({ p: 2, page_size: 2 })).toEqual([made[0]?.id]);
+        pageOf(await call({ query: { name: namePrefix, ...query } })).items.map(({ id }) => id);
+      expect(await ids({})).toEqual(created.map(({ id }) => id).reverse());
+      expect(await ids({ p: 2, page_size: 2 })).toEqual([created[0]?.id]);
       const all = pageOf(await call({ query: { page_size: 2 } }));
       expect(all.items).toHaveLength(2);
       expect(all.total).toBeGreaterThan(3);
       expect(pageOf(await call({ query: { p: 2147483647 } }))).toEqual({ items: [], total: all.total });
     });
 
-    test.each(['%', '_', '\\', "' or 1=1 --"])('nobody for %s, which stands for itself', async (name) => {
-      expect(pageOf(await call({ query: { name: `${name}${crypto.randomUUID()}` } })).total).toBe(0);
-    });
+    test.each(['%', '_', '\\', "' or 1=1 --"])(
+      'finds nobody for %s, which is not a wildcard',
+      async (name) => {
+        expect(pageOf(await call({ query: { name: `${name}${crypto.randomUUID()}` } })).total).toBe(0);
+      },
+    );
   },
 });

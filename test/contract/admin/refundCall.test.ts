@@ -6,9 +6,9 @@ import { exchange } from '../../support/exchange.ts';
 import { expectError } from '../../support/expectations.ts';
 import { callAdmin, newToken } from '../../support/operator.ts';
 
-const refundOf = (answer: HttpResponse) => {
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return (jsonOf(answer) as { data: Record<string, unknown> }).data;
+const refundOf = (response: HttpResponse) => {
+  expect(response.status, response.body.toString()).toBe(200);
+  return (jsonOf(response) as { data: Record<string, unknown> }).data;
 };
 
 describeOperation('refundCall', {
@@ -17,8 +17,8 @@ describeOperation('refundCall', {
     'an empty reason': { body: { reason: '' }, field: 'reason', limit: 1 },
     'an amount of 0': { body: { amount: 0, reason: 'r' }, field: 'amount', limit: 1 },
     'an amount with a fraction': { body: { amount: 1.5, reason: 'r' }, field: 'amount' },
-    'a field that there is not': { body: { reason: 'r', unit: 'cent' }, field: 'unit' },
-    'a name of 256 characters': {
+    'an unknown field': { body: { reason: 'r', unit: 'cent' }, field: 'unit' },
+    'an idempotency key of 256 characters': {
       headers: { 'idempotency-key': 'n'.repeat(256) },
       field: 'idempotency-key',
       limit: 255,
@@ -26,16 +26,16 @@ describeOperation('refundCall', {
   },
   gatewayTests(call) {
     const target = inject('gateway');
-    /** Spends 9 of a new key's quota, and gives the request id. */
+    /** Spends 9 units of a new key. Returns the key and the request id. */
     const spend = async (fields = {}) => {
       const token = await newToken(target, 1, { remain_quota: 100, ...fields });
       const body = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
-      const spoken = await exchange({ ...target, key: token.key }, documented('createSpeech'), { body });
-      expect(spoken.status).toBe(200);
-      return { token, id: spoken.headers.get('x-request-id') ?? '' };
+      const speech = await exchange({ ...target, key: token.key }, documented('createSpeech'), { body });
+      expect(speech.status).toBe(200);
+      return { token, id: speech.headers.get('x-request-id') ?? '' };
     };
 
-    test('all that a call cost, once, in the log, the figures, the export, the changes and the audit', async () => {
+    test('refunds a call once, visible in the log, the figures, the export, the changes and the audit', async () => {
       const { token, id } = await spend();
       const before = await callAdmin<{ sum: { refunded: number } }>(target, 'showFigures');
       expect(refundOf(await call({ path: { id }, example: 'all' }))).toEqual({
@@ -64,21 +64,21 @@ describeOperation('refundCall', {
       expect(await callAdmin(target, 'auditBooks')).toMatchObject({ problems: [] });
     });
 
-    test('a part, within what was charged', async () => {
+    test('refunds a part, up to the charge', async () => {
       const { id } = await spend();
-      const dear = await call({ path: { id }, body: { amount: 10, reason: 'r' } });
-      expectError(dear, 400, { field: 'amount', includes: ['9'] });
+      const excess = await call({ path: { id }, body: { amount: 10, reason: 'r' } });
+      expectError(excess, 400, { field: 'amount', includes: ['9'] });
       expect(refundOf(await call({ path: { id }, example: 'part' }))).toMatchObject({
         amount: 1,
         remain_quota: 92,
       });
     });
 
-    test('the same under an idempotency key, which names no other', async () => {
+    test('returns the same refund for an idempotency key, and rejects the key for another call', async () => {
       const [{ id }, other] = [await spend(), await spend()];
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const made = refundOf(await call({ path: { id }, headers, example: 'all' }));
-      expect(refundOf(await call({ path: { id }, headers, example: 'all' }))).toEqual(made);
+      const refund = refundOf(await call({ path: { id }, headers, example: 'all' }));
+      expect(refundOf(await call({ path: { id }, headers, example: 'all' }))).toEqual(refund);
       for (const [path, example] of [
         [{ id }, 'part'],
         [{ id: other.id }, 'all'],
@@ -86,7 +86,7 @@ describeOperation('refundCall', {
         expectError(await call({ path, headers, example }), 400, { field: 'idempotency-key' });
     });
 
-    test('of a key without a limit, whose used quota is corrected', async () => {
+    test('corrects the used quota of an unlimited key', async () => {
       const { id } = await spend({ remain_quota: undefined, unlimited_quota: true });
       expect(refundOf(await call({ path: { id }, example: 'all' }))).toMatchObject({
         amount: 9,
@@ -95,7 +95,7 @@ describeOperation('refundCall', {
       });
     });
 
-    test('404 for a call that the log does not have, 400 for one that cost nothing', async () => {
+    test('404 for an unknown call, 400 for one without a charge', async () => {
       expectError(await call({ path: { id: 'req_none' }, example: 'all' }), 404, { field: 'id' });
       const token = await newToken(target, 1, { remain_quota: 100 });
       const body = { model: 'alpha3-tts-flash', voice: 'Aria', input: '[[reject]] Nine' };

@@ -6,9 +6,9 @@ import { describeOperation } from '../../support/contract.ts';
 type Reload = components['schemas']['ReloadReply']['data'];
 
 describeOperation('reloadConfiguration', {
-  invalid: { 'a dry run that is no truth value': { query: { dry_run: 'perhaps' }, field: 'dry_run' } },
+  invalid: { 'a dry run that is not a boolean': { query: { dry_run: 'perhaps' }, field: 'dry_run' } },
   gatewayTests(call) {
-    test('nothing without a configuration file, which is recorded', async () => {
+    test('changes nothing without a configuration file, and records it', async () => {
       const before = await listChangesOf('configuration');
       const expected = {
         file: null,
@@ -25,8 +25,8 @@ describeOperation('reloadConfiguration', {
       const [change, ...earlier] = await listChangesOf('configuration');
       expect(earlier).toHaveLength(before.length);
       expect(change).toMatchObject({ action: 'reloadConfiguration', details: { settings: [] } });
-      const dry = dataOf<Reload>(await call({ query: { dry_run: 'true' } }));
-      expect(dry).toEqual({ applied: false, ...expected });
+      const dryRun = dataOf<Reload>(await call({ query: { dry_run: 'true' } }));
+      expect(dryRun).toEqual({ applied: false, ...expected });
       expect(await listChangesOf('configuration')).toHaveLength(before.length + 1);
     });
   },

@@ -4,7 +4,7 @@ import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 
-/** A callback that was tried in vain. */
+/** Returns a callback that has failed. */
 async function failing(): Promise<Delivery> {
   const task_id = await startOfficialTask({ callback_url: 'https://nowhere.invalid/hook' });
   return vi.waitFor(
@@ -20,11 +20,11 @@ async function failing(): Promise<Delivery> {
 
 describeOperation('resendDelivery', {
   invalid: {
-    'an id that is no number': { path: { id: 'mine' }, field: 'id' },
+    'an id that is not a number': { path: { id: 'mine' }, field: 'id' },
     'id 0': { path: { id: '0' }, field: 'id', limit: 1 },
   },
   gatewayTests(call) {
-    test('an open one ahead of its time, which is recorded', async () => {
+    test('resends a pending delivery early and records it', async () => {
       const { id, tries } = await failing();
       expect(dataOf<Delivery>(await call({ path: { id: String(id) } }))).toMatchObject({ id, state: 'open' });
       expect(await listChangesOf(`delivery ${id}`)).toMatchObject([
@@ -40,7 +40,7 @@ describeOperation('resendDelivery', {
       );
     });
 
-    test('404 one that there is not', async () => {
+    test('404 an unknown delivery', async () => {
       expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
   },

@@ -7,19 +7,19 @@ type Page = { items: Delivery[]; total: number };
 
 describeOperation('searchDeliveries', {
   invalid: {
-    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
-    'a state that there is not': { query: { state: 'lost' }, field: 'state' },
-    'a user that is no number': { query: { user_id: 'root' }, field: 'user_id' },
+    'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'an unknown state': { query: { state: 'lost' }, field: 'state' },
+    'a user that is not a number': { query: { user_id: 'root' }, field: 'user_id' },
   },
   gatewayTests(call) {
-    test('a callback that nobody takes, with why, and no more of its address than the host', async () => {
+    test('finds a failed callback with its reason and only the host of its URL', async () => {
       const callback_url = 'https://nowhere.invalid/hook?token=secret';
       const task_id = await startOfficialTask({ callback_url });
       const first = await vi.waitFor(
         async () => {
-          const answer = await call({ query: { task_id } });
-          expect(answer.body.toString()).not.toContain('secret');
-          const found = dataOf<Page>(answer).items.at(-1);
+          const response = await call({ query: { task_id } });
+          expect(response.body.toString()).not.toContain('secret');
+          const found = dataOf<Page>(response).items.at(-1);
           expect(found?.tries).toBeGreaterThan(0);
           return found;
         },
@@ -56,7 +56,7 @@ describeOperation('searchDeliveries', {
       for (const query of others) expect(await found(query), JSON.stringify(query)).toBe(false);
     });
 
-    test('none behind the last page', async () => {
+    test('returns nothing after the last page', async () => {
       const behind = await call({ query: { p: 2147483647, page_size: 1000 } });
       expect(dataOf<Page>(behind)).toEqual({ items: [], total: expect.any(Number) });
     });

@@ -10,17 +10,17 @@ type Page = { items: AdminTask[]; total: number };
 describeOperation('searchTasks', {
   invalid: {
     'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
-    'a state that there is not': { query: { state: 'done' }, field: 'state' },
-    'a format that there is not': { query: { format: 'mp4' }, field: 'format' },
-    'a user that is no number': { query: { user_id: 'root' }, field: 'user_id' },
+    'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'an unknown state': { query: { state: 'done' }, field: 'state' },
+    'an unknown format': { query: { format: 'mp4' }, field: 'format' },
+    'a user that is not a number': { query: { user_id: 'root' }, field: 'user_id' },
   },
   gatewayTests(call) {
-    test('a task with its key, its books and its provider, and nothing of what was asked for', async () => {
+    test('finds a task with its key, charge and provider, without its request', async () => {
       const id = await startVideo({ prompt: 'A secret kite. [[slow]]' });
-      const answer = await call({ query: { id } });
-      const { items, total } = dataOf<Page>(answer);
-      expect(answer.body.toString()).not.toContain('kite');
+      const response = await call({ query: { id } });
+      const { items, total } = dataOf<Page>(response);
+      expect(response.body.toString()).not.toContain('kite');
       expect(total).toBe(1);
       const [task] = items;
       expect(task).toMatchObject({
@@ -70,7 +70,7 @@ describeOperation('searchTasks', {
       for (const query of others) expect(await found(query), JSON.stringify(query)).toBe(false);
     });
 
-    test('pages of the newest first', async () => {
+    test('returns pages, newest first', async () => {
       const ids = [await startVideo(), await startVideo(), await startVideo()];
       const [first, second] = [
         await call({ query: { page_size: 2 } }),
@@ -85,17 +85,17 @@ describeOperation('searchTasks', {
       expect(dataOf<Page>(behind)).toEqual({ items: [], total: expect.any(Number) });
     });
 
-    test('of a callback address the host alone', async () => {
+    test('shows only the host of a callback URL', async () => {
       const id = await startOfficialTask({ callback_url: 'https://receiver.invalid/hook?token=secret' });
-      const answer = await call({ query: { id } });
-      expect(dataOf<Page>(answer).items[0]).toMatchObject({
+      const response = await call({ query: { id } });
+      expect(dataOf<Page>(response).items[0]).toMatchObject({
         callback: 'open',
         callback_host: 'receiver.invalid',
       });
-      expect(answer.body.toString()).not.toContain('secret');
+      expect(response.body.toString()).not.toContain('secret');
     });
 
-    test('403 to who is no admin', async () => {
+    test('403 for a key without admin access', async () => {
       expectError(await call({ as: 'noModels' }), 403);
     });
   },

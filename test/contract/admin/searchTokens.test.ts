@@ -6,32 +6,32 @@ import { callAdmin, newToken, newUser, type Token } from '../../support/operator
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
 }
-const pageOf = (answer: HttpResponse) => {
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return (jsonOf(answer) as Page).data;
+const pageOf = (response: HttpResponse) => {
+  expect(response.status, response.body.toString()).toBe(200);
+  return (jsonOf(response) as Page).data;
 };
 
 describeOperation('searchTokens', {
   invalid: {
     'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
     'a status of 5': { query: { status: 5 }, field: 'status' },
-    'a user that is no number': { query: { user_id: 'root' }, field: 'user_id' },
+    'a user that is not a number': { query: { user_id: 'root' }, field: 'user_id' },
     'a name of 129 characters': { query: { name: 'n'.repeat(129) }, field: 'name', limit: 128 },
   },
   gatewayTests(call) {
     const target = inject('gateway');
 
-    test('keys of whichever user, masked, by user, name, group and status', async () => {
+    test('finds masked keys of all users by user, name, group and status', async () => {
       const user = await newUser(target, { name: 'key owner' });
       const keys: Token[] = [];
-      const wanted: Parameters<typeof newToken>[2][] = [
+      const fixtures: Parameters<typeof newToken>[2][] = [
         { name: 'Front End', remain_quota: 5 },
         { name: 'empty' },
         { name: 'off', unlimited_quota: true },
         { name: 'free', unlimited_quota: true, group: 'default' },
       ];
-      for (const fields of wanted) keys.push(await newToken(target, user.id, fields));
+      for (const fields of fixtures) keys.push(await newToken(target, user.id, fields));
       const off = keys[2]?.id ?? 0;
       await callAdmin(target, 'updateToken', { path: { id: String(off) }, body: { status: 2 } });
       const names = async (query: Record<string, string | number>) => {

@@ -14,16 +14,16 @@ const reason = 'Ticket 4711.';
 describeOperation('settleTask', {
   invalid: {
     'no reason': { change: { reason: undefined }, field: 'reason' },
-    'an outcome that there is not': { change: { outcome: 'lost' }, field: 'outcome' },
+    'an unknown outcome': { change: { outcome: 'lost' }, field: 'outcome' },
     'units of a failed task': { change: { units: 1 }, field: 'units' },
     'a completed task without units': { example: 'completed', change: { units: undefined }, field: 'units' },
     'units below 0': { example: 'completed', change: { units: -1 }, field: 'units', limit: 0 },
-    'an address that is none': { example: 'completed', change: { url: 'kite.mp4' }, field: 'url' },
+    'an invalid address': { example: 'completed', change: { url: 'kite.mp4' }, field: 'url' },
     'a reason of 501 characters': { change: { reason: 'r'.repeat(501) }, field: 'reason', limit: 500 },
     'a task id of 129 characters': { path: { id: 't'.repeat(129) }, field: 'id', limit: 128 },
   },
   gatewayTests(call) {
-    test('a task as failed, free of charge, with the message for its user and the reason for the list', async () => {
+    test('settles a task as failed without a charge, with a message for the user and a reason for the list', async () => {
       const id = await startVideo(slow);
       const task = dataOf<AdminTask>(await call({ example: 'failed', path: { id } }));
       const message = 'The provider could not finish the video.';
@@ -42,7 +42,7 @@ describeOperation('settleTask', {
       expectError(again, 400, { field: 'id', includes: ['ended as failed'] });
     });
 
-    test('a video as completed, charged and with its result', async () => {
+    test('settles a video as completed with a charge and its result', async () => {
       const id = await startVideo({ ...slow, seconds: '6' });
       const before = await findTask(id);
       const task = dataOf<AdminTask>(await call({ example: 'completed', path: { id } }));
@@ -64,10 +64,10 @@ describeOperation('settleTask', {
         'getOfficialVideo',
         { model: 'epsilon-delta-2-0-260128', content: [{ type: 'text', text: slow.prompt }] },
       ],
-    ] as const)('a task of %s as completed, as %s documents it', async (create, read, body) => {
+    ] as const)('settles a task of %s as completed, as documented for %s', async (create, read, body) => {
       const target = inject('gateway');
-      const made = await exchange(target, documented(create), { body: JSON.stringify(body) });
-      const { id, output } = jsonOf(made) as { id?: string; output?: { task_id: string } };
+      const created = await exchange(target, documented(create), { body: JSON.stringify(body) });
+      const { id, output } = jsonOf(created) as { id?: string; output?: { task_id: string } };
       const task_id = id ?? output?.task_id ?? '';
       dataOf(await call({ example: 'completed', path: { id: task_id } }));
       const operation = documented(read);
@@ -76,7 +76,7 @@ describeOperation('settleTask', {
       expect(shown.body.toString()).toContain('http');
     });
 
-    test('400 what is more than was reserved, or has no result', async () => {
+    test('400 more units than reserved, and a format without a result', async () => {
       const id = await startVideo(slow);
       const completed = { outcome: 'completed', reason, units: 2 };
       const url = 'https://files.example/kite.mp4';
@@ -90,7 +90,7 @@ describeOperation('settleTask', {
       expect(await findTask(id)).toMatchObject({ completed_at: null, charged: null });
     });
 
-    test('404 a task that nobody has', async () => {
+    test('404 an unknown task', async () => {
       expectError(await call({ path: { id: 'task_nobody' } }), 404, { field: 'id' });
     });
   },

@@ -18,31 +18,31 @@ interface Data {
   items: (Figures & Record<string, unknown>)[];
   sum: Figures;
 }
-const dataOf = (answer: HttpResponse) => {
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return (jsonOf(answer) as { data: Data }).data;
+const dataOf = (response: HttpResponse) => {
+  expect(response.status, response.body.toString()).toBe(200);
+  return (jsonOf(response) as { data: Data }).data;
 };
 const speak = (input: string, model = 'alpha3-tts-flash') =>
   exchange(inject('gateway'), documented('createSpeech'), { body: { model, voice: 'Aria', input } });
 
 describeOperation('showFigures', {
   invalid: {
-    'a grouping that there is not': { query: { by: 'week' }, field: 'by.0' },
+    'an unknown grouping': { query: { by: 'week' }, field: 'by.0' },
     'three groupings': { query: { by: ['hour', 'model', 'user'] }, field: 'by', limit: 2 },
-    'a time that is no number': { query: { since: 'yesterday' }, field: 'since' },
-    'a user 0': { query: { user_id: 0 }, field: 'user_id', limit: 1 },
+    'a time that is not a number': { query: { since: 'yesterday' }, field: 'since' },
+    'a user id of 0': { query: { user_id: 0 }, field: 'user_id', limit: 1 },
     'no model': { query: { model: '' }, field: 'model', limit: 1 },
   },
   gatewayTests(call) {
-    test('a failed task as an error, which the log and the export show, and a canceled one as none', async () => {
+    test('counts a failed task as an error, like the log and the export, but not a canceled one', async () => {
       const target = inject('gateway');
       const query = { operation: 'createVideo', model: 'gamma3.0-video' };
       const before = dataOf(await call({ query })).sum;
       const create = async (prompt: string) => {
         const body = { model: 'gamma3.0-video', prompt };
-        const made = await exchange(target, documented('createVideo'), { body });
-        expect(made.status, made.body.toString()).toBe(200);
-        return (jsonOf(made) as { id: string }).id;
+        const created = await exchange(target, documented('createVideo'), { body });
+        expect(created.status, created.body.toString()).toBe(200);
+        return (jsonOf(created) as { id: string }).id;
       };
       const entryOf = async (keyword: string) => {
         const { items } = await callAdmin<{ items: Record<string, unknown>[] }>(target, 'searchLogs', {
@@ -74,7 +74,7 @@ describeOperation('showFigures', {
       expect(await lines(canceled)).toBe('');
     });
 
-    test('a call at once, in all its groups', async () => {
+    test('counts a call immediately in all groups', async () => {
       const query = { operation: 'createSpeech', model: 'alpha3-tts-flash' };
       const before = dataOf(await call({ query }));
       expect((await speak('Nine char')).status).toBe(200);
@@ -104,23 +104,23 @@ describeOperation('showFigures', {
         expect(grouped.items.at(-1)).toMatchObject({ [by]: value });
         expect(grouped.items.reduce((sum, item) => sum + item.requests, 0)).toBe(requests);
       }
-      const both = dataOf(await call({ query: { ...query, by: ['hour', 'user'] } }));
-      expect(both.items.at(-1)).toMatchObject({ hour: expect.any(Number), user_id: 1 });
+      const byHourAndUser = dataOf(await call({ query: { ...query, by: ['hour', 'user'] } }));
+      expect(byHourAndUser.items.at(-1)).toMatchObject({ hour: expect.any(Number), user_id: 1 });
     });
 
-    test('whole hours, of which it tells the bounds', async () => {
-      const odd = dataOf(await call({ query: { since: 1790000001, until: 1790003601 } }));
-      expect([odd.since, odd.until]).toEqual([1789999200, 1790006400]);
-      expect(odd.items).toEqual([]);
-      const late = dataOf(
+    test('returns whole hours with their bounds', async () => {
+      const roundedRange = dataOf(await call({ query: { since: 1790000001, until: 1790003601 } }));
+      expect([roundedRange.since, roundedRange.until]).toEqual([1789999200, 1790006400]);
+      expect(roundedRange.items).toEqual([]);
+      const reversedRange = dataOf(
         await call({ query: { since: 1789999200 + 40 * 60, until: 1790002800 + 10 * 60 } }),
       );
-      expect([late.since, late.until]).toEqual([1789999200, 1790006400]);
-      expect(odd.sum).toMatchObject({ requests: 0, units: {}, latency: { mean_ms: 0, max_ms: 0 } });
+      expect([reversedRange.since, reversedRange.until]).toEqual([1789999200, 1790006400]);
+      expect(roundedRange.sum).toMatchObject({ requests: 0, units: {}, latency: { mean_ms: 0, max_ms: 0 } });
       const { since, until } = dataOf(await call());
       expect([until - since, until % 3600]).toEqual([86_400, 0]);
       expect(until).toBeGreaterThanOrEqual(Date.now() / 1000);
-      // Nothing lies between a later and an earlier time.
+      // A range that ends before its start is empty.
       expect(dataOf(await call({ query: { since: 8640000000000, until: 0 } })).items).toEqual([]);
     });
   },

@@ -4,12 +4,12 @@ import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
 
 describeOperation('testChannel', {
-  invalid: { 'a name with a blank': { path: { name: 'a b' }, field: 'name' } },
+  invalid: { 'a name with a space': { path: { name: 'a b' }, field: 'name' } },
   gatewayTests(call) {
-    const tried = async (name: string) => {
-      const answer = await call({ path: { name } });
-      expect(answer.status, answer.body.toString()).toBe(200);
-      return (jsonOf(answer) as { data: object }).data;
+    const testChannel = async (name: string) => {
+      const response = await call({ path: { name } });
+      expect(response.status, response.body.toString()).toBe(200);
+      return (jsonOf(response) as { data: object }).data;
     };
     const good = { ok: true, failure: null, problem: '' };
 
@@ -22,12 +22,12 @@ describeOperation('testChannel', {
       ['sandbox-sigma', 'query', null, expect.any(Number)],
       ['sandbox-imgjob', 'query', null, expect.any(Number)],
       ['sandbox-verification', 'query', null, 404],
-    ])('%s answers a small call: %s', async (name, request, model, status) => {
-      expect(await tried(name)).toMatchObject({ ...good, request, model, status });
+    ])('%s answers a test call: %s', async (name, request, model, status) => {
+      expect(await testChannel(name)).toMatchObject({ ...good, request, model, status });
     });
 
-    test('one that nobody listens at is told as such', async () => {
-      expect(await tried('native-eu')).toMatchObject({
+    test('reports an unreachable channel', async () => {
+      expect(await testChannel('native-eu')).toMatchObject({
         ok: false,
         status: null,
         failure: 'unreachable',
@@ -35,9 +35,9 @@ describeOperation('testChannel', {
       });
     });
 
-    test('404 for a name that no channel has', async () => {
-      const answer = await call({ path: { name: 'nowhere' } });
-      expectError(answer, 404, { code: 'resource_not_found', field: 'name', includes: ['nowhere'] });
+    test('404 for an unknown channel', async () => {
+      const response = await call({ path: { name: 'nowhere' } });
+      expectError(response, 404, { code: 'resource_not_found', field: 'name', includes: ['nowhere'] });
     });
   },
 });

@@ -8,7 +8,7 @@ import { callAdmin, newToken, type Token } from '../../support/operator.ts';
 
 describeOperation('updateToken', {
   invalid: {
-    'an id that is no number': { path: { id: 'mine' }, field: 'id' },
+    'an id that is not a number': { path: { id: 'mine' }, field: 'id' },
     'no change': { body: {}, field: 'body', limit: 1 },
     'a status of 3': { body: { status: 3 }, field: 'status' },
     'a name of 51 characters': { body: { name: 'n'.repeat(51) }, field: 'name', limit: 50 },
@@ -19,7 +19,7 @@ describeOperation('updateToken', {
     const target = inject('gateway');
     const at = ({ id }: Token) => ({ path: { id: String(id) } });
 
-    test('all limits, and back', async () => {
+    test('changes all limits and resets them', async () => {
       const token = await newToken(target, 1, { remain_quota: 9 });
       const limits = {
         name: 'trial',
@@ -30,8 +30,8 @@ describeOperation('updateToken', {
       };
       const masked = { ...token, key: `sk-***${token.key.slice(-4)}` };
       const limited = jsonOf(await call({ ...at(token), example: 'limited' }));
-      const now = { ...masked, ...limits, own_group: 'default', model_limits_enabled: true };
-      expect(limited).toEqual({ success: true, message: '', data: now });
+      const updated = { ...masked, ...limits, own_group: 'default', model_limits_enabled: true };
+      expect(limited).toEqual({ success: true, message: '', data: updated });
       const body = { name: 'a key', expired_time: -1, model_limits: '', allow_ips: '', group: '' };
       expect(jsonOf(await call({ ...at(token), body }))).toMatchObject({ data: masked });
       const figures = { requests_per_minute: 5, sockets: 0 };
@@ -51,28 +51,28 @@ describeOperation('updateToken', {
       ]);
     });
 
-    test('that it is refused, and taken again', async () => {
+    test('disables and enables a key', async () => {
       const token = await newToken(target, 1);
-      const ask = async () =>
+      const listModelsStatus = async () =>
         (await exchange({ ...target, key: token.key }, documented('listModels'))).status;
-      expect(await ask()).toBe(200);
+      expect(await listModelsStatus()).toBe(200);
       expect(jsonOf(await call({ ...at(token), example: 'disabled' }))).toMatchObject({
         data: { status: 2 },
       });
-      expect(await ask()).toBe(401);
+      expect(await listModelsStatus()).toBe(401);
       await call({ ...at(token), body: { status: 1 } });
-      expect(await ask()).toBe(200);
+      expect(await listModelsStatus()).toBe(200);
     });
 
-    test('404 for a key that there is not', async () => {
+    test('404 for an unknown key', async () => {
       expectError(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { field: 'id' });
     });
 
     test.each([
       ['an expiry in the past', { expired_time: 1_000_000 }, 'expired_time'],
       ['a pattern of models', { model_limits: 'voxa-*' }, 'model_limits'],
-      ['an address that is none', { allow_ips: '192.0.2.256' }, 'allow_ips'],
-      ['a group that there is not', { group: 'nobody' }, 'group'],
+      ['an invalid address', { allow_ips: '192.0.2.256' }, 'allow_ips'],
+      ['an unknown group', { group: 'nobody' }, 'group'],
     ])('400 %s', async (_, body, field) => {
       expectError(await call({ path: { id: '1' }, body }), 400, { field });
     });

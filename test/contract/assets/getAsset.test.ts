@@ -9,26 +9,26 @@ interface Reply {
   data: { Id: string; Status: string; AssetType: string; Name: string; Error?: { Code: string } };
 }
 
-const patient = { timeout: 15_000, interval: 100 };
+const waitOptions = { timeout: 15_000, interval: 100 };
 
 async function uploaded(body: { url: string; asset_type: string; name: string }): Promise<string> {
-  const answer = await exchange(inject('gateway'), documented('uploadAsset'), { body });
-  return (jsonOf(answer) as Reply).data.Id;
+  const response = await exchange(inject('gateway'), documented('uploadAsset'), { body });
+  return (jsonOf(response) as Reply).data.Id;
 }
 
 async function shown(call: Call, id: string): Promise<Reply['data']> {
-  const answer = await call({ path: { id } });
-  expect(answer.status, answer.body.toString('utf8', 0, 300)).toBe(200);
-  return (jsonOf(answer) as Reply).data;
+  const response = await call({ path: { id } });
+  expect(response.status, response.body.toString('utf8', 0, 300)).toBe(200);
+  return (jsonOf(response) as Reply).data;
 }
 
-/** A file of the provider's own, which it fetches without leaving this machine. */
+/** Returns a file of the provider, which it fetches on this machine. */
 async function recording(): Promise<string> {
   const input = { text: 'This is a recording of a few seconds, and no more than that.', voice: 'Aria' };
-  const spoken = await exchange(inject('gateway'), documented('generateMultimodalSpeech'), {
+  const speech = await exchange(inject('gateway'), documented('generateMultimodalSpeech'), {
     body: { model: 'alpha3-tts-flash', input },
   });
-  return (jsonOf(spoken) as { output: { audio: { url: string } } }).output.audio.url;
+  return (jsonOf(speech) as { output: { audio: { url: string } } }).output.audio.url;
 }
 
 describeOperation('getAsset', {
@@ -44,21 +44,21 @@ describeOperation('getAsset', {
     test('400 an id with a NUL character', async () => {
       expectError(await call({ path: { id: 'a\0b' } }), 400, { code: 'invalid_request', field: 'id' });
     });
-    test('200 from processing to active', async () => {
+    test('200 processing, then active', async () => {
       const id = await uploaded({ url: await recording(), asset_type: 'Audio', name: 'few words' });
       expect(await shown(call, id)).toMatchObject({ Id: id, AssetType: 'Audio', Name: 'few words' });
-      await expect.poll(() => shown(call, id), patient).toMatchObject({ Status: 'Active' });
+      await expect.poll(() => shown(call, id), waitOptions).toMatchObject({ Status: 'Active' });
     });
     test('200 a failed asset, with the reason', async () => {
       const id = await uploaded({ url: 'http://127.0.0.1:9/a.png', asset_type: 'Image', name: '' });
       const failed = { Status: 'Failed', Error: { Code: 'InvalidURL' } };
-      await expect.poll(() => shown(call, id), patient).toMatchObject(failed);
+      await expect.poll(() => shown(call, id), waitOptions).toMatchObject(failed);
     });
-    test('404 an asset that nobody has, and one that is another user’s', async () => {
+    test('404 an unknown asset and one of another user', async () => {
       const id = await uploaded({ url: 'http://127.0.0.1:9/a.png', asset_type: 'Image', name: '' });
-      const told = { code: 'resource_not_found', field: 'id' };
-      expectError(await call({ path: { id: 'asset-20260301120000-none0' } }), 404, told);
-      expectError(await call({ path: { id }, as: 'noQuota' }), 404, told);
+      const notFound = { code: 'resource_not_found', field: 'id' };
+      expectError(await call({ path: { id: 'asset-20260301120000-none0' } }), 404, notFound);
+      expectError(await call({ path: { id }, as: 'noQuota' }), 404, notFound);
     });
   },
 });

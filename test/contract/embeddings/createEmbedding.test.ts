@@ -25,15 +25,15 @@ describeOperation('createEmbedding', {
     'no dimensions': { change: { dimensions: 0 }, field: 'dimensions', limit: 1 },
   },
   gatewayTests: (call) => {
-    const vectors = (answer: HttpResponse) =>
-      (jsonOf(answer) as Reply).data.map(({ embedding }) => embedding);
+    const vectors = (response: HttpResponse) =>
+      (jsonOf(response) as Reply).data.map(({ embedding }) => embedding);
     const numbers = async (input: Json) => vectors(await call({ body: about(input) })) as number[][];
-    const likeness = (left: number[] = [], right: number[] = []) =>
+    const similarity = (left: number[] = [], right: number[] = []) =>
       left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 
     test('200 a vector of length 1, with the five counters', async () => {
-      const answer = await call({ body: about('Good morning from one key.') });
-      const reply = jsonOf(answer) as Reply;
+      const response = await call({ body: about('Good morning from one key.') });
+      const reply = jsonOf(response) as Reply;
       expect(reply).toEqual({
         object: 'list',
         data: [{ object: 'embedding', index: 0, embedding: expect.any(Array) }],
@@ -46,10 +46,10 @@ describeOperation('createEmbedding', {
           output_tokens: 0,
         },
       });
-      const [vector] = vectors(answer) as number[][];
-      expect(likeness(vector, vector)).toBeCloseTo(1, 5);
+      const [vector] = vectors(response) as number[][];
+      expect(similarity(vector, vector)).toBeCloseTo(1, 5);
     });
-    test('200 the same vector for the same text, and near ones for texts that share words', async () => {
+    test('200 the same vector for the same text, and similar ones for texts with common words', async () => {
       const [boat, again, ship, tax] = await numbers([
         'A paper boat sails down the street.',
         'A paper boat sails down the street.',
@@ -57,59 +57,63 @@ describeOperation('createEmbedding', {
         'Quarterly tax returns.',
       ]);
       expect(again).toEqual(boat);
-      expect(likeness(boat, ship)).toBeGreaterThan(likeness(boat, tax) + 0.2);
+      expect(similarity(boat, ship)).toBeGreaterThan(similarity(boat, tax) + 0.2);
     });
-    test('200 the same numbers packed, in as many dimensions as asked for', async () => {
+    test('200 Base64 with the requested dimensions', async () => {
       const body = { ...about(['Good morning.', 'Good night.']), dimensions: 8 };
       const plain = vectors(await call({ body })) as number[][];
-      const packed = vectors(await call({ body: { ...body, encoding_format: 'base64' } })) as string[];
-      const unpacked = packed.map((text) => {
+      const base64 = vectors(await call({ body: { ...body, encoding_format: 'base64' } })) as string[];
+      const decoded = base64.map((text) => {
         const bytes = Buffer.from(text, 'base64');
         return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
       });
-      expect(unpacked).toEqual(plain);
+      expect(decoded).toEqual(plain);
       expect(plain.map((vector) => vector.length)).toEqual([8, 8]);
     });
-    test('200 token numbers, one text of them and several', async () => {
+    test('200 token ids, as one text and as several', async () => {
       const one = jsonOf(await call({ body: about([791, 3363]) })) as Reply;
       expect([one.data.length, one.usage]).toEqual([1, expect.objectContaining({ input_tokens: 2 })]);
       const two = jsonOf(await call({ body: about([[791, 3363], [791]]) })) as Reply;
       expect(two.data.map(({ index }) => index)).toEqual([0, 1]);
       expect(two.data[0]?.embedding).toEqual(one.data[0]?.embedding);
     });
-    test('200 more vectors than are held whole', async () => {
+    test('200 vectors that exceed the buffer', async () => {
       const input = Array.from({ length: 400 }, (_, index) => `Text number ${index}.`);
-      const answer = await call({ body: { ...about(input), dimensions: 2048 } });
-      expect(answer.body.length).toBeGreaterThan(1024 * 1024);
-      expect((jsonOf(answer) as Reply).data.map(({ index }) => index)).toEqual(
+      const response = await call({ body: { ...about(input), dimensions: 2048 } });
+      expect(response.body.length).toBeGreaterThan(1024 * 1024);
+      expect((jsonOf(response) as Reply).data.map(({ index }) => index)).toEqual(
         input.map((_, index) => index),
       );
     });
 
-    test('400 a chat model, and more dimensions than the provider has', async () => {
+    test('400 a chat model, and more dimensions than the provider supports', async () => {
       const chat = await call({ body: { ...about('Hi.'), model: 'iota-chat-1' } });
       expectError(chat, 400, { code: 'invalid_request', field: 'model', includes: ['POST /v1/messages'] });
-      const wide = await call({ body: { ...about('Hi.'), dimensions: 2049 } });
-      expectError(wide, 400, { code: 'bad_request', includes: ['dimensions', '2048'] });
+      const tooManyDimensions = await call({ body: { ...about('Hi.'), dimensions: 2049 } });
+      expectError(tooManyDimensions, 400, { code: 'bad_request', includes: ['dimensions', '2048'] });
     });
     test('404 an unknown model', async () => {
-      const answer = await call({ body: { ...about('Hi.'), model: 'theta-embedding-9' } });
-      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['theta-embedding-9'] });
+      const response = await call({ body: { ...about('Hi.'), model: 'theta-embedding-9' } });
+      expectError(response, 404, {
+        code: 'model_not_found',
+        field: 'model',
+        includes: ['theta-embedding-9'],
+      });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = { code: 'insufficient_user_quota', includes: [model] };
       expectError(await call({ body: about('Hi.'), as: 'noQuota' }), 403, quota);
       const closed = { code: 'access_denied', field: 'model' };
       expectError(await call({ body: about('Hi.'), as: 'noModels' }), 403, closed);
     });
 
-    describe('when the provider fails', () => {
-      // Three failures in a row take a channel out; a good answer in between keeps it.
+    describe('if the provider fails', () => {
+      // Three consecutive failures would disable the channel, so a success comes in between.
       afterEach(async () => {
         expect((await call({ body: about('Hi.') })).status).toBe(200);
       });
 
-      test('400 its refusal with its code', async () => {
+      test('400 a rejection with its code', async () => {
         expectError(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
       });
       test('429 throttled', async () => {

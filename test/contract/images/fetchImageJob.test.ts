@@ -14,23 +14,23 @@ describeOperation('fetchImageJob', {
       const early = jsonOf(await call({ path: { id } }));
       expect(early).toMatchObject({ id, action: 'IMAGINE', state: 'order 7', imageUrl: null, buttons: [] });
       await imageJobEnded(id);
-      const answer = await call({ path: { id } });
-      expect(jsonOf(answer)).toMatchObject({ id, status: 'SUCCESS', progress: '100%', failReason: null });
-      const { buttons } = jsonOf(answer) as { buttons: { label: string }[] };
+      const response = await call({ path: { id } });
+      expect(jsonOf(response)).toMatchObject({ id, status: 'SUCCESS', progress: '100%', failReason: null });
+      const { buttons } = jsonOf(response) as { buttons: { label: string }[] };
       expect(buttons.map(({ label }) => label)).toEqual(expect.arrayContaining(['U1', 'V4']));
     });
     test('200 a job that has failed', async () => {
       const id = await startImageJob({ prompt: 'a harbour [[fail-late]]' });
       await imageJobEnded(id);
-      const answer = await call({ path: { id } });
-      expect(jsonOf(answer)).toMatchObject({ status: 'FAILURE', failReason: expect.stringMatching(/./) });
+      const response = await call({ path: { id } });
+      expect(jsonOf(response)).toMatchObject({ status: 'FAILURE', failReason: expect.stringMatching(/./) });
     });
     test.each(['none', '%00'])('404 the job %j', async (id) => {
       expectError(await call({ path: { id } }), 404, { code: 'resource_not_found', field: 'id' });
     });
-    test('404 the job of another user', async () => {
-      const answer = await call({ path: { id: await startImageJob() }, as: 'noQuota' });
-      expectError(answer, 404, { code: 'resource_not_found', field: 'id' });
+    test('404 a job of another user', async () => {
+      const response = await call({ path: { id: await startImageJob() }, as: 'noQuota' });
+      expectError(response, 404, { code: 'resource_not_found', field: 'id' });
     });
   },
 });

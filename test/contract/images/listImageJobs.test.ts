@@ -11,11 +11,11 @@ describeOperation('listImageJobs', {
     'an id that is a number': { change: { ids: [1795] }, field: 'ids.0' },
   },
   gatewayTests: (call) => {
-    test('200 the caller’s own jobs among the ids, each once', async () => {
+    test('200 the caller’s jobs among the ids, each once', async () => {
       const ids = [await startImageJob(), await startImageJob()];
-      const answer = await call({ change: { ids: [...ids, ...ids, 'task_none'] } });
-      expect(answer.status).toBe(200);
-      expect((jsonOf(answer) as { id: string }[]).map(({ id }) => id)).toEqual(ids);
+      const response = await call({ change: { ids: [...ids, ...ids, 'task_none'] } });
+      expect(response.status).toBe(200);
+      expect((jsonOf(response) as { id: string }[]).map(({ id }) => id)).toEqual(ids);
       const others = await call({ change: { ids }, as: 'noQuota' });
       expect(jsonOf(others)).toEqual([]);
     });

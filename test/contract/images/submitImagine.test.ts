@@ -14,23 +14,26 @@ describeOperation('submitImagine', {
       field: 'prompt',
       limit: 20_000,
     },
-    'six pictures': {
+    'six images': {
       change: { base64Array: Array(6).fill('data:image/png;base64,iVBORw0KGgo=') },
       field: 'base64Array',
       limit: 5,
     },
-    'a picture that is an address': {
+    'an image that is a URL': {
       change: { base64Array: ['https://files.example/a.png'] },
       field: 'base64Array.0',
     },
-    'a delivery to no web address': { change: { notifyHook: 'ftp://app.example' }, field: 'notifyHook' },
+    'a callback URL that is not a web URL': {
+      change: { notifyHook: 'ftp://app.example' },
+      field: 'notifyHook',
+    },
     'a state of 8,193 characters': { change: { state: 's'.repeat(8_193) }, field: 'state', limit: 8_192 },
   },
   gatewayTests: (call) => {
     test('200 a job', async () => {
-      const answer = await call({ change: plain });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toEqual({
+      const response = await call({ change: plain });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toEqual({
         code: 1,
         description: 'Submit success',
         result: expect.stringMatching(/^task_/),
@@ -45,17 +48,17 @@ describeOperation('submitImagine', {
         code: 'idempotency_key_reused',
       });
     });
-    test('400 the provider takes no such prompt', async () => {
+    test('400 a rejection by the provider', async () => {
       expectError(await call({ change: { ...plain, prompt: 'a harbour [[reject]]' } }), 400, {
         code: 'banned_word',
       });
     });
-    test('429 the provider takes no more', async () => {
+    test('429 throttling by the provider', async () => {
       expectError(await call({ change: { ...plain, prompt: 'a harbour [[throttle]]' } }), 429, {
         code: 'rate_limit_exceeded',
       });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = {
         code: 'insufficient_user_quota',
         field: 'quota',
@@ -64,7 +67,7 @@ describeOperation('submitImagine', {
       expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
       expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
-    test('502 the provider fails', async () => {
+    test('502 a failure of the provider', async () => {
       expectError(await call({ change: { ...plain, prompt: 'a harbour [[error]]' } }), 502, {
         code: 'bad_response_status_code',
       });

@@ -8,34 +8,38 @@ import { expectError } from '../../support/expectations.ts';
 interface Page {
   data: { items: Record<string, unknown>[]; total: number };
 }
-const pageOf = (answer: HttpResponse) => {
-  expect(answer.status, answer.body.toString()).toBe(200);
-  return (jsonOf(answer) as Page).data;
+const pageOf = (response: HttpResponse) => {
+  expect(response.status, response.body.toString()).toBe(200);
+  return (jsonOf(response) as Page).data;
 };
 
 describeOperation('searchLogs', {
   invalid: {
     'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
-    'a page of none': { query: { page_size: 0 }, field: 'page_size', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a page size of 0': { query: { page_size: 0 }, field: 'page_size', limit: 1 },
+    'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
     'a keyword of 129 characters': { query: { keyword: 'k'.repeat(129) }, field: 'keyword', limit: 128 },
     'a start below zero': { query: { start: -1 }, field: 'start', limit: 0 },
-    'a start that is no number': { query: { start: 'today' }, field: 'start' },
+    'a start that is not a number': { query: { start: 'today' }, field: 'start' },
   },
   gatewayTests(call) {
-    test('a call with its key, model, request id and cost', async () => {
+    test('finds a call with its key, model, request id and cost', async () => {
       const name = `log ${crypto.randomUUID()}`;
       const target = inject('gateway');
       const body = { name, remain_quota: 1_000 };
-      const made = jsonOf(await exchange(target, documented('createToken'), { body })) as {
+      const createdToken = jsonOf(await exchange(target, documented('createToken'), { body })) as {
         data: { key: string };
       };
       const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
-      const spoken = await exchange({ ...target, key: made.data.key }, documented('createSpeech'), {
-        body: speech,
-      });
-      expect(spoken.status).toBe(200);
-      const requestId = spoken.headers.get('x-request-id') ?? '';
+      const speechResponse = await exchange(
+        { ...target, key: createdToken.data.key },
+        documented('createSpeech'),
+        {
+          body: speech,
+        },
+      );
+      expect(speechResponse.status).toBe(200);
+      const requestId = speechResponse.headers.get('x-request-id') ?? '';
       const item = {
         id: expect.any(Number),
         user_id: 1,
@@ -60,8 +64,8 @@ describeOperation('searchLogs', {
         requestId,
         requestId.slice(0, 24),
       ]) {
-        const answer = await call({ query: { keyword } });
-        expect(jsonOf(answer)).toEqual({ success: true, message: '', data: { items: [item], total: 1 } });
+        const response = await call({ query: { keyword } });
+        expect(jsonOf(response)).toEqual({ success: true, message: '', data: { items: [item], total: 1 } });
       }
       const [found] = pageOf(await call({ query: { keyword: requestId } })).items;
       const at = Number(found?.created_at);
@@ -76,14 +80,14 @@ describeOperation('searchLogs', {
         const refused = await call({ query: { start: at, end } });
         expectError(refused, 400, { field: 'end', includes: [String(at)] });
       }
-      // Others have no part in it.
+      // Other users do not see it.
       expect(pageOf(await call({ query: { keyword: requestId }, as: 'noQuota' }))).toEqual({
         items: [],
         total: 0,
       });
     });
 
-    test('20 of them without a page size, and none behind the last page', async () => {
+    test('returns 20 entries by default, and none after the last page', async () => {
       const { items, total } = pageOf(await call());
       expect(items.length).toBe(Math.min(20, total));
       const behind = pageOf(await call({ query: { p: 2147483647, page_size: 1000 } }));
@@ -91,7 +95,7 @@ describeOperation('searchLogs', {
     });
 
     test.each(['%', '_____', '\\', "' or 1=1 --", '*', '日'.repeat(128)])(
-      'nothing for %s, which stands for itself',
+      'finds nothing for %s, which is not a wildcard',
       async (keyword) => expect(pageOf(await call({ query: { keyword }, as: 'noQuota' })).total).toBe(0),
     );
 

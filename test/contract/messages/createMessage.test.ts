@@ -15,7 +15,7 @@ interface Message {
 }
 
 const model = 'iota-chat-1';
-const said = (content: Json, more: { readonly [field: string]: Json } = {}) => ({
+const messageBody = (content: Json, more: { readonly [field: string]: Json } = {}) => ({
   model,
   max_tokens: 256,
   messages: [{ role: 'user', content }],
@@ -49,7 +49,7 @@ describeOperation('createMessage', {
       change: { messages: [{ role: 'user', content: [{ type: 'text' }] }] },
       field: 'messages.0.content.0.text',
     },
-    'a file of the provider': {
+    'a file id of the provider': {
       change: {
         messages: [
           { role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'file_1' } }] },
@@ -63,12 +63,12 @@ describeOperation('createMessage', {
     'a stream that is a string': { change: { stream: 'yes' }, field: 'stream' },
   },
   gatewayTests: (call) => {
-    const message = (answer: HttpResponse) => jsonOf(answer) as Message;
+    const message = (response: HttpResponse) => jsonOf(response) as Message;
     const text = ({ content }: Message) => content.map((block) => block.text ?? '').join('');
 
-    test('200 a message out of the words of the prompt, with the five counters', async () => {
-      const answer = await call({ body: said('When is low tide?') });
-      expect(jsonOf(answer)).toEqual({
+    test('200 a message from words of the prompt, with the five counters', async () => {
+      const response = await call({ body: messageBody('When is low tide?') });
+      expect(jsonOf(response)).toEqual({
         id: expect.stringMatching(/^msg_/),
         type: 'message',
         role: 'assistant',
@@ -84,41 +84,43 @@ describeOperation('createMessage', {
           total_tokens: 12,
         },
       });
-      expect(answer.headers.get('request-id')).toBe(answer.headers.get('x-request-id'));
+      expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
     });
-    test('200 the sentence of the documents and turns before that is about the question', async () => {
+    test('200 the sentence of the documents and earlier turns that matches the question', async () => {
       const source = {
         type: 'text',
         media_type: 'text/plain',
         data: 'Ferries leave at 9. Low tide is at 17:40.',
       };
-      const body = said([
+      const body = messageBody([
         { type: 'document', source },
         { type: 'text', text: 'When is the tide low?' },
       ]);
       expect(text(message(await call({ body })))).toBe('Low tide is at 17:40.');
-      const turns = [
+      const earlierMessages = [
         { role: 'user', content: 'My harbour is called Vik. I like boats.' },
         { role: 'assistant', content: 'Noted.' },
         { role: 'user', content: [{ type: 'text', text: 'What is my harbour called?' }] },
       ];
-      expect(text(message(await call({ body: { ...body, messages: turns } })))).toBe(
+      expect(text(message(await call({ body: { ...body, messages: earlierMessages } })))).toBe(
         'My harbour is called Vik.',
       );
     });
-    test('200 no more than max_tokens, and nothing from a stop sequence on', async () => {
-      const short = message(await call({ body: said('One two three four five six.', { max_tokens: 4 }) }));
+    test('200 at most max_tokens, up to a stop sequence', async () => {
+      const short = message(
+        await call({ body: messageBody('One two three four five six.', { max_tokens: 4 }) }),
+      );
       expect(short).toMatchObject({ stop_reason: 'max_tokens', usage: { output_tokens: 4 } });
       const stopped = message(
-        await call({ body: said('One two three.', { stop_sequences: ['three', 'two'] }) }),
+        await call({ body: messageBody('One two three.', { stop_sequences: ['three', 'two'] }) }),
       );
       expect(stopped).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'two' });
       expect(text(stopped)).toBe('You say: One ');
     });
-    test('200 a tool that is asked for, and what it said', async () => {
+    test('200 a requested tool call and its result', async () => {
       const question = { role: 'user', content: 'When is low tide in Vik?' };
-      const asked = message(await call({ body: said(question.content, { tools: [tide] }) }));
-      expect(asked).toMatchObject({
+      const toolCall = message(await call({ body: messageBody(question.content, { tools: [tide] }) }));
+      expect(toolCall).toMatchObject({
         stop_reason: 'tool_use',
         content: [{ type: 'tool_use', name: 'get_tide', input: { harbour: 'Vik' } }],
       });
@@ -131,13 +133,13 @@ describeOperation('createMessage', {
         },
         { role: 'user', content: [result] },
       ];
-      const told = message(await call({ body: said('', { tools: [tide], messages }) }));
-      expect([told.stop_reason, text(told)]).toEqual(['end_turn', '17:40']);
-      const unwilling = said('When is low tide?', { tools: [tide], tool_choice: { type: 'none' } });
-      expect(message(await call({ body: unwilling })).stop_reason).toBe('end_turn');
+      const toolAnswer = message(await call({ body: messageBody('', { tools: [tide], messages }) }));
+      expect([toolAnswer.stop_reason, text(toolAnswer)]).toEqual(['end_turn', '17:40']);
+      const withoutTools = messageBody('When is low tide?', { tools: [tide], tool_choice: { type: 'none' } });
+      expect(message(await call({ body: withoutTools })).stop_reason).toBe('end_turn');
     });
-    test('200 what newer clients send', async () => {
-      const newer = said([{ type: 'search_result', source: 'a', title: 'Tides', content: [] }], {
+    test('200 fields of newer clients', async () => {
+      const newer = messageBody([{ type: 'search_result', source: 'a', title: 'Tides', content: [] }], {
         thinking: { type: 'adaptive', display: 'omitted' },
         tools: [{ type: 'web_search_20260318', name: 'web_search', max_uses: 2 }],
         output_config: { effort: 'low' },
@@ -149,8 +151,8 @@ describeOperation('createMessage', {
       const headers = { 'compat-version': '2026-10-21', 'anthropic-beta': 'a-2026-01-01,b-2026-02-02' };
       expect((await call({ body, headers })).status).toBe(200);
     });
-    test('200 thoughts before the answer', async () => {
-      const body = said('When is low tide?', {
+    test('200 thinking before the text', async () => {
+      const body = messageBody('When is low tide?', {
         max_tokens: 2_048,
         thinking: { type: 'enabled', budget_tokens: 1_024 },
       });
@@ -161,16 +163,16 @@ describeOperation('createMessage', {
       parseEvents((await call({ body: { ...body, stream: true } })).body.toString('utf8'), 'named');
 
     test('200 named events that add up to the message', async () => {
-      const events = await streamed(said('When is low tide?'));
+      const events = await streamed(messageBody('When is low tide?'));
       const names = events.map(({ event }) => event);
       expect([names[0], names.at(-2), names.at(-1)]).toEqual([
         'message_start',
         'message_delta',
         'message_stop',
       ]);
-      const pieces = events.flatMap(({ data }) => (data as { delta?: { text?: string } }).delta?.text ?? []);
-      expect(pieces.length).toBeGreaterThan(3);
-      expect(pieces.join('')).toBe('You ask: When is low tide?');
+      const chunks = events.flatMap(({ data }) => (data as { delta?: { text?: string } }).delta?.text ?? []);
+      expect(chunks.length).toBeGreaterThan(3);
+      expect(chunks.join('')).toBe('You ask: When is low tide?');
       expect(events[0]?.data).toMatchObject({
         message: { model, usage: { input_tokens: 5 } },
       });
@@ -179,8 +181,8 @@ describeOperation('createMessage', {
         usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
       });
     });
-    test('200 the arguments of a tool in pieces', async () => {
-      const events = await streamed(said('When is low tide in Vik?', { tools: [tide] }));
+    test('200 the arguments of a tool call in chunks', async () => {
+      const events = await streamed(messageBody('When is low tide in Vik?', { tools: [tide] }));
       const json = events.flatMap(
         ({ data }) => (data as { delta?: { partial_json?: string } }).delta?.partial_json ?? [],
       );
@@ -188,29 +190,29 @@ describeOperation('createMessage', {
     });
 
     test('400 an embedding model', async () => {
-      const answer = await call({ body: { ...said('Hi.'), model: 'theta-embedding-1' } });
-      expectError(answer, 400, {
+      const response = await call({ body: { ...messageBody('Hi.'), model: 'theta-embedding-1' } });
+      expectError(response, 400, {
         code: 'invalid_request',
         field: 'model',
         includes: ['POST /v1/embeddings'],
       });
     });
     test('404 an unknown model', async () => {
-      const answer = await call({ body: { ...said('Hi.'), model: 'iota-chat-9' } });
-      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['iota-chat-9'] });
-      expect(jsonOf(answer)).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
+      const response = await call({ body: { ...messageBody('Hi.'), model: 'iota-chat-9' } });
+      expectError(response, 404, { code: 'model_not_found', field: 'model', includes: ['iota-chat-9'] });
+      expect(jsonOf(response)).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = { code: 'insufficient_user_quota', includes: [model] };
-      expectError(await call({ body: said('Hi.'), as: 'noQuota' }), 403, quota);
+      expectError(await call({ body: messageBody('Hi.'), as: 'noQuota' }), 403, quota);
       const closed = { code: 'access_denied', field: 'model' };
-      expectError(await call({ body: said('Hi.'), as: 'noModels' }), 403, closed);
+      expectError(await call({ body: messageBody('Hi.'), as: 'noModels' }), 403, closed);
     });
 
-    describe('when the provider fails', () => {
-      // Three failures in a row take a channel out; a good answer in between keeps it.
+    describe('if the provider fails', () => {
+      // Three consecutive failures would disable the channel, so a success comes in between.
       afterEach(async () => {
-        expect((await call({ body: said('Hi.') })).status).toBe(200);
+        expect((await call({ body: messageBody('Hi.') })).status).toBe(200);
       });
 
       describe.each([
@@ -226,19 +228,19 @@ describeOperation('createMessage', {
           ['malformed', 502, 'api_error'],
           ['unavailable', 503, 'overloaded_error'],
         ])('%s: %i', async (trigger, status, type) => {
-          const answer = await call({ body: said(`[[${trigger}]] Hi.`, { stream }) });
-          expectError(answer, status);
-          expect(jsonOf(answer)).toMatchObject({ type: 'error', error: { type } });
+          const response = await call({ body: messageBody(`[[${trigger}]] Hi.`, { stream }) });
+          expectError(response, status);
+          expect(jsonOf(response)).toMatchObject({ type: 'error', error: { type } });
         });
       });
       test.each(['drop', 'fail-late'])('502 %s before the message', async (trigger) => {
-        expectError(await call({ body: said(`[[${trigger}]] Hi.`) }), 502);
+        expectError(await call({ body: messageBody(`[[${trigger}]] Hi.`) }), 502);
       });
       test.each([
         ['drop', 'api_error'],
         ['fail-late', 'overloaded_error'],
-      ])('200 events up to the failure, which the last one tells: %s', async (trigger, type) => {
-        const events = await streamed(said(`[[${trigger}]] Hi there.`));
+      ])('200 events up to the failure, with an error as the last one: %s', async (trigger, type) => {
+        const events = await streamed(messageBody(`[[${trigger}]] Hi there.`));
         expect(events.map(({ event }) => event)).toContain('content_block_delta');
         expect(events.at(-1)).toMatchObject({ event: 'error', data: { type: 'error', error: { type } } });
       });
@@ -252,20 +254,23 @@ const publicVersion = 'anthropic-version';
 describe.each(['createMessage', 'countMessageTokens'])('the version header of %s', (id) => {
   const operation = documented(id);
   const statusWith = async (name: 'mock' | 'gateway', headers: Record<string, string | undefined>) => {
-    const sent = { headers: { [compatVersion]: undefined, ...headers } };
-    const answer = assertConforms(await exchange(inject(name), operation, sent), operation);
-    if (answer.status === 400) expectError(answer, 400, name === 'gateway' ? { field: compatVersion } : {});
-    return answer.status;
+    const request = { headers: { [compatVersion]: undefined, ...headers } };
+    const response = assertConforms(await exchange(inject(name), operation, request), operation);
+    if (response.status === 400)
+      expectError(response, 400, name === 'gateway' ? { field: compatVersion } : {});
+    return response.status;
   };
 
-  test.each(['mock', 'gateway'] as const)('%s takes the one that public clients send', async (name) => {
-    const usual = await statusWith(name, { [compatVersion]: '2023-06-01' });
-    expect(await statusWith(name, { [publicVersion]: '2026-10-21' })).toBe(usual);
-    expect(await statusWith(name, { [publicVersion]: 'x', [compatVersion]: '2023-06-01' })).toBe(usual);
-    expect(usual).not.toBe(400);
+  test.each(['mock', 'gateway'] as const)('%s accepts the header of public clients', async (name) => {
+    const compatStatus = await statusWith(name, { [compatVersion]: '2023-06-01' });
+    expect(await statusWith(name, { [publicVersion]: '2026-10-21' })).toBe(compatStatus);
+    expect(await statusWith(name, { [publicVersion]: 'x', [compatVersion]: '2023-06-01' })).toBe(
+      compatStatus,
+    );
+    expect(compatStatus).not.toBe(400);
   });
 
-  test.each(['mock', 'gateway'] as const)('%s holds both to the same limits', async (name) => {
+  test.each(['mock', 'gateway'] as const)('%s applies the same limits to both', async (name) => {
     expect(await statusWith(name, {})).toBe(400);
     expect(await statusWith(name, { [publicVersion]: 'x'.repeat(64) })).not.toBe(400);
     expect(await statusWith(name, { [publicVersion]: 'x'.repeat(65) })).toBe(400);
@@ -273,8 +278,8 @@ describe.each(['createMessage', 'countMessageTokens'])('the version header of %s
   });
 });
 
-test('a browser may send the version header of public clients', async () => {
-  const answer = await fetch(`${inject('gateway').url}/v1/messages`, {
+test('a browser can send the version header of public clients', async () => {
+  const response = await fetch(`${inject('gateway').url}/v1/messages`, {
     method: 'OPTIONS',
     headers: {
       origin: 'https://app.example',
@@ -282,5 +287,5 @@ test('a browser may send the version header of public clients', async () => {
       'access-control-request-headers': publicVersion,
     },
   });
-  expect(answer.headers.get('access-control-allow-headers')).toContain(publicVersion);
+  expect(response.headers.get('access-control-allow-headers')).toContain(publicVersion);
 });

@@ -21,7 +21,7 @@ describeOperation('getModel', {
       expect(await found('iota-chat-1')).toMatchObject({ protocols: ['messages'], unit: 'tokens' });
       expect(await found('iota-chat-1')).not.toHaveProperty('voices');
     });
-    test('404 an unknown model, and one that the key may not use', async () => {
+    test('404 an unknown model and one that the key may not use', async () => {
       const unknown = await call({ path: { model: 'voxa-v99' } });
       expectError(unknown, 404, { code: 'model_not_found', field: 'model', includes: ['voxa-v99'] });
       const closed = await call({ path: { model: 'voxa-v2' }, as: 'noModels' });

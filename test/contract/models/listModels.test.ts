@@ -9,7 +9,7 @@ interface Listed {
 
 describeOperation('listModels', {
   gatewayTests: (call) => {
-    test('200 models of the catalogue, sorted, with unit and voices', async () => {
+    test('200 models of the catalog, sorted, with unit and voices', async () => {
       const { data } = jsonOf(await call()) as Listed;
       const ids = data.map(({ id }) => id);
       expect(ids).toEqual([...ids].sort());
@@ -21,7 +21,7 @@ describeOperation('listModels', {
       });
       expect(data.find(({ id }) => id === 'alpha3-tts-vc-2026-01-22')?.voices).toEqual([]);
     });
-    test('200 each with its owner, and since when it is there', async () => {
+    test('200 each model with its owner and creation time', async () => {
       const { data } = jsonOf(await call()) as Listed;
       for (const { id, created } of data) {
         expect(created, id).toBeGreaterThan(Date.parse('2020-01-01') / 1000);
@@ -37,7 +37,7 @@ describeOperation('listModels', {
         'beta/speech-02-hd': 'beta',
       });
     });
-    test('200 nothing for a key that reaches no model', async () => {
+    test('200 an empty list for a key without access to models', async () => {
       expect(jsonOf(await call({ as: 'noModels' }))).toEqual({
         object: 'list',
         data: [],

@@ -41,19 +41,20 @@ describeOperation('createModel3d', {
   },
   gatewayTests: (call) => {
     test.each(['text', 'image', 'views'])('200 the documented %s', async (example) => {
-      const answer = await call({ example });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toEqual({
+      const response = await call({ example });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toEqual({
         output: { task_id: expect.stringMatching(/^task_[0-9a-f]{32}$/), task_status: 'PENDING' },
-        request_id: answer.headers.get('x-request-id'),
+        request_id: response.headers.get('x-request-id'),
       });
     });
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `model3d-${process.pid}-${performance.now()}` };
-      const ask = async () => jsonOf(await call({ body: about('A horse.'), headers })) as { output: object };
-      expect((await ask()).output).toEqual((await ask()).output);
+      const createTask = async () =>
+        jsonOf(await call({ body: about('A horse.'), headers })) as { output: object };
+      expect((await createTask()).output).toEqual((await createTask()).output);
     });
-    test('400 an asset, and an asset as a view', async () => {
+    test('400 an asset as image and as view', async () => {
       const asset = 'asset://asset-1-a';
       const image = await call({ body: { model: 'theta-3d', input: { image: asset } } });
       expectError(image, 400, { code: 'invalid_request', field: 'input.image', includes: ['http'] });
@@ -67,7 +68,7 @@ describeOperation('createModel3d', {
       const unknown = await call({ body: { ...about('A horse.'), model: 'theta-9' } });
       expectError(unknown, 404, { code: 'model_not_found', field: 'model' });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = { code: 'insufficient_user_quota', includes: ['1 actions'] };
       expectError(await call({ body: about('A horse.'), as: 'noQuota' }), 403, quota);
       expectError(await call({ body: about('A horse.'), as: 'noModels' }), 403, {
@@ -75,13 +76,13 @@ describeOperation('createModel3d', {
       });
     });
 
-    describe('when the provider fails', () => {
-      // Three failures in a row take a channel out; a good answer in between keeps it.
+    describe('if the provider fails', () => {
+      // Three consecutive failures would disable the channel, so a success comes in between.
       afterEach(async () => {
         expect((await call({ body: about('A horse.') })).status).toBe(200);
       });
 
-      test('400 its refusal, in the generic form', async () => {
+      test('400 a rejection, in the generic format', async () => {
         expectError(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
       });
       test('429 throttled', async () => {

@@ -7,8 +7,8 @@ import { endless, prefixes, startMusic } from '../../support/start-music.ts';
 describeOperation('createMusic', {
   invalid: {
     'without an input': { change: { input: undefined }, field: 'input' },
-    'an input that is a text': { change: { input: 'a slow song' }, field: 'input' },
-    'nothing to make': { body: { input: { mv: 'chirp-hawk' } }, field: 'input', limit: 'prompt' },
+    'an input that is a string': { change: { input: 'a slow song' }, field: 'input' },
+    'without a prompt': { body: { input: { mv: 'chirp-hawk' } }, field: 'input', limit: 'prompt' },
     'an inspiration prompt of 201 characters': {
       body: { input: { prompt: 'a'.repeat(201) } },
       field: 'input.prompt',
@@ -20,18 +20,15 @@ describeOperation('createMusic', {
       field: 'input.prompt',
       limit: 3000,
     },
-    'a delivery to no web address': { change: { notify_hook: 'app.example' }, field: 'notify_hook' },
+    'a callback URL that is not a web URL': { change: { notify_hook: 'app.example' }, field: 'notify_hook' },
   },
   gatewayTests: (call) => {
     const plain = { notify_hook: undefined, input: endless };
-    const told = { code: 200, message: 'success', data: { task_id: expect.stringMatching(/^task_/) } };
-    test.each(prefixes.slice(1))(
-      '200 a task at %s, of the current version when none is named',
-      async (prefix) => {
-        const answer = await call({ prefix, body: { input: { prompt: 'The sea', ...endless } } });
-        expect([answer.status, jsonOf(answer)]).toEqual([200, told]);
-      },
-    );
+    const accepted = { code: 200, message: 'success', data: { task_id: expect.stringMatching(/^task_/) } };
+    test.each(prefixes.slice(1))('200 a task at %s, with the current version by default', async (prefix) => {
+      const response = await call({ prefix, body: { input: { prompt: 'The sea', ...endless } } });
+      expect([response.status, jsonOf(response)]).toEqual([200, accepted]);
+    });
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `music-a-${process.pid}-${performance.now()}` };
       const [first, again] = [await call({ change: plain, headers }), await call({ change: plain, headers })];
@@ -39,15 +36,15 @@ describeOperation('createMusic', {
       const other = { ...plain, custom_mode: 1 };
       expectError(await call({ change: other, headers }), 400, { code: 'idempotency_key_reused' });
     });
-    test('400 an address inside of the input', async () => {
+    test('400 a URL inside of the input', async () => {
       const change = { input: { notify_hook: 'https://app.example/music' } };
       expectError(await call({ change }), 400, { code: 'invalid_request', field: 'input.notify_hook' });
     });
-    test('400 in the words of the provider', async () => {
+    test('400 with the message of the provider', async () => {
       const body = { input: { prompt: 'Unsuitable. [[reject]]' } };
       expectError(await call({ body }), 400, { code: 'sensitive_words_detected' });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = {
         code: 'insufficient_user_quota',
         field: 'quota',
@@ -56,7 +53,7 @@ describeOperation('createMusic', {
       expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
       expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
-    test('404 a song that nobody has', async () => {
+    test('404 an unknown song', async () => {
       const missing = { code: 'resource_not_found', field: 'input.continue_clip_id' };
       expectError(await call({ body: { input: { continue_clip_id: 'none' } } }), 404, missing);
     });

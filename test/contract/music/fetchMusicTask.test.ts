@@ -44,7 +44,7 @@ describeOperation('fetchMusicTask', {
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
       expectError(await call({ path: { task_id: id } }), 404, missing);
     });
-    test('404 the task of another user', async () => {
+    test('404 a task of another user', async () => {
       expectError(await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }), 404, missing);
     });
   },

@@ -12,13 +12,13 @@ describeOperation('fetchMusicTasks', {
     'an action that does not exist': { change: { action: 'VIDEO' }, field: 'action', limit: 'MUSIC' },
   },
   gatewayTests: (call) => {
-    test.each(prefixes)('200 the tasks of the caller at %s, and no others', async (prefix) => {
+    test.each(prefixes)('200 only the tasks of the caller at %s', async (prefix) => {
       const [music, lyrics] = [await startMusic(endless), await startLyrics()];
       const ids = [music, lyrics, music, 'none'];
       const found = async (body: object, as?: 'noQuota') => {
-        const answer = await call({ prefix, body: { ids, ...body }, ...(as && { as }) });
-        expect(answer.status).toBe(200);
-        const { data } = jsonOf(answer) as { data: { task_id: string }[] };
+        const response = await call({ prefix, body: { ids, ...body }, ...(as && { as }) });
+        expect(response.status).toBe(200);
+        const { data } = jsonOf(response) as { data: { task_id: string }[] };
         return data.map((one) => one.task_id).toSorted();
       };
       expect(await found({})).toEqual([music, lyrics].toSorted());

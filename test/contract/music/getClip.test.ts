@@ -19,7 +19,7 @@ describeOperation('getClip', {
       expect(await get(first)).toEqual([songs[0]]);
       expect(await get(`${second},none,${first},${second}`)).toEqual([songs[1], songs[0]]);
     });
-    test("404 songs that are not there, or another user's", { timeout: 90_000 }, async () => {
+    test('404 unknown songs and those of another user', { timeout: 90_000 }, async () => {
       const [song] = await finishedSongs();
       expectError(await call({ path: { clip_id: 'none,a/b' } }), 404, missing);
       expectError(await call({ path: { clip_id: song?.id ?? '' }, as: 'noQuota' }), 404, missing);

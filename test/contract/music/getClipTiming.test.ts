@@ -7,11 +7,11 @@ import { invalidClipIds, testUnavailableSongs } from '../../support/unavailable-
 describeOperation('getClipTiming', {
   invalid: invalidClipIds,
   gatewayTests: (call) => {
-    test.each(prefixes)('200 of a finished song at %s', { timeout: 90_000 }, async (prefix) => {
+    test.each(prefixes)('200 for a complete song at %s', { timeout: 90_000 }, async (prefix) => {
       const [song] = await finishedSongs();
-      const answer = await call({ prefix, path: { clip_id: song?.id ?? '' } });
-      expect(answer.status).toBe(200);
-      const { aligned_words, waveform_data } = jsonOf(answer) as {
+      const response = await call({ prefix, path: { clip_id: song?.id ?? '' } });
+      expect(response.status).toBe(200);
+      const { aligned_words, waveform_data } = jsonOf(response) as {
         aligned_words: object[];
         waveform_data: number[];
       };

@@ -7,11 +7,11 @@ import { invalidClipIds, testUnavailableSongs } from '../../support/unavailable-
 describeOperation('getClipWav', {
   invalid: invalidClipIds,
   gatewayTests: (call) => {
-    test.each(prefixes)('200 of a finished song at %s', { timeout: 90_000 }, async (prefix) => {
+    test.each(prefixes)('200 for a complete song at %s', { timeout: 90_000 }, async (prefix) => {
       const [song] = await finishedSongs();
-      const answer = await call({ prefix, path: { clip_id: song?.id ?? '' } });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toEqual({ wav_file_url: expect.stringMatching(/^https?:/) });
+      const response = await call({ prefix, path: { clip_id: song?.id ?? '' } });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toEqual({ wav_file_url: expect.stringMatching(/^https?:/) });
     });
     testUnavailableSongs(call);
   },

@@ -28,7 +28,7 @@ describeOperation('getMusic', {
         data: { status: 'FAILURE', fail_reason: expect.stringMatching(/./), clips: {} },
       });
     });
-    test("404 a task that is not there, or another user's", async () => {
+    test('404 an unknown task and one of another user', async () => {
       expectError(await call({ path: { task_id: 'none' } }), 404, missing);
       expectError(await call({ path: { task_id: await startMusic(endless) }, as: 'noQuota' }), 404, missing);
     });

@@ -6,7 +6,7 @@ import { endless, finishedSongs, prefixes, startMusic } from '../../support/star
 
 describeOperation('submitMusic', {
   invalid: {
-    'nothing to make': { body: { mv: 'chirp-hawk' }, field: 'body', limit: 'prompt' },
+    'without a prompt': { body: { mv: 'chirp-hawk' }, field: 'body', limit: 'prompt' },
     'a description of 201 characters': {
       example: 'inspiration',
       change: { gpt_description_prompt: 'a'.repeat(201) },
@@ -31,17 +31,17 @@ describeOperation('submitMusic', {
       limit: 'chirp-hawk',
     },
     'a mode of 2': { change: { custom_mode: 2 }, field: 'custom_mode' },
-    'a continuation of nothing': {
+    'a continuation without a song': {
       example: 'continuation',
       change: { continue_clip_id: undefined },
       field: 'continue_clip_id',
     },
-    'stems of nothing': {
+    'stems without a song': {
       example: 'stems',
       change: { continue_clip_id: undefined },
       field: 'continue_clip_id',
     },
-    'a callback that is no web address': {
+    'a callback URL that is not a web URL': {
       change: { callback_url: 'ftp://app.example/' },
       field: 'callback_url',
     },
@@ -53,18 +53,18 @@ describeOperation('submitMusic', {
   },
   gatewayTests: (call) => {
     const plain = { callback_url: undefined, ...endless };
-    const told = expect.stringMatching(/^task_/);
+    const taskId = expect.stringMatching(/^task_/);
     test.each([
-      ['/sigma', { code: 'success', msg: '', data: told }],
-      ['/sigma/v1', { code: 200, msg: 'success', data: [{ task_id: told, status: 1, title: 'Low tide' }] }],
+      ['/sigma', { code: 'success', msg: '', data: taskId }],
+      ['/sigma/v1', { code: 200, msg: 'success', data: [{ task_id: taskId, status: 1, title: 'Low tide' }] }],
       [
         '/sigma/v1/mv-3.5',
-        { code: 200, msg: 'success', data: [{ task_id: told, status: 1, title: 'Low tide' }] },
+        { code: 200, msg: 'success', data: [{ task_id: taskId, status: 1, title: 'Low tide' }] },
       ],
     ])('200 a task in the format of %s', async (prefix, expected) => {
-      const answer = await call({ prefix, body: { title: 'Low tide', ...endless } });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toEqual({ ...expected, exec_time: expect.any(Number) });
+      const response = await call({ prefix, body: { title: 'Low tide', ...endless } });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toEqual({ ...expected, exec_time: expect.any(Number) });
     });
     test.each(prefixes)('200 the same task for the same idempotency key at %s', async (prefix) => {
       const headers = { 'idempotency-key': `music-${prefix}-${process.pid}-${performance.now()}` };
@@ -80,12 +80,12 @@ describeOperation('submitMusic', {
       for (const example of ['continuation', 'stems'])
         expect((await call({ example, change })).status).toBe(200);
     });
-    test('400 in the words of the provider', async () => {
+    test('400 with the message of the provider', async () => {
       expectError(await call({ body: { prompt: 'Unsuitable. [[reject]]' } }), 400, {
         code: 'sensitive_words_detected',
       });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = {
         code: 'insufficient_user_quota',
         field: 'quota',
@@ -94,7 +94,7 @@ describeOperation('submitMusic', {
       expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
       expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
-    test('404 a song that nobody has, or somebody else', { timeout: 90_000 }, async () => {
+    test('404 an unknown song and one of another user', { timeout: 90_000 }, async () => {
       const [song] = await finishedSongs();
       const missing = { code: 'resource_not_found', field: 'continue_clip_id' };
       expectError(await call({ example: 'continuation' }), 404, missing);
@@ -113,7 +113,7 @@ describeOperation('submitMusic', {
       ['drop', 502, 'do_request_failed'],
       ['throttle', 429, 'rate_limit_exceeded'],
       ['unavailable', 503, 'get_channel_failed'],
-    ])('%s of the provider is told as %i', async (trigger, status, code) => {
+    ])('%s of the provider becomes %i', async (trigger, status, code) => {
       expectError(await call({ body: { prompt: `The sea. [[${trigger}]]` } }), status, { code });
     });
   },

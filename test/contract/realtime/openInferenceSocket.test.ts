@@ -10,12 +10,12 @@ describeOperation('openInferenceSocket', {
     'a model name of 201 characters': { query: { model: 'm'.repeat(201) }, field: 'model', limit: 200 },
   },
   gatewayTests: (call, open) => {
-    test('426 to a request that is no socket', async () => {
-      const answer = await call({ query: { model } });
-      expectError(answer, 426, { code: 'upgrade_required' });
-      expect(answer.headers.get('upgrade')).toBe('websocket');
+    test('426 without an upgrade', async () => {
+      const response = await call({ query: { model } });
+      expectError(response, 426, { code: 'upgrade_required' });
+      expect(response.headers.get('upgrade')).toBe('websocket');
     });
-    test.each([model, 'voxa-v3-flash', 'alpha-audio-3.0-tts-flash'])('101 to a key and %s', async (one) => {
+    test.each([model, 'voxa-v3-flash', 'alpha-audio-3.0-tts-flash'])('101 for a key and %s', async (one) => {
       expect((await open({ query: { model: one } })).status).toBe(101);
     });
     test('401 without a key', async () => {
@@ -28,8 +28,8 @@ describeOperation('openInferenceSocket', {
       expectError(await open({ query: { model: '' } }), 400, { code: 'invalid_request', field: 'model' });
     });
     test('400 a realtime model', async () => {
-      const answer = await open({ query: { model: 'alpha3-tts-flash-realtime' } });
-      expectError(answer, 400, {
+      const response = await open({ query: { model: 'alpha3-tts-flash-realtime' } });
+      expectError(response, 400, {
         code: 'invalid_request',
         field: 'model',
         includes: ['/api-ws/v1/realtime'],
@@ -41,7 +41,7 @@ describeOperation('openInferenceSocket', {
         field: 'model',
       });
     });
-    test('403 a model that the key may not use', async () => {
+    test('403 for a model that the key may not use', async () => {
       expectError(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },

@@ -10,22 +10,22 @@ describeOperation('openRealtimeSocket', {
     'a model name of 201 characters': { query: { model: 'm'.repeat(201) }, field: 'model', limit: 200 },
   },
   gatewayTests: (call, open) => {
-    test('426 to a request that is no socket', async () => {
-      const answer = await call({ query: { model } });
-      expectError(answer, 426, { code: 'upgrade_required' });
-      expect(answer.headers.get('upgrade')).toBe('websocket');
+    test('426 without an upgrade', async () => {
+      const response = await call({ query: { model } });
+      expectError(response, 426, { code: 'upgrade_required' });
+      expect(response.headers.get('upgrade')).toBe('websocket');
     });
-    test('101 to a key and a realtime model', async () => {
+    test('101 for a key and a realtime model', async () => {
       expect((await open({ query: { model } })).status).toBe(101);
     });
-    test('101 to a browser, which has its key in a subprotocol', async () => {
+    test('101 for a browser with its key in a subprotocol', async () => {
       const protocols = (key: string) => `realtime, openai-insecure-api-key.${key}`;
       const headers = {
         authorization: undefined,
         'sec-websocket-protocol': protocols(inject('gateway').key),
       };
-      const answer = await open({ query: { model }, headers });
-      expect([answer.status, answer.headers.get('sec-websocket-protocol')]).toEqual([101, 'realtime']);
+      const response = await open({ query: { model }, headers });
+      expect([response.status, response.headers.get('sec-websocket-protocol')]).toEqual([101, 'realtime']);
     });
     test('401 without a key', async () => {
       expectError(await open({ headers: { authorization: undefined } }), 401, { code: 'invalid_api_key' });
@@ -37,8 +37,8 @@ describeOperation('openRealtimeSocket', {
       expectError(await open({ query: { model: '' } }), 400, { code: 'invalid_request', field: 'model' });
     });
     test('400 a model of another route', async () => {
-      const answer = await open({ query: { model: 'alpha3-tts-flash' } });
-      expectError(answer, 400, { code: 'invalid_request', field: 'model', includes: ['multimodal'] });
+      const response = await open({ query: { model: 'alpha3-tts-flash' } });
+      expectError(response, 400, { code: 'invalid_request', field: 'model', includes: ['multimodal'] });
     });
     test('404 an unknown model', async () => {
       expectError(await open({ query: { model: 'alpha9' } }), 404, {
@@ -46,7 +46,7 @@ describeOperation('openRealtimeSocket', {
         field: 'model',
       });
     });
-    test('403 a model that the key may not use', async () => {
+    test('403 for a model that the key may not use', async () => {
       expectError(await open({ query: { model }, as: 'noModels' }), 403, { code: 'access_denied' });
     });
   },

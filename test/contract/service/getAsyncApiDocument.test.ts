@@ -6,8 +6,8 @@ import { describeOperation } from '../../support/contract.ts';
 describeOperation('getAsyncApiDocument', {
   gatewayTests: (call) => {
     test('200 the bundle itself, without a key', async () => {
-      const answer = await call({ headers: { authorization: undefined } });
-      expect([answer.status, jsonOf(answer)]).toEqual([200, eventBundle]);
+      const response = await call({ headers: { authorization: undefined } });
+      expect([response.status, jsonOf(response)]).toEqual([200, eventBundle]);
     });
   },
 });

@@ -16,28 +16,28 @@ describeOperation('getDocsFile', {
       ['site.css', 'text/css; charset=utf-8'],
       ['scalar.js', 'text/javascript; charset=utf-8'],
       ['asyncapi.json', 'application/json'],
-    ])('200 %s, without a key, which may load nothing of another host', async (file, mediaType) => {
-      const answer = await open(file);
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, mediaType]);
-      expect(answer.headers.get('content-security-policy')).toContain("default-src 'self'");
+    ])('200 %s without a key, with a policy against other hosts', async (file, mediaType) => {
+      const response = await open(file);
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, mediaType]);
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
     });
     test('200 the contract', async () => {
       expect(jsonOf(await open('openapi.json'))).toEqual(bundle);
     });
-    test('200 compressed for those who take it', async () => {
-      const [plain, zipped] = [
+    test('200 compressed if the client accepts it', async () => {
+      const [plain, compressed] = [
         await open('errors.html'),
         await open('errors.html', { 'accept-encoding': 'gzip' }),
       ];
-      expect(zipped.headers.get('content-encoding')).toBe('gzip');
-      expect(zipped.body.equals(plain.body)).toBe(true);
+      expect(compressed.headers.get('content-encoding')).toBe('gzip');
+      expect(compressed.body.equals(plain.body)).toBe(true);
     });
     test.each(['nothing.html', 'index', '..%2Fopenapi.json', '%2Fetc%2Fpasswd', '.html', 'index.html%00'])(
       '404 for %s',
       async (file) => {
-        const answer = await open(decodeURIComponent(file));
-        if (file.endsWith('%00')) expect(answer.status).toBe(400);
-        else expectError(answer, 404, { code: 'path_not_found', field: 'file' });
+        const response = await open(decodeURIComponent(file));
+        if (file.endsWith('%00')) expect(response.status).toBe(400);
+        else expectError(response, 404, { code: 'path_not_found', field: 'file' });
       },
     );
   },

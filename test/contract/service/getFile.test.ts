@@ -20,20 +20,23 @@ describeOperation('getFile', {
       const id = await startVideo(prompt === undefined ? {} : { prompt });
       return linkParts((await videoEnded(id)).video_url ?? '');
     };
-    test('200 the file, 206 a part of it, 416 when the part is not there, all without a key', async () => {
+    test('200 the file, 206 a range, 416 an unsatisfiable range, all without a key', async () => {
       const path = await ended();
       expect(path.name).toBe('video.mp4');
-      const whole = await call({ path, headers: withoutKey });
-      expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4']);
-      expect(whole.headers.get('content-disposition')).toBe('inline; filename="video.mp4"');
+      const fullFile = await call({ path, headers: withoutKey });
+      expect([fullFile.status, fullFile.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+      expect(fullFile.headers.get('content-disposition')).toBe('inline; filename="video.mp4"');
       const part = await call({ path, headers: { ...withoutKey, range: 'bytes=0-99' } });
-      expect([part.status, part.body.equals(whole.body.subarray(0, 100))]).toEqual([206, true]);
-      expect(part.headers.get('content-range')).toBe(`bytes 0-99/${whole.body.length}`);
-      const beyond = await call({ path, headers: { ...withoutKey, range: `bytes=${whole.body.length}-` } });
-      expectError(beyond, 416, { code: 'range_not_satisfiable', field: 'range' });
-      expect(beyond.headers.get('content-range')).toBe(`bytes */${whole.body.length}`);
+      expect([part.status, part.body.equals(fullFile.body.subarray(0, 100))]).toEqual([206, true]);
+      expect(part.headers.get('content-range')).toBe(`bytes 0-99/${fullFile.body.length}`);
+      const unsatisfiable = await call({
+        path,
+        headers: { ...withoutKey, range: `bytes=${fullFile.body.length}-` },
+      });
+      expectError(unsatisfiable, 416, { code: 'range_not_satisfiable', field: 'range' });
+      expect(unsatisfiable.headers.get('content-range')).toBe(`bytes */${fullFile.body.length}`);
     });
-    test('200 and 206 in the form in which the provider has the file', async () => {
+    test('200 and 206 with the media type of the provider', async () => {
       const forms = [
         ['mov jpg', 'video/quicktime', 'image/jpeg'],
         ['mp4 webp', 'video/mp4', 'image/webp'],
@@ -51,15 +54,15 @@ describeOperation('getFile', {
           const path = links[index]?.[which] ?? {};
           const load = async (headers = {}) =>
             assertConforms(await exchange(await faulty(), operation, { path, headers }), operation);
-          const whole = await load();
-          expect([whole.status, whole.headers.get('content-type')]).toEqual([200, mediaType]);
+          const fullFile = await load();
+          expect([fullFile.status, fullFile.headers.get('content-type')]).toEqual([200, mediaType]);
           const part = await load({ range: 'bytes=0-99' });
           expect([part.status, part.headers.get('content-type')]).toEqual([206, mediaType]);
-          expect(part.body.equals(whole.body.subarray(0, 100))).toBe(true);
+          expect(part.body.equals(fullFile.body.subarray(0, 100))).toBe(true);
         }
       }
     });
-    test('404 a file that its provider has no more', async () => {
+    test('404 a file that the provider has deleted', async () => {
       expectError(await call({ path: await ended('[[expired-url]]') }), 404, missing);
     });
     test.each(['none', 'A'.repeat(200), 'a/b', '%00'])('404 the token %j', async (token) => {

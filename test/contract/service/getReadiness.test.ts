@@ -5,8 +5,8 @@ import { describeOperation } from '../../support/contract.ts';
 describeOperation('getReadiness', {
   gatewayTests: (call) => {
     test('200 without a key', async () => {
-      const answer = await call({ headers: { authorization: undefined } });
-      expect([answer.status, jsonOf(answer)]).toEqual([200, { status: 'ok' }]);
+      const response = await call({ headers: { authorization: undefined } });
+      expect([response.status, jsonOf(response)]).toEqual([200, { status: 'ok' }]);
     });
   },
 });

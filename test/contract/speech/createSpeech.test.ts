@@ -18,7 +18,7 @@ describeOperation('createSpeech', {
     'a text of 20001 characters': { change: { input: 'a'.repeat(20_001) }, field: 'input', limit: 20_000 },
     'without a voice': { change: { voice: undefined }, field: 'voice' },
     'a voice object without an id': { change: { voice: {} }, field: 'voice.id' },
-    'a format that nothing produces': {
+    'an unsupported format': {
       change: { response_format: 'aac' },
       field: 'response_format',
       limit: 'opus',
@@ -33,7 +33,7 @@ describeOperation('createSpeech', {
     'native options that are a list': { change: { extra_body: { input: [] } }, field: 'extra_body.input' },
   },
   gatewayTests: (call) => {
-    const made: [string, object, string][] = [
+    const created: [string, object, string][] = [
       ['mp3 of voxa by default', voxa, 'audio/mpeg'],
       ['wav of voxa', { ...voxa, response_format: 'wav' }, 'audio/wav'],
       ['pcm of voxa', { ...voxa, response_format: 'pcm' }, 'audio/pcm'],
@@ -49,10 +49,10 @@ describeOperation('createSpeech', {
         'audio/mpeg',
       ],
     ];
-    test.each(made)('200 %s', async (_, body, type) => {
-      const answer = await call({ body: { ...body } });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
-      expect(answer.headers.get('content-length')).toBe(String(answer.body.length));
+    test.each(created)('200 %s', async (_, body, type) => {
+      const response = await call({ body: { ...body } });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+      expect(response.headers.get('content-length')).toBe(String(response.body.length));
     });
 
     const streamed: [string, object, string][] = [
@@ -61,9 +61,9 @@ describeOperation('createSpeech', {
       ['mp3 of beta', beta, 'audio/mpeg'],
     ];
     test.each(streamed)('200 %s in chunks', async (_, body, type) => {
-      const answer = await call({ body: { ...body, stream: true } });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
-      expect(answer.headers.get('transfer-encoding')).toBe('chunked');
+      const response = await call({ body: { ...body, stream: true } });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+      expect(response.headers.get('transfer-encoding')).toBe('chunked');
     });
 
     test.each([
@@ -71,15 +71,15 @@ describeOperation('createSpeech', {
       ['alpha3', alpha3],
       ['beta', beta],
     ])('200 native events of %s', async (_, body) => {
-      const answer = await call({ body: { ...body, stream: true, stream_format: 'sse' } });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-      const events = parseEvents(answer.body.toString('utf8'), 'native');
+      const response = await call({ body: { ...body, stream: true, stream_format: 'sse' } });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      const events = parseEvents(response.body.toString('utf8'), 'native');
       expect(events.length).toBeGreaterThan(1);
       expect(events.at(-1)?.data).toMatchObject({ usage: { characters: 'Good morning.'.length } });
     });
 
     const refused: [string, object, string, string][] = [
-      ['a text of blanks', { ...voxa, input: '  ' }, 'input', 'nothing'],
+      ['a text of spaces', { ...voxa, input: '  ' }, 'input', 'nothing'],
       ['an alpha3 text of 601 characters', { ...alpha3, input: 'a'.repeat(601) }, 'input', '600'],
       ['a legacy text over 512 tokens', { ...legacy, input: 'word '.repeat(1000) }, 'input', '512'],
       ['an unknown voice', { ...voxa, voice: 'nobody' }, 'voice', 'nobody'],
@@ -97,7 +97,7 @@ describeOperation('createSpeech', {
         'alpha3-tts-flash',
       ],
       [
-        'better instructions without any',
+        'optimize_instructions without instructions',
         { ...instruct, extra_body: { input: { optimize_instructions: true } } },
         'extra_body.input.optimize_instructions',
         'instructions',
@@ -123,37 +123,37 @@ describeOperation('createSpeech', {
     });
 
     test('404 an unknown model', async () => {
-      const answer = await call({ body: { ...voxa, model: 'voxa-v99' } });
-      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['voxa-v99'] });
+      const response = await call({ body: { ...voxa, model: 'voxa-v99' } });
+      expectError(response, 404, { code: 'model_not_found', field: 'model', includes: ['voxa-v99'] });
     });
-    test('403 a model that the key may not use', async () => {
-      const answer = await call({ body: voxa, as: 'noModels' });
-      expectError(answer, 403, { code: 'access_denied', field: 'model', includes: ['voxa-v3-flash'] });
+    test('403 for a model that the key may not use', async () => {
+      const response = await call({ body: voxa, as: 'noModels' });
+      expectError(response, 403, { code: 'access_denied', field: 'model', includes: ['voxa-v3-flash'] });
     });
-    test('403 a key without quota', async () => {
+    test('403 for a key without quota', async () => {
       expectError(await call({ body: voxa, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
     });
 
-    describe('when the provider fails', () => {
-      // Three failures in a row take a channel out; a good answer in between keeps it.
+    describe('if the provider fails', () => {
+      // Three consecutive failures would disable the channel, so a success comes in between.
       afterEach(async () => {
         expect((await call({ body: voxa })).status).toBe(200);
       });
 
-      test('400 its refusal in its own words', async () => {
-        const answer = await call({ body: { ...voxa, input: '[[reject]]' } });
-        expectError(answer, 400, { code: 'DataInspectionFailed', includes: ['inappropriate'] });
+      test('400 a rejection with its message', async () => {
+        const response = await call({ body: { ...voxa, input: '[[reject]]' } });
+        expectError(response, 400, { code: 'DataInspectionFailed', includes: ['inappropriate'] });
       });
-      test('400 its refusal of a stream', async () => {
-        const answer = await call({ body: { ...voxa, input: '[[reject]]', stream: true } });
-        expectError(answer, 400, { code: 'DataInspectionFailed' });
+      test('400 a rejection of a stream', async () => {
+        const response = await call({ body: { ...voxa, input: '[[reject]]', stream: true } });
+        expectError(response, 400, { code: 'DataInspectionFailed' });
       });
       test.each([
         ['throttled', voxa, '[[throttle]]'],
         ['beta, with status 200', beta, '[[base-resp:1002]]'],
       ])('429 %s', async (_, body, input) => {
-        const answer = await call({ body: { ...body, input } });
-        expectError(answer, 429, { code: 'rate_limit_exceeded' });
+        const response = await call({ body: { ...body, input } });
+        expectError(response, 429, { code: 'rate_limit_exceeded' });
       });
       test.each([
         'unauthorized',
@@ -170,7 +170,7 @@ describeOperation('createSpeech', {
       test('503 unavailable', async () => {
         expectError(await call({ body: { ...voxa, input: '[[unavailable]]' } }), 503);
       });
-      test('a stream that fails late breaks off', async () => {
+      test('a stream that fails late is aborted', async () => {
         await expect(
           call({ body: { ...voxa, input: '[[fail-late]] Good morning.', stream: true } }),
         ).rejects.toThrow();

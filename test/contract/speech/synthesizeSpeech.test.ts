@@ -5,7 +5,7 @@ import { hasSignature } from '../../conformance/wire/media-signatures.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError, expectProviderError } from '../../support/expectations.ts';
 
-const spoken = (input: object = {}, model = 'voxa-v3-flash') => ({
+const speechBody = (input: object = {}, model = 'voxa-v3-flash') => ({
   model,
   input: { text: 'Good morning.', voice: 'voxanna', ...input },
 });
@@ -52,26 +52,26 @@ describeOperation('synthesizeSpeech', {
       ['wav', 'audio/wav'],
       ['pcm', 'audio/pcm'],
       ['opus', 'audio/ogg'],
-    ])('200 %s behind a signed URL', async (format, type) => {
-      const answer = await call({ body: spoken({ format }) });
-      expect(answer.status).toBe(200);
-      const { output, usage } = jsonOf(answer) as Spoken;
+    ])('200 a signed URL of %s', async (format, type) => {
+      const response = await call({ body: speechBody({ format }) });
+      expect(response.status).toBe(200);
+      const { output, usage } = jsonOf(response) as Spoken;
       expect([output.finish_reason, output.audio.data, usage.characters]).toEqual(['stop', '', 13]);
       const file = await fetch(output.audio.url);
       expect(file.status).toBe(200);
       expect(hasSignature(type, Buffer.from(await file.arrayBuffer()))).toBe(true);
     });
-    test('200 tokens where the model is metered in them', async () => {
-      const answer = await call({ body: spoken({ voice: 'ember' }, 'alpha-audio-3.1-tts-flash') });
-      expect((jsonOf(answer) as Spoken).usage).toMatchObject({
+    test('200 tokens for a model that is metered in tokens', async () => {
+      const response = await call({ body: speechBody({ voice: 'ember' }, 'alpha-audio-3.1-tts-flash') });
+      expect((jsonOf(response) as Spoken).usage).toMatchObject({
         input_tokens: expect.any(Number),
         output_tokens: expect.any(Number),
       });
     });
     test('200 native events', async () => {
-      const answer = await call({ body: spoken({ word_timestamp_enabled: true }), headers: events });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-      const seen = parseEvents(answer.body.toString('utf8'), 'native');
+      const response = await call({ body: speechBody({ word_timestamp_enabled: true }), headers: events });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      const seen = parseEvents(response.body.toString('utf8'), 'native');
       const kinds = seen.map(({ data }) => (data as { output: { type?: string } }).output.type);
       expect(kinds[0]).toBe('sentence-begin');
       expect(kinds).toContain('sentence-synthesis');
@@ -83,11 +83,11 @@ describeOperation('synthesizeSpeech', {
     });
 
     const refused: [string, object, string, string][] = [
-      ['a text of blanks', spoken({ text: ' ' }), 'input.text', 'nothing'],
-      ['an unknown voice', spoken({ voice: 'nobody' }), 'input.voice', 'voxanna'],
-      ['a model without this route', spoken({}, 'voxa-v1'), 'model', 'inference'],
-      ['a multimodal model', spoken({ voice: 'Aria' }, 'alpha3-tts-flash'), 'model', 'multimodal'],
-      ['a realtime model', spoken({ voice: 'Aria' }, 'alpha3-tts-flash-realtime'), 'model', 'realtime'],
+      ['a text of spaces', speechBody({ text: ' ' }), 'input.text', 'nothing'],
+      ['an unknown voice', speechBody({ voice: 'nobody' }), 'input.voice', 'voxanna'],
+      ['a model without this route', speechBody({}, 'voxa-v1'), 'model', 'inference'],
+      ['a multimodal model', speechBody({ voice: 'Aria' }, 'alpha3-tts-flash'), 'model', 'multimodal'],
+      ['a realtime model', speechBody({ voice: 'Aria' }, 'alpha3-tts-flash-realtime'), 'model', 'realtime'],
     ];
     test.each(refused)('400 %s', async (_, body, field, includes) => {
       expectError(await call({ body: { ...body } }), 400, {
@@ -97,55 +97,58 @@ describeOperation('synthesizeSpeech', {
       });
     });
     test('404 an unknown model', async () => {
-      expectError(await call({ body: spoken({}, 'voxa-v99') }), 404, {
+      expectError(await call({ body: speechBody({}, 'voxa-v99') }), 404, {
         code: 'model_not_found',
         field: 'model',
       });
     });
-    test('403 a model that the key may not use', async () => {
-      expectError(await call({ body: spoken(), as: 'noModels' }), 403, {
+    test('403 for a model that the key may not use', async () => {
+      expectError(await call({ body: speechBody(), as: 'noModels' }), 403, {
         code: 'access_denied',
         field: 'model',
       });
     });
-    test('403 a key without quota', async () => {
-      expectError(await call({ body: spoken(), as: 'noQuota' }), 403, {
+    test('403 for a key without quota', async () => {
+      expectError(await call({ body: speechBody(), as: 'noQuota' }), 403, {
         code: 'insufficient_user_quota',
       });
     });
 
-    describe('when the provider fails', () => {
-      // Three failures in a row take a channel out; a good answer in between keeps it.
+    describe('if the provider fails', () => {
+      // Three consecutive failures would disable the channel, so a success comes in between.
       afterEach(async () => {
-        expect((await call({ body: spoken() })).status).toBe(200);
+        expect((await call({ body: speechBody() })).status).toBe(200);
       });
 
       test.each([
         ['', {}],
         [' of events', { headers: events }],
-      ])('400 its refusal%s, unchanged', async (_, more) => {
-        const answer = await call({ body: spoken({ text: '[[reject]]' }), ...more });
-        expectProviderError(answer, 400, 'DataInspectionFailed');
+      ])('400 a rejection%s, unchanged', async (_, more) => {
+        const response = await call({ body: speechBody({ text: '[[reject]]' }), ...more });
+        expectProviderError(response, 400, 'DataInspectionFailed');
       });
       test('429 throttled, unchanged', async () => {
         expectProviderError(
-          await call({ body: spoken({ text: '[[throttle]]' }) }),
+          await call({ body: speechBody({ text: '[[throttle]]' }) }),
           429,
           'Throttling.RateQuota',
         );
       });
       test.each(['unauthorized', 'denied', 'error', 'drop'])(
-        '502 %s, in the gateway’s words',
+        '502 %s, with a message of the gateway',
         async (trigger) => {
-          expectError(await call({ body: spoken({ text: `[[${trigger}]]` }) }), 502);
+          expectError(await call({ body: speechBody({ text: `[[${trigger}]]` }) }), 502);
         },
       );
       test('503 unavailable', async () => {
-        expectError(await call({ body: spoken({ text: '[[unavailable]]' }) }), 503);
+        expectError(await call({ body: speechBody({ text: '[[unavailable]]' }) }), 503);
       });
       test('200 events up to a late failure', async () => {
-        const answer = await call({ body: spoken({ text: '[[fail-late]] Good morning.' }), headers: events });
-        const last = parseEvents(answer.body.toString('utf8'), 'native').at(-1);
+        const response = await call({
+          body: speechBody({ text: '[[fail-late]] Good morning.' }),
+          headers: events,
+        });
+        const last = parseEvents(response.body.toString('utf8'), 'native').at(-1);
         expect(last).toMatchObject({ event: 'error', status: 500, data: { code: 'InternalError' } });
       });
     });

@@ -3,7 +3,7 @@ import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
 
-interface Made {
+interface CreatedToken {
   success: boolean;
   message: string;
   data: Record<string, unknown> & { id: number; key: string };
@@ -28,14 +28,14 @@ describeOperation('createToken', {
     'an expiry with a fraction': { change: { expired_time: 1.5 }, field: 'expired_time' },
   },
   gatewayTests(call) {
-    const madeBy = async (...args: Parameters<typeof call>) => {
-      const answer = await call(...args);
-      expect(answer.status, answer.body.toString()).toBe(200);
-      return jsonOf(answer) as Made;
+    const createWith = async (...args: Parameters<typeof call>) => {
+      const response = await call(...args);
+      expect(response.status, response.body.toString()).toBe(200);
+      return jsonOf(response) as CreatedToken;
     };
 
-    test('a key with its secret, its quota and no limits', async () => {
-      const { success, message, data } = await madeBy({ body: { name: 'front end', remain_quota: 100 } });
+    test('returns a key with its secret and quota, without limits', async () => {
+      const { success, message, data } = await createWith({ body: { name: 'front end', remain_quota: 100 } });
       expect({ success, message }).toEqual({ success: true, message: '' });
       expect(data).toMatchObject({
         name: 'front end',
@@ -53,14 +53,14 @@ describeOperation('createToken', {
       expect(Math.abs(Number(data.created_time) - Date.now() / 1000)).toBeLessThan(60);
     });
 
-    test('all limits of a key', async () => {
+    test('sets all limits of a key', async () => {
       const limits = {
         expired_time: 4102444800,
         model_limits: 'alpha3-tts-flash, voxa-v2,alpha3-tts-flash',
         allow_ips: '192.0.2.7\r\n\n 10.0.0.0/8 ',
         group: 'default',
       };
-      const { data } = await madeBy({ body: { name: 'k', unlimited_quota: true, ...limits } });
+      const { data } = await createWith({ body: { name: 'k', unlimited_quota: true, ...limits } });
       expect(data).toMatchObject({
         status: 1,
         expired_time: 4102444800,
@@ -71,13 +71,16 @@ describeOperation('createToken', {
       });
     });
 
-    test('a list of models that is set aside', async () => {
+    test('ignores a disabled list of models', async () => {
       const body = { name: 'k', remain_quota: 0, model_limits_enabled: false, model_limits: 'voxa-v2' };
-      expect((await madeBy({ body })).data).toMatchObject({ model_limits_enabled: false, model_limits: '' });
+      expect((await createWith({ body })).data).toMatchObject({
+        model_limits_enabled: false,
+        model_limits: '',
+      });
     });
 
-    test('a key with an explicit quota of 0 has none left', async () => {
-      expect((await madeBy({ body: { name: 'k', remain_quota: 0 } })).data).toMatchObject({
+    test('creates a key without quota for an explicit quota of 0', async () => {
+      expect((await createWith({ body: { name: 'k', remain_quota: 0 } })).data).toMatchObject({
         status: 4,
         remain_quota: 0,
       });
@@ -92,7 +95,7 @@ describeOperation('createToken', {
         { model_limits: Array.from({ length: 501 }, (_, n) => `m${n}`).join(',') },
         'model_limits',
       ],
-      ['an address that is none', { allow_ips: '192.0.2.7\n192.0.2.256' }, 'allow_ips'],
+      ['an invalid address', { allow_ips: '192.0.2.7\n192.0.2.256' }, 'allow_ips'],
       ['a range that is none', { allow_ips: '10.0.0.0/33' }, 'allow_ips'],
       ['a host name', { allow_ips: 'front.example' }, 'allow_ips'],
       [
@@ -100,12 +103,12 @@ describeOperation('createToken', {
         { allow_ips: Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`).join('\n') },
         'allow_ips',
       ],
-      ['a group that there is not', { group: 'nobody' }, 'group'],
+      ['an unknown group', { group: 'nobody' }, 'group'],
     ])('400 %s', async (_, fields, field) => {
       expectError(await call({ body: { name: 'k', remain_quota: 0, ...fields } }), 400, { field });
     });
 
-    test('400 names the rule of a missing quota and of an expiry of 0', async () => {
+    test('400 names the rule for a missing quota and an expiry of 0', async () => {
       const missing = await call({ body: { name: 'k', expired_time: -1 } });
       expectError(missing, 400, {
         field: 'remain_quota',
@@ -119,18 +122,18 @@ describeOperation('createToken', {
       ['quota that it does not have', { remain_quota: 1 }, 'remain_quota'],
       ['no limit of quota', { unlimited_quota: true }, 'unlimited_quota'],
       ['another group', { group: 'nobody' }, 'group'],
-    ])('403 to a key that gives away %s', async (_, fields, field) => {
+    ])('403 for a key that grants %s', async (_, fields, field) => {
       expectError(await call({ body: { name: 'k', remain_quota: 0, ...fields }, as: 'noQuota' }), 403, {
         field,
       });
     });
 
-    test('403 to a key that gives away models it may not use', async () => {
-      const answer = await call({
+    test('403 for a key that grants access to models that it may not use', async () => {
+      const response = await call({
         body: { name: 'k', remain_quota: 0, model_limits: 'voxa-v2' },
         as: 'noModels',
       });
-      expectError(answer, 403, { field: 'model_limits', includes: ['voxa-v2'] });
+      expectError(response, 403, { field: 'model_limits', includes: ['voxa-v2'] });
     });
   },
 });

@@ -6,34 +6,34 @@ import { callAdmin, newToken, newUser, type Token } from '../../support/operator
 interface Page {
   data: { items: { id: number; name: string; key: string; created_by: number | null }[]; total: number };
 }
-const pageOf = (answer: HttpResponse) => {
-  expect(answer.status).toBe(200);
-  return (jsonOf(answer) as Page).data;
+const pageOf = (response: HttpResponse) => {
+  expect(response.status).toBe(200);
+  return (jsonOf(response) as Page).data;
 };
 
 describeOperation('listTokens', {
   invalid: {
     'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
-    'a page of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
-    'a page size that is no number': { query: { page_size: 'all' }, field: 'page_size' },
+    'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
+    'a page size that is not a number': { query: { page_size: 'all' }, field: 'page_size' },
   },
   gatewayTests(call) {
     const target = inject('gateway');
     const as = ({ key }: Token) => ({ headers: { authorization: `Bearer ${key}` } });
-    /** A key without limits, a disabled one of the same user, and one with limits that the first one created. */
+    /** Creates an unlimited key, a disabled one of the same user, and a limited one created by the first. */
     const keysOfUser = async () => {
       const user = await newUser(target);
       const unlimited = await newToken(target, user.id, { name: 'unlimited', unlimited_quota: true });
       const disabled = await newToken(target, user.id, { name: 'disabled' });
       await callAdmin(target, 'updateToken', { path: { id: String(disabled.id) }, body: { status: 2 } });
-      const by = { ...target, key: unlimited.key };
-      const limited = await callAdmin<Token>(by, 'createToken', {
+      const unlimitedTarget = { ...target, key: unlimited.key };
+      const limited = await callAdmin<Token>(unlimitedTarget, 'createToken', {
         body: { name: 'limited', remain_quota: 1 },
       });
       return { unlimited, limited };
     };
 
-    test("the keys of the caller's user, the newest first, masked", async () => {
+    test('lists the masked keys of the user, newest first', async () => {
       const { unlimited } = await keysOfUser();
       const { items, total } = pageOf(await call(as(unlimited)));
       expect(items.map(({ name, created_by }) => [name, created_by])).toEqual([
@@ -45,14 +45,14 @@ describeOperation('listTokens', {
       for (const { key } of items) expect(key).toMatch(/^sk-\*\*\*[\w-]{4}$/);
     });
 
-    test('to a key with limits, itself, and not the key that created it', async () => {
+    test('lists a limited key for itself, without its creator', async () => {
       const { limited } = await keysOfUser();
       const { items, total } = pageOf(await call(as(limited)));
       expect(items).toMatchObject([{ id: limited.id, created_by: null }]);
       expect(total).toBe(1);
     });
 
-    test('page by page', async () => {
+    test('lists pages', async () => {
       const { unlimited } = await keysOfUser();
       const { items, total } = pageOf(await call(as(unlimited)));
       const second = pageOf(await call({ ...as(unlimited), query: { p: 2, page_size: 1 } }));

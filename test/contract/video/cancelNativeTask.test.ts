@@ -9,16 +9,16 @@ interface Task {
   output: { task_id: string; task_status: string };
 }
 
-/** The id of a new task of the gateway. */
-async function started(operation: 'createNativeVideo' | 'createModel3d', body: object): Promise<string> {
-  const answer = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
-  expect(answer.status).toBe(200);
-  return (jsonOf(answer) as Task).output.task_id;
+/** Creates a task on the gateway. Returns its id. */
+async function startTask(operation: 'createNativeVideo' | 'createModel3d', body: object): Promise<string> {
+  const response = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
+  expect(response.status).toBe(200);
+  return (jsonOf(response) as Task).output.task_id;
 }
 
 async function statusOf(id: string): Promise<string> {
-  const answer = await exchange(inject('gateway'), documented('getNativeTask'), { path: { task_id: id } });
-  return (jsonOf(answer) as Task).output.task_status;
+  const response = await exchange(inject('gateway'), documented('getNativeTask'), { path: { task_id: id } });
+  return (jsonOf(response) as Task).output.task_status;
 }
 
 describeOperation('cancelNativeTask', {
@@ -29,21 +29,21 @@ describeOperation('cancelNativeTask', {
     test.each([
       ['a video', 'createNativeVideo', { model: 'gamma3.0-video', input: { prompt: '[[queued]] A kite.' } }],
       ['a 3D', 'createModel3d', { model: 'theta-3d', input: { prompt: '[[queued]] A horse.' } }],
-    ] as const)('200 %s task that waits, but only once', async (_, operation, body) => {
-      const id = await started(operation, body);
-      const answer = await call({ path: { task_id: id } });
-      expect([answer.status, jsonOf(answer)]).toEqual([
+    ] as const)('200 %s queued task, only once', async (_, operation, body) => {
+      const id = await startTask(operation, body);
+      const response = await call({ path: { task_id: id } });
+      expect([response.status, jsonOf(response)]).toEqual([
         200,
-        { request_id: answer.headers.get('x-request-id') },
+        { request_id: response.headers.get('x-request-id') },
       ]);
       expect(await statusOf(id)).toBe('CANCELED');
       const again = await call({ path: { task_id: id } });
       expectError(again, 400, { code: 'UnsupportedOperation', field: 'task_id' });
     });
-    test('404 an id that is not the caller’s', async () => {
+    test('404 the id of another user', async () => {
       const unknown = { code: 'resource_not_found', field: 'task_id' };
       expectError(await call({ path: { task_id: 'task_nobody' } }), 404, unknown);
-      const id = await started('createNativeVideo', {
+      const id = await startTask('createNativeVideo', {
         model: 'gamma3.0-video',
         input: { prompt: '[[queued]] A kite.' },
       });

@@ -32,7 +32,7 @@ describeOperation('createGenericVideo', {
       field: 'images',
       limit: 2,
     },
-    'an image that is no address': { change: { image: 'cat.png' }, field: 'image' },
+    'an image that is not a URL': { change: { image: 'cat.png' }, field: 'image' },
     'native media with two first frames': {
       example: 'gamma_native_media',
       change: {
@@ -69,15 +69,15 @@ describeOperation('createGenericVideo', {
       ['gamma_native_media', { model: 'gamma3.0-video-prime', size: '1080P' }],
       ['seedance_edit', { model: 'epsilon-delta-2-5-260628' }],
     ])('200 %s', async (example, shown) => {
-      const answer = await call({ example });
-      expect(answer.status).toBe(200);
+      const response = await call({ example });
+      expect(response.status).toBe(200);
       const task = { object: 'video', status: 'queued', progress: 0, error: null };
-      expect(jsonOf(answer)).toMatchObject({ ...task, ...shown });
+      expect(jsonOf(response)).toMatchObject({ ...task, ...shown });
     });
     test('200 an eta model', async () => {
-      const answer = await call({ body: eta });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toMatchObject({ model: eta.model, seconds: '2', size: '480p' });
+      const response = await call({ body: eta });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toMatchObject({ model: eta.model, seconds: '2', size: '480p' });
     });
 
     const image = 'https://files.example/a.png';
@@ -102,27 +102,27 @@ describeOperation('createGenericVideo', {
       expectError(await call({ body: { ...body } }), 400, { code, field });
     });
     test('200 seconds before duration on gamma', async () => {
-      const answer = await call({ body: { ...gamma, seconds: '4', duration: 5 } });
-      expect([answer.status, jsonOf(answer)]).toEqual([200, expect.objectContaining({ seconds: '4' })]);
+      const response = await call({ body: { ...gamma, seconds: '4', duration: 5 } });
+      expect([response.status, jsonOf(response)]).toEqual([200, expect.objectContaining({ seconds: '4' })]);
     });
-    test('400 an asset that nobody made', async () => {
+    test('400 an unknown asset', async () => {
       const body = { ...gamma, model: 'epsilon-delta-2-0-260128', image: 'asset://nobody' };
       expectError(await call({ body }), 400, { includes: ['nobody'] });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       expectError(await call({ body: gamma, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
       expectError(await call({ body: gamma, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
-      const answer = await call({ body: { ...gamma, model: 'gamma9' } });
-      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['gamma9'] });
+      const response = await call({ body: { ...gamma, model: 'gamma9' } });
+      expectError(response, 404, { code: 'model_not_found', field: 'model', includes: ['gamma9'] });
     });
     test.each([
       ['gamma_media', { model: 'gamma3.0-video-prime', seconds: '8' }],
       ['seedance_references', { model: 'epsilon-delta-2-0-260128' }],
     ])('200 a form, %s', async (example, shown) => {
-      const answer = await call({ example, mediaType: 'multipart/form-data' });
-      expect([answer.status, jsonOf(answer)]).toEqual([200, expect.objectContaining(shown)]);
+      const response = await call({ example, mediaType: 'multipart/form-data' });
+      expect([response.status, jsonOf(response)]).toEqual([200, expect.objectContaining(shown)]);
     });
     test('400 a form without a prompt', async () => {
       const headers = { 'content-type': 'multipart/form-data; boundary=x' };
@@ -135,9 +135,9 @@ describeOperation('createGenericVideo', {
       ['error', 502],
       ['malformed', 502],
       ['unavailable', 503],
-    ])('%s of the provider is told as %i', async (trigger, status) => {
+    ])('%s of the provider becomes %i', async (trigger, status) => {
       expectError(await call({ body: { ...gamma, prompt: `[[${trigger}]]` } }), status);
-      // Three failures in a row would take the channel out; a good answer in between keeps it.
+      // Three consecutive failures would disable the channel, so a success comes in between.
       expect((await call({ body: gamma })).status).toBe(200);
     });
   },

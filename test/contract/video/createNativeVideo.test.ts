@@ -4,12 +4,12 @@ import { describeOperation } from '../../support/contract.ts';
 import { expectError, expectProviderError } from '../../support/expectations.ts';
 
 const image = (type: string, url = 'https://files.example/a.png') => ({ type, url });
-/** Small, so that the sandbox is done soon. */
-const cheap = { resolution: '480P', duration: 2 };
+/** Short, so that the sandbox completes it quickly. */
+const shortVideo = { resolution: '480P', duration: 2 };
 const about = (prompt: string, parameters: object = {}) => ({
   model: 'gamma3.0-video-prime',
   input: { prompt },
-  parameters: { ...cheap, ...parameters },
+  parameters: { ...shortVideo, ...parameters },
 });
 
 describeOperation('createNativeVideo', {
@@ -25,7 +25,7 @@ describeOperation('createNativeVideo', {
       field: 'input.media.0.type',
       limit: 'reference_image',
     },
-    'media without an address': {
+    'media without a URL': {
       change: { input: { media: [{ type: 'first_frame' }] } },
       field: 'input.media.0.url',
     },
@@ -34,13 +34,13 @@ describeOperation('createNativeVideo', {
       field: 'input.media',
       limit: 10,
     },
-    'a first frame beside a reference image': {
+    'a first frame and a reference image': {
       change: { input: { media: [image('first_frame'), image('reference_image')] } },
       field: 'input.media.1.type',
       limit: 'last_frame',
       code: 'invalid_media_combination',
     },
-    'a file beside a link': {
+    'a file and a link': {
       change: {
         input: {
           media: [
@@ -53,7 +53,7 @@ describeOperation('createNativeVideo', {
       limit: 1,
       code: 'invalid_media_combination',
     },
-    'a link that is no web page': {
+    'a link that is not a web page': {
       change: { input: { media: [{ type: 'link', url: 'ftp://files.example/a' }] } },
       field: 'input.media.0.url',
     },
@@ -89,14 +89,14 @@ describeOperation('createNativeVideo', {
   },
   gatewayTests: (call) => {
     test.each(['text', 'frames', 'references', 'link'])('200 the documented %s', async (example) => {
-      const answer = await call({ example });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toEqual({
+      const response = await call({ example });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toEqual({
         output: { task_id: expect.stringMatching(/^task_[0-9a-f]{32}$/), task_status: 'PENDING' },
-        request_id: answer.headers.get('x-request-id'),
+        request_id: response.headers.get('x-request-id'),
       });
     });
-    test('200 without the header as well as with it', async () => {
+    test('200 with and without the async header', async () => {
       for (const headers of [{}, { 'X-Native-Async': 'enable' }])
         expect((await call({ body: about('A kite.'), headers })).status).toBe(200);
     });
@@ -105,8 +105,9 @@ describeOperation('createNativeVideo', {
     });
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `native-${process.pid}-${performance.now()}` };
-      const ask = async () => jsonOf(await call({ body: about('A kite.'), headers })) as { output: object };
-      expect((await ask()).output).toEqual((await ask()).output);
+      const createTask = async () =>
+        jsonOf(await call({ body: about('A kite.'), headers })) as { output: object };
+      expect((await createTask()).output).toEqual((await createTask()).output);
     });
 
     const refused: [string, object, string, string][] = [
@@ -138,35 +139,35 @@ describeOperation('createNativeVideo', {
       ['a 3D model', { model: 'theta-3d' }, 'model', 'theta-3d'],
     ];
     test.each(refused)('400 %s', async (_, change, field, includes) => {
-      const answer = await call({ body: { ...about('A kite.'), ...change } });
-      expectError(answer, 400, { code: 'invalid_request', field, includes: [includes] });
+      const response = await call({ body: { ...about('A kite.'), ...change } });
+      expectError(response, 400, { code: 'invalid_request', field, includes: [includes] });
     });
     test('404 an unknown model', async () => {
-      const answer = await call({ body: { ...about('A kite.'), model: 'gamma9' } });
-      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['gamma9'] });
+      const response = await call({ body: { ...about('A kite.'), model: 'gamma9' } });
+      expectError(response, 404, { code: 'model_not_found', field: 'model', includes: ['gamma9'] });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = { code: 'insufficient_user_quota', field: 'quota', includes: ['2 seconds'] };
       expectError(await call({ body: about('A kite.'), as: 'noQuota' }), 403, quota);
       expectError(await call({ body: about('A kite.'), as: 'noModels' }), 403, { code: 'access_denied' });
     });
 
-    describe('when the provider fails', () => {
-      // Three failures in a row take a channel out; a good answer in between keeps it.
+    describe('if the provider fails', () => {
+      // Three consecutive failures would disable the channel, so a success comes in between.
       afterEach(async () => {
         expect((await call({ body: about('A kite.') })).status).toBe(200);
       });
 
-      test('400 its refusal, unchanged', async () => {
+      test('400 a rejection, unchanged', async () => {
         expectProviderError(await call({ body: about('[[reject]]') }), 400, 'DataInspectionFailed');
       });
       test('429 throttled, unchanged', async () => {
-        const answer = await call({ body: about('[[throttle]]') });
-        expectProviderError(answer, 429, 'Throttling.RateQuota');
-        expect(answer.headers.get('retry-after')).toBe('1');
+        const response = await call({ body: about('[[throttle]]') });
+        expectProviderError(response, 429, 'Throttling.RateQuota');
+        expect(response.headers.get('retry-after')).toBe('1');
       });
       test.each(['unauthorized', 'denied', 'error', 'malformed', 'drop'])(
-        '502 %s, in the gateway’s words',
+        '502 %s, with a message of the gateway',
         async (trigger) => {
           expectError(await call({ body: about(`[[${trigger}]]`) }), 502);
         },

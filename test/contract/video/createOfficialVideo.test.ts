@@ -58,16 +58,16 @@ describeOperation('createOfficialVideo', {
       field: 'execution_expires_after',
       limit: 3600,
     },
-    'a callback that is no web address': {
+    'a callback URL that is not a web URL': {
       change: { callback_url: 'file:///etc/passwd' },
       field: 'callback_url',
     },
   },
   gatewayTests: (call) => {
     test('200 a video from a text', async () => {
-      const answer = await call({ change: { ...plain, safety_identifier: 'user-1' } });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toEqual({ id: expect.stringMatching(/^task_/), safety_identifier: 'user-1' });
+      const response = await call({ change: { ...plain, safety_identifier: 'user-1' } });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toEqual({ id: expect.stringMatching(/^task_/), safety_identifier: 'user-1' });
     });
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `official-${process.pid}-${performance.now()}` };
@@ -116,27 +116,27 @@ describeOperation('createOfficialVideo', {
         includes: [includes],
       });
     });
-    test('400 in the words of the provider', async () => {
+    test('400 with the message of the provider', async () => {
       const content = [{ type: 'text', text: 'Unsuitable. [[reject]]' }];
       expectError(await call({ change: { ...plain, content } }), 400, {
         code: 'InputTextSensitiveContentDetected',
       });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = { code: 'insufficient_user_quota', field: 'quota', includes: ['4 seconds'] };
       expectError(await call({ change: plain, as: 'noQuota' }), 403, quota);
       expectError(await call({ change: plain, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
-      const answer = await call({ change: { ...plain, model: 'epsilon-delta-9' } });
-      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['epsilon-delta-9'] });
+      const response = await call({ change: { ...plain, model: 'epsilon-delta-9' } });
+      expectError(response, 404, { code: 'model_not_found', field: 'model', includes: ['epsilon-delta-9'] });
     });
     test.each([
       ['unauthorized', 502, 'bad_response_status_code'],
       ['error', 502, 'bad_response_status_code'],
       ['malformed', 502, 'bad_response'],
       ['drop', 502, 'do_request_failed'],
-    ])('%s of the provider is told as %i', async (trigger, status, code) => {
+    ])('%s of the provider becomes %i', async (trigger, status, code) => {
       const content = [{ type: 'text', text: `A boat. [[${trigger}]]` }];
       expectError(await call({ change: { ...plain, content } }), status, { code });
     });

@@ -76,7 +76,7 @@ describeOperation('createVideo', {
       field: 'duration',
       limit: 30,
     },
-    'a length that is no number': { change: { seconds: 'five' }, field: 'seconds' },
+    'a duration that is not a number': { change: { seconds: 'five' }, field: 'seconds' },
     'a custom domain with a path': { change: { custom_domain: 'files.example/a' }, field: 'custom_domain' },
     'a custom domain that ends in a hyphen': {
       change: { custom_domain: 'a-.example' },
@@ -91,17 +91,17 @@ describeOperation('createVideo', {
       ['gamma_first_frame', { model: 'gamma3.0-video', seconds: '8' }],
       ['eta_edit', { model: 'eta-imagine-video' }],
     ])('200 %s', async (example, shown) => {
-      const answer = await call({ example, mediaType: 'application/json' });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toMatchObject({ ...queued, ...shown });
+      const response = await call({ example, mediaType: 'application/json' });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toMatchObject({ ...queued, ...shown });
     });
     test.each([
       ['eta_references', { model: 'eta-imagine-video', seconds: '6', size: '480p' }],
       ['gamma_seed', { model: 'gamma3.0-video', seconds: '5' }],
     ])('200 %s as a form', async (example, shown) => {
-      const answer = await call({ example, mediaType: 'multipart/form-data' });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toMatchObject({ ...queued, ...shown });
+      const response = await call({ example, mediaType: 'multipart/form-data' });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toMatchObject({ ...queued, ...shown });
     });
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `videos-${process.pid}-${performance.now()}` };
@@ -138,18 +138,18 @@ describeOperation('createVideo', {
     ])('400 %s', async (_, change, code, field) => {
       expectError(await call({ body: { ...eta, ...change } }), 400, { code, field });
     });
-    test('400 in the words of the provider', async () => {
-      const answer = await call({ body: { ...eta, prompt: '[[reject]]' } });
-      expectError(answer, 400, { code: 'invalid_argument' });
+    test('400 with the message of the provider', async () => {
+      const response = await call({ body: { ...eta, prompt: '[[reject]]' } });
+      expectError(response, 400, { code: 'invalid_argument' });
     });
-    test('403 without quota, and for a model that the key may not use', async () => {
+    test('403 for a key without quota or without access to the model', async () => {
       const quota = { code: 'insufficient_user_quota', field: 'quota', includes: ['2 seconds'] };
       expectError(await call({ body: eta, as: 'noQuota' }), 403, quota);
       expectError(await call({ body: eta, as: 'noModels' }), 403, { code: 'access_denied' });
     });
     test('404 an unknown model', async () => {
-      const answer = await call({ body: { ...eta, model: 'eta-9' } });
-      expectError(answer, 404, { code: 'model_not_found', field: 'model', includes: ['eta-9'] });
+      const response = await call({ body: { ...eta, model: 'eta-9' } });
+      expectError(response, 404, { code: 'model_not_found', field: 'model', includes: ['eta-9'] });
     });
     test.each([
       ['throttle', 429, 'rate_limit_exceeded'],
@@ -158,9 +158,9 @@ describeOperation('createVideo', {
       ['malformed', 502, 'bad_response'],
       ['drop', 502, 'do_request_failed'],
       ['unavailable', 503, 'get_channel_failed'],
-    ])('%s of the provider is told as %i', async (trigger, status, code) => {
+    ])('%s of the provider becomes %i', async (trigger, status, code) => {
       expectError(await call({ body: { ...eta, prompt: `[[${trigger}]]` } }), status, { code });
-      // Three failures in a row would take the channel out; a good answer in between keeps it.
+      // Three consecutive failures would disable the channel, so a success comes in between.
       expect((await call({ body: eta })).status).toBe(200);
     });
   },

@@ -8,11 +8,11 @@ describeOperation('deleteOfficialVideo', {
     'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
   gatewayTests: (call) => {
-    test('204 a queued task, 400 the cancelled one', async () => {
+    test('204 a queued task, 400 the canceled one', async () => {
       const path = { task_id: await startOfficialTask() };
-      const answer = await call({ path });
-      expect([answer.status, answer.body.length]).toEqual([204, 0]);
-      expect(answer.headers.get('content-type')).toBeNull();
+      const response = await call({ path });
+      expect([response.status, response.body.length]).toEqual([204, 0]);
+      expect(response.headers.get('content-type')).toBeNull();
       expectError(await call({ path }), 400, { code: 'invalid_request', field: 'task_id' });
     });
     test('400 a running task', async () => {
@@ -29,7 +29,7 @@ describeOperation('deleteOfficialVideo', {
       );
       expectError(await call({ path }), 400, { code: 'task_not_completed', field: 'task_id' });
     });
-    test('404 an unknown task, and that of another user', async () => {
+    test('404 an unknown task and one of another user', async () => {
       const unknown = { code: 'resource_not_found', field: 'task_id' };
       expectError(await call({ path: { task_id: 'none' } }), 404, unknown);
       const path = { task_id: await startOfficialTask() };

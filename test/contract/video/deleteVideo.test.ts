@@ -11,22 +11,25 @@ describeOperation('deleteVideo', {
     'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, field: 'task_id', limit: 128 },
   },
   gatewayTests: (call) => {
-    test('200 a task that has ended, and then 404', async () => {
+    test('200 a finished task, then 404', async () => {
       const id = await startVideo({ prompt: '[[unknown]]' });
       await videoEnded(id);
       const path = { task_id: id };
-      const answer = await call({ path });
-      expect([answer.status, jsonOf(answer)]).toEqual([200, { id, object: 'video.deleted', deleted: true }]);
+      const response = await call({ path });
+      expect([response.status, jsonOf(response)]).toEqual([
+        200,
+        { id, object: 'video.deleted', deleted: true },
+      ]);
       expectError(await call({ path }), 404, missing);
     });
-    test('400 a task that has not', async () => {
-      const answer = await call({ path: { task_id: await startVideo() } });
-      expectError(answer, 400, { code: 'task_not_completed', field: 'task_id' });
+    test('400 an unfinished task', async () => {
+      const response = await call({ path: { task_id: await startVideo() } });
+      expectError(response, 400, { code: 'task_not_completed', field: 'task_id' });
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
       expectError(await call({ path: { task_id: id } }), 404, missing);
     });
-    test('404 the task of another user', async () => {
+    test('404 a task of another user', async () => {
       expectError(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
   },

@@ -19,19 +19,19 @@ describeOperation('downloadVideoContent', {
     },
   },
   gatewayTests: (call) => {
-    test('200 the file, 206 a part of it, 416 when the part is not there', async () => {
+    test('200 the file, 206 a range, 416 an unsatisfiable range', async () => {
       const id = await startVideo();
       await videoEnded(id);
       const path = { task_id: id };
-      const whole = await call({ path });
-      expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4']);
-      expect(whole.headers.get('accept-ranges')).toBe('bytes');
+      const fullFile = await call({ path });
+      expect([fullFile.status, fullFile.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+      expect(fullFile.headers.get('accept-ranges')).toBe('bytes');
       const part = await call({ path, headers: { range: 'bytes=0-99' } });
       expect([part.status, part.body.length]).toEqual([206, 100]);
-      expect(part.headers.get('content-range')).toBe(`bytes 0-99/${whole.body.length}`);
-      const beyond = await call({ path, headers: { range: `bytes=${whole.body.length}-` } });
-      expectError(beyond, 416, { code: 'range_not_satisfiable', field: 'range' });
-      expect(beyond.headers.get('content-range')).toBe(`bytes */${whole.body.length}`);
+      expect(part.headers.get('content-range')).toBe(`bytes 0-99/${fullFile.body.length}`);
+      const unsatisfiable = await call({ path, headers: { range: `bytes=${fullFile.body.length}-` } });
+      expectError(unsatisfiable, 416, { code: 'range_not_satisfiable', field: 'range' });
+      expect(unsatisfiable.headers.get('content-range')).toBe(`bytes */${fullFile.body.length}`);
       expectError(await call({ path, query: { variant: 'thumbnail' } }), 404, missing);
     });
     test('200 the last frame as the thumbnail', async () => {
@@ -43,10 +43,10 @@ describeOperation('downloadVideoContent', {
         metadata: { return_last_frame: true },
       });
       await videoEnded(id);
-      const answer = await call({ path: { task_id: id }, query: { variant: 'thumbnail' } });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png']);
+      const response = await call({ path: { task_id: id }, query: { variant: 'thumbnail' } });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
     });
-    test('200 and 206 in the form in which the provider has the file', async () => {
+    test('200 and 206 with the media type of the provider', async () => {
       const forms = [
         ['mov jpg', 'video/quicktime', 'image/jpeg'],
         ['mp4 webp', 'video/mp4', 'image/webp'],
@@ -64,23 +64,23 @@ describeOperation('downloadVideoContent', {
               await exchange(await faulty(), operation, { path, query: { variant }, headers }),
               operation,
             );
-          const whole = await load();
-          expect([whole.status, whole.headers.get('content-type')]).toEqual([200, mediaType]);
+          const fullFile = await load();
+          expect([fullFile.status, fullFile.headers.get('content-type')]).toEqual([200, mediaType]);
           const part = await load({ range: 'bytes=0-99' });
           expect([part.status, part.headers.get('content-type'), part.body.length]).toEqual([
             206,
             mediaType,
             100,
           ]);
-          expect(part.body.equals(whole.body.subarray(0, 100))).toBe(true);
+          expect(part.body.equals(fullFile.body.subarray(0, 100))).toBe(true);
         }
       }
     });
-    test('400 before the end', async () => {
-      const answer = await call({ path: { task_id: await startVideo() } });
-      expectError(answer, 400, { code: 'task_not_completed', field: 'task_id' });
+    test('400 an unfinished task', async () => {
+      const response = await call({ path: { task_id: await startVideo() } });
+      expectError(response, 400, { code: 'task_not_completed', field: 'task_id' });
     });
-    test.each(['[[unknown]]', '[[expired-url]]'])('404 a file that is not there: %s', async (prompt) => {
+    test.each(['[[unknown]]', '[[expired-url]]'])('404 a missing file: %s', async (prompt) => {
       const id = await startVideo({ prompt });
       await videoEnded(id);
       expectError(await call({ path: { task_id: id } }), 404, missing);
@@ -88,7 +88,7 @@ describeOperation('downloadVideoContent', {
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
       expectError(await call({ path: { task_id: id } }), 404, missing);
     });
-    test('404 the task of another user', async () => {
+    test('404 a task of another user', async () => {
       expectError(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
   },

@@ -18,18 +18,18 @@ describeOperation('getGenericVideo', {
       ['epsilon-delta-2-0-260128', { code: 'success', data: { task_id: expect.stringMatching(/^task_/) } }],
     ])('200 a task of %s', async (model, shown) => {
       const id = await startVideo({ model, seconds: '4', resolution: undefined }, path);
-      const answer = await call({ path: { task_id: id } });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toMatchObject(shown);
-      expect(answer.body.toString('utf8')).toContain(id);
+      const response = await call({ path: { task_id: id } });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toMatchObject(shown);
+      expect(response.body.toString('utf8')).toContain(id);
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
       expectError(await call({ path: { task_id: id } }), 404, missing);
     });
-    test('404 the task of another user', async () => {
+    test('404 a task of another user', async () => {
       expectError(await call({ path: { task_id: await startVideo({}, path) }, as: 'noQuota' }), 404, missing);
     });
-    test('404 a task of the other path', async () => {
+    test('404 a task of the other route', async () => {
       expectError(await call({ path: { task_id: await startVideo() } }), 404, missing);
     });
   },

@@ -9,14 +9,14 @@ interface Task {
   output: { task_id: string; task_status: string; code?: string; video_url?: string };
 }
 
-/** The id of a new task of the gateway. */
-async function started(operation: 'createNativeVideo' | 'createModel3d', body: object): Promise<string> {
-  const answer = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
-  expect(answer.status).toBe(200);
-  return (jsonOf(answer) as Task).output.task_id;
+/** Creates a task on the gateway. Returns its id. */
+async function startTask(operation: 'createNativeVideo' | 'createModel3d', body: object): Promise<string> {
+  const response = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
+  expect(response.status).toBe(200);
+  return (jsonOf(response) as Task).output.task_id;
 }
 const video = (prompt: string) =>
-  started('createNativeVideo', {
+  startTask('createNativeVideo', {
     model: 'gamma3.0-video-prime',
     input: { prompt },
     parameters: { resolution: '480P', duration: 2 },
@@ -28,10 +28,10 @@ describeOperation('getNativeTask', {
   },
   gatewayTests: (call) => {
     const poll = async (id: string, as?: 'noModels') => {
-      const answer = await call({ path: { task_id: id }, ...(as && { as }) });
-      expect(answer.status).toBe(200);
-      const task = jsonOf(answer) as Task;
-      expect([task.request_id, task.output.task_id]).toEqual([answer.headers.get('x-request-id'), id]);
+      const response = await call({ path: { task_id: id }, ...(as && { as }) });
+      expect(response.status).toBe(200);
+      const task = jsonOf(response) as Task;
+      expect([task.request_id, task.output.task_id]).toEqual([response.headers.get('x-request-id'), id]);
       return task.output;
     };
     const ended = (id: string) =>
@@ -53,8 +53,8 @@ describeOperation('getNativeTask', {
       expect(task_status).toBe('SUCCEEDED');
       expect((await fetch(video_url, { method: 'HEAD' })).headers.get('content-type')).toBe('video/mp4');
     });
-    test.concurrent('200 a 3D task by the same path', async () => {
-      const id = await started('createModel3d', { model: 'theta-3d', input: { prompt: 'A horse.' } });
+    test.concurrent('200 a 3D task on the same route', async () => {
+      const id = await startTask('createModel3d', { model: 'theta-3d', input: { prompt: 'A horse.' } });
       expect(await ended(id)).toMatchObject({
         task_status: 'SUCCEEDED',
         results: { pbr_model_url: expect.stringContaining('.glb') },
@@ -72,12 +72,12 @@ describeOperation('getNativeTask', {
       });
     });
     test.concurrent.each(['poll-error', 'poll-throttle', 'poll-malformed', 'poll-drop'])(
-      '200 SUCCEEDED in spite of %s',
+      '200 SUCCEEDED despite %s',
       async (trigger) => {
         expect((await ended(await video(`[[${trigger}]] A kite.`))).task_status).toBe('SUCCEEDED');
       },
     );
-    test('200 UNKNOWN for an id that is not the caller’s', async () => {
+    test('200 UNKNOWN for the id of another user', async () => {
       expect((await poll('task_nobody')).task_status).toBe('UNKNOWN');
       expect((await poll(await video('A kite.'), 'noModels')).task_status).toBe('UNKNOWN');
     });

@@ -11,9 +11,9 @@ describeOperation('getOfficialVideo', {
   gatewayTests: (call) => {
     test('200 a new task', async () => {
       const id = await startOfficialTask();
-      const answer = await call({ path: { task_id: id } });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toMatchObject({ id, model: 'epsilon-delta-2-0-fast-260128', error: null });
+      const response = await call({ path: { task_id: id } });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toMatchObject({ id, model: 'epsilon-delta-2-0-fast-260128', error: null });
     });
     test.each(['none', 'cgt-20260301120000-abcde', 'a/b', '%00'])('404 the task %j', async (id) => {
       expectError(await call({ path: { task_id: id } }), 404, {
@@ -21,10 +21,10 @@ describeOperation('getOfficialVideo', {
         field: 'task_id',
       });
     });
-    test('404 the task of another user', async () => {
+    test('404 a task of another user', async () => {
       const id = await startOfficialTask();
-      const answer = await call({ path: { task_id: id }, as: 'noQuota' });
-      expectError(answer, 404, { code: 'resource_not_found', field: 'task_id' });
+      const response = await call({ path: { task_id: id }, as: 'noQuota' });
+      expectError(response, 404, { code: 'resource_not_found', field: 'task_id' });
     });
   },
 });

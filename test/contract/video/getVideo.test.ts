@@ -13,9 +13,9 @@ describeOperation('getVideo', {
   gatewayTests: (call) => {
     test('200 a new task', async () => {
       const id = await startVideo();
-      const answer = await call({ path: { task_id: id } });
-      expect(answer.status).toBe(200);
-      expect(jsonOf(answer)).toMatchObject({
+      const response = await call({ path: { task_id: id } });
+      expect(response.status).toBe(200);
+      expect(jsonOf(response)).toMatchObject({
         id,
         object: 'video',
         model: eta.model,
@@ -26,16 +26,16 @@ describeOperation('getVideo', {
     test('200 a task that has failed', async () => {
       const id = await startVideo({ prompt: '[[unknown]]' });
       await videoEnded(id);
-      const answer = await call({ path: { task_id: id } });
-      expect(jsonOf(answer)).toMatchObject({ status: 'failed', error: { code: 'task_lost' } });
+      const response = await call({ path: { task_id: id } });
+      expect(jsonOf(response)).toMatchObject({ status: 'failed', error: { code: 'task_lost' } });
     });
     test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
       expectError(await call({ path: { task_id: id } }), 404, missing);
     });
-    test('404 the task of another user', async () => {
+    test('404 a task of another user', async () => {
       expectError(await call({ path: { task_id: await startVideo() }, as: 'noQuota' }), 404, missing);
     });
-    test('404 a task of the other path', async () => {
+    test('404 a task of the other route', async () => {
       const id = await startVideo({}, '/v1/video/generations');
       expectError(await call({ path: { task_id: id } }), 404, missing);
     });

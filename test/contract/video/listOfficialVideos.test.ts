@@ -4,9 +4,9 @@ import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.
 import { describeOperation } from '../../support/contract.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 
-const listOf = (answer: HttpResponse) => {
-  expect(answer.status).toBe(200);
-  return jsonOf(answer) as components['schemas']['OfficialTaskListReply'];
+const listOf = (response: HttpResponse) => {
+  expect(response.status).toBe(200);
+  return jsonOf(response) as components['schemas']['OfficialTaskListReply'];
 };
 
 describeOperation('listOfficialVideos', {
@@ -21,7 +21,7 @@ describeOperation('listOfficialVideos', {
     },
   },
   gatewayTests: (call) => {
-    test('200 the newest first, page by page', async () => {
+    test('200 pages, newest first', async () => {
       const older = await startOfficialTask();
       const newer = await startOfficialTask();
       const first = listOf(await call({ query: { page_size: 1 } }));
@@ -29,17 +29,17 @@ describeOperation('listOfficialVideos', {
       expect([first, second].map(({ items }) => items.map(({ id }) => id))).toEqual([[newer], [older]]);
       expect(first.total).toBeGreaterThanOrEqual(2);
     });
-    test('200 only one task', async () => {
+    test('200 a single task', async () => {
       const id = await startOfficialTask();
       await startOfficialTask();
       const { items, total } = listOf(await call({ query: { 'filter.task_ids': id } }));
       expect([items.map((item) => item.id), total]).toEqual([[id], 1]);
     });
-    test('200 nothing of an unknown model', async () => {
+    test('200 an empty list for an unknown model', async () => {
       const list = listOf(await call({ query: { 'filter.model': 'none' } }));
       expect(list).toEqual({ items: [], total: 0 });
     });
-    test('200 nothing of others', async () => {
+    test('200 no tasks of other users', async () => {
       await startOfficialTask();
       expect(listOf(await call({ as: 'noQuota' }))).toEqual({ items: [], total: 0 });
     });

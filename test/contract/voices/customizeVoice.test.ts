@@ -35,22 +35,22 @@ const alphaClone = (data: string) => ({
 });
 
 async function done(call: Call, model: string, input: { [field: string]: string }): Promise<Reply['output']> {
-  const answer = await call({ body: { model, input } });
-  expect(answer.status, answer.body.toString('utf8', 0, 300)).toBe(200);
-  return (jsonOf(answer) as Reply).output;
+  const response = await call({ body: { model, input } });
+  expect(response.status, response.body.toString('utf8', 0, 300)).toBe(200);
+  return (jsonOf(response) as Reply).output;
 }
 
 function expectPreview({ preview_audio }: Reply['output']): void {
   expect(hasSignature('audio/wav', Buffer.from(preview_audio?.data ?? '', 'base64'))).toBe(true);
 }
 
-/** A sentence to clone a voice from, as a data URL. */
+/** Returns a spoken sentence for cloning as a data URL. */
 async function recording(): Promise<string> {
   const input =
     'This is the recording of a voice. It lasts some seconds, so that there is enough of it to hear.';
   const body = { model: 'alpha3-tts-flash', voice: 'Aria', input };
-  const spoken = await exchange(inject('gateway'), documented('createSpeech'), { body });
-  return `data:audio/wav;base64,${spoken.body.toString('base64')}`;
+  const speech = await exchange(inject('gateway'), documented('createSpeech'), { body });
+  return `data:audio/wav;base64,${speech.body.toString('base64')}`;
 }
 
 describeOperation('customizeVoice', {
@@ -95,22 +95,22 @@ describeOperation('customizeVoice', {
   },
   gatewayTests: (call) => {
     test('200 the life of a designed voice', async () => {
-      const made = await done(call, design.model, design.input);
-      expectPreview(made);
-      const { voice_id = '' } = made;
+      const created = await done(call, design.model, design.input);
+      expectPreview(created);
+      const { voice_id = '' } = created;
       const { voice_list } = await done(call, design.model, { action: 'list_voice', prefix: 'calm' });
       expect(voice_list?.map((voice) => voice.voice_id)).toContain(voice_id);
       await done(call, design.model, { action: 'query_voice', voice_id });
       await done(call, design.model, { action: 'delete_voice', voice_id });
-      const answer = await call({
+      const response = await call({
         body: { model: design.model, input: { action: 'query_voice', voice_id } },
       });
-      expectError(answer, 404, { code: 'voice_not_found', includes: [voice_id] });
+      expectError(response, 404, { code: 'voice_not_found', includes: [voice_id] });
     });
     test('200 the life of a designed alpha voice', async () => {
-      const made = await done(call, alphaDesign.model, alphaDesign.input);
-      expectPreview(made);
-      const { voice = '' } = made;
+      const created = await done(call, alphaDesign.model, alphaDesign.input);
+      expectPreview(created);
+      const { voice = '' } = created;
       await done(call, alphaDesign.model, { action: 'query', voice });
       expect(await done(call, alphaDesign.model, { action: 'delete', voice })).toEqual({ voice });
     });
@@ -121,25 +121,25 @@ describeOperation('customizeVoice', {
       expect(voice_list?.map((one) => one.voice)).toContain(voice);
       await done(call, body.model, { action: 'delete', voice });
     });
-    test('400 a target model that the service makes no voices for', async () => {
+    test('400 a target model that the service does not support', async () => {
       const body = { ...design, input: { ...design.input, target_model: 'alpha3-tts-flash' } };
       expectError(await call({ body }), 400, { code: 'invalid_request', field: 'input.target_model' });
     });
-    test('400 the provider’s refusal of a recording, unchanged', async () => {
+    test('400 a rejected recording, unchanged', async () => {
       const body = alphaClone('data:audio/wav;base64,AAAA');
       expectProviderError(await call({ body }), 400, 'InvalidParameter');
     });
-    test('404 a voice that nobody has', async () => {
+    test('404 an unknown voice', async () => {
       const body = { model: design.model, input: { action: 'delete_voice', voice_id: 'voxa-v2-none-1' } };
       expectError(await call({ body }), 404, { code: 'voice_not_found' });
     });
-    test('403 a service that the key may not use', async () => {
+    test('403 for a service that the key may not use', async () => {
       expectError(await call({ body: design, as: 'noModels' }), 403, {
         code: 'access_denied',
         field: 'model',
       });
     });
-    test('403 a key without quota', async () => {
+    test('403 for a key without quota', async () => {
       expectError(await call({ body: design, as: 'noQuota' }), 403, { code: 'insufficient_user_quota' });
     });
   },

@@ -76,8 +76,8 @@ export function readExample(text: string): RecordedExample {
     throw new Error(`operation: the contract has no ${JSON.stringify(operation)}`);
   if (!isObject(request) || typeof request.path !== 'string') throw new Error('request: is missing');
   if (!Array.isArray(answers) || answers.length === 0) throw new Error('answers: is missing or empty');
-  for (const [index, answer] of answers.entries())
-    if (!isObject(answer) || typeof answer.status !== 'number' || !isObject(answer.headers))
+  for (const [index, response] of answers.entries())
+    if (!isObject(response) || typeof response.status !== 'number' || !isObject(response.headers))
       throw new Error(`answers.${index}: needs status and headers`);
   return value as unknown as RecordedExample;
 }

@@ -47,7 +47,7 @@ export class ExamplesFolder {
   /** Stores a response to a request. Media are stored in a separate file. */
   async store(
     metadata: Omit<RecordedExample, 'answers'>,
-    answer: RecordedResponse,
+    response: RecordedResponse,
     media?: Buffer,
   ): Promise<void> {
     const hash = fingerprint(metadata.request);
@@ -55,16 +55,16 @@ export class ExamplesFolder {
     this.#examples.set(hash, example);
     const { answers } = example;
     const name = `${metadata.operation}.${hash}`;
-    if (answer.media !== undefined && media !== undefined)
-      answer.media.file = `${name}-${answers.length + 1}.${answer.media.type.split('/')[1]?.replace(/\W/g, '-')}`;
+    if (response.media !== undefined && media !== undefined)
+      response.media.file = `${name}-${answers.length + 1}.${response.media.type.split('/')[1]?.replace(/\W/g, '-')}`;
     // A poll without a change.
     const isRepeated =
-      answer.media === undefined && JSON.stringify(answers.at(-1)) === JSON.stringify(answer);
+      response.media === undefined && JSON.stringify(answers.at(-1)) === JSON.stringify(response);
     if (isRepeated || answers.length >= maxResponses) return;
-    answers.push(answer);
+    answers.push(response);
     this.#written = this.#written.then(async () => {
-      if (answer.media?.file !== undefined && media !== undefined)
-        await writeFile(join(this.#folder, answer.media.file), media);
+      if (response.media?.file !== undefined && media !== undefined)
+        await writeFile(join(this.#folder, response.media.file), media);
       await writeFile(join(this.#folder, `${name}.json`), `${JSON.stringify(example, null, 2)}\n`);
     });
     await this.#written;
