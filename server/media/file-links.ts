@@ -12,7 +12,6 @@ export interface FileOwner {
 export interface FileLinks {
   /** Base URL at which the client reaches the gateway, without a trailing slash. Undefined if unknown. */
   readonly baseUrl: string | undefined;
-  /** Whether the gateway relays files of the channel. */
   relays(channel: string): boolean;
   /** Returns the gateway's link to a relayed file, and any other URL unchanged. */
   publicUrl(url: string, owner: FileOwner): string;

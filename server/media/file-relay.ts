@@ -11,7 +11,6 @@ export interface FileRelayOptions {
   channels: readonly RelayedChannel[];
   /** Base URL for clients whose own is unknown. Without a trailing slash. */
   defaultBaseUrl: () => string;
-  /** Epoch milliseconds. */
   clock: () => number;
 }
 
@@ -26,18 +25,16 @@ const linkPath = /\/v1\/files\/([\w-]+)\/[^/]+$/;
 
 /** Hides providers' file URLs of channels with `relay_media` behind links that contain their file, encrypted. */
 export class FileRelay {
+  readonly #options: FileRelayOptions;
   readonly #seal: FileSeal;
-  readonly #defaultBaseUrl: () => string;
-  readonly #clock: () => number;
   #relayedChannels: ReadonlySet<string> = new Set();
   /** Origins of the providers by channel name. */
   #origins: ReadonlyMap<string, string> = new Map();
 
-  constructor({ secret, channels, defaultBaseUrl, clock }: FileRelayOptions) {
-    this.#seal = new FileSeal(secret);
-    this.#defaultBaseUrl = defaultBaseUrl;
-    this.#clock = clock;
-    this.apply(channels);
+  constructor(options: FileRelayOptions) {
+    this.#options = options;
+    this.#seal = new FileSeal(options.secret);
+    this.apply(options.channels);
   }
 
   apply(channels: readonly RelayedChannel[]): void {
@@ -61,7 +58,7 @@ export class FileRelay {
   /** Opens a link's token. Undefined if the token is expired or not from these gateways. */
   open(token: string): SealedFile | undefined {
     const file = this.#seal.open(token);
-    return file !== undefined && file.expiresAt > this.#clock() ? file : undefined;
+    return file !== undefined && file.expiresAt > this.#options.clock() ? file : undefined;
   }
 
   /** Replaces a user's links with the provider's own URLs, because the provider may not reach the gateway. */
@@ -84,9 +81,9 @@ export class FileRelay {
     baseUrl?: string,
   ): string {
     // Rounded to the hour, so that repeated reads return the same link.
-    const end = expiresAt ?? Math.ceil((this.#clock() + defaultLifetimeMs) / hourMs) * hourMs;
+    const end = expiresAt ?? Math.ceil((this.#options.clock() + defaultLifetimeMs) / hourMs) * hourMs;
     const token = this.#seal.seal({ url, channel, userId, expiresAt: end, publicOnly });
-    return `${baseUrl ?? this.#defaultBaseUrl()}/v1/files/${token}/${fileNameFor(url)}`;
+    return `${baseUrl ?? this.#options.defaultBaseUrl()}/v1/files/${token}/${fileNameFor(url)}`;
   }
 }
 

@@ -23,7 +23,6 @@ export class ModelAccess {
     this.apply(offered);
   }
 
-  /** Replaces the groups and prices. */
   apply({ groups, prices }: OfferedModels): void {
     this.#groups = new Map(Object.entries(groups).map(([name, { models }]) => [name, matcher(models)]));
     this.#isPriced = matcher(Object.keys(prices));

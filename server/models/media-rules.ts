@@ -32,9 +32,9 @@ const addresses = {
 
 export type AddressKind = keyof typeof addresses;
 
-/** Checks that the provider supports this kind of URL. @throws Failure 400 that names the field and the kinds */
-export function requireAddress(url: string, field: string, kinds: readonly AddressKind[]): void {
-  if (kinds.some((kind) => addresses[kind].start.test(url))) return;
+/** Returns the URL if the provider supports its kind. @throws Failure 400 that names the field and the kinds */
+export function requireAddress(url: string, field: string, kinds: readonly AddressKind[]): string {
+  if (kinds.some((kind) => addresses[kind].start.test(url))) return url;
   const foreign = /^asset:/i.test(url)
     ? '; asset references are for Seedance models and for the media fields of generic requests'
     : '';
@@ -124,7 +124,6 @@ export function officialContentFailure(
   return invalid(field, `must have at most ${max} of ${kind.name} ${kind.value}.`);
 }
 
-/** Builds the failure for a 3D request without an input, or with several kinds of input. */
 export function model3dInputFailure(input: object, field: string): Failure | undefined {
   const given = model3dInputs.filter((name) => Object.hasOwn(input, name));
   if (given.length === 0) return invalid(field, `must have one of ${model3dInputs.join(', ')}.`);

@@ -32,7 +32,6 @@ export function maxSpeechSeconds(text: string, { rate, instruction }: Pace = {})
   return typeof instruction === 'string' && instruction !== '' ? slowed * slowestManner : slowed;
 }
 
-/** Form of audio in settings and parameters. */
 export interface AudioForm {
   format?: unknown;
   sample_rate?: unknown;

@@ -14,7 +14,6 @@ export interface TokenEstimate {
 /** Maximum tokens that a tokenizer adds at the start and end of a text. */
 const maxMarkTokens = 8;
 
-/** Returns the texts of an input. */
 export function embeddingTexts(input: EmbeddingInput): readonly (string | readonly number[])[] {
   if (typeof input === 'string') return [input];
   return typeof input[0] === 'number' ? [input as readonly number[]] : (input as readonly string[]);

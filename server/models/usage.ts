@@ -13,7 +13,6 @@ export function sumUsage(left: Usage | undefined, right: Usage | undefined, sign
   return { units: sum('units'), inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') };
 }
 
-/** Unit that a model is metered in. */
 export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
 
 export interface CountOptions {
@@ -34,10 +33,14 @@ export function countCharacters(
   { ssml = false, eastAsian = false }: CountOptions = {},
 ): number {
   const wide = eastAsian ? ideographOrSyllable : ideograph;
-  const counted = ssml ? withoutTags(text) : text;
-  if (narrow.test(counted)) return counted.length;
+  return countWide(ssml ? withoutTags(text) : text, (character) => wide.test(character));
+}
+
+/** Counts characters, and wide ones twice. */
+function countWide(text: string, isWide: (character: string) => boolean): number {
+  if (narrow.test(text)) return text.length;
   let count = 0;
-  for (const character of counted) count += wide.test(character) ? 2 : 1;
+  for (const character of text) count += isWide(character) ? 2 : 1;
   return count;
 }
 
@@ -49,15 +52,9 @@ const possiblyWide =
  * Upper bound of the billing characters of a text. Wide characters count 2, and so does every character beyond the
  * BMP: some providers count its two code units. Everything else counts 1.
  */
-export function maxBillingCharacters(
-  text: string,
-  { ssml = false }: Pick<CountOptions, 'ssml'> = {},
-): number {
-  const counted = ssml ? withoutTags(text) : text;
-  if (narrow.test(counted)) return counted.length;
-  let count = 0;
-  for (const character of counted) count += character.length === 2 || possiblyWide.test(character) ? 2 : 1;
-  return count;
+export function maxBillingCharacters(text: string, { ssml = false }: CountOptions = {}): number {
+  const isWide = (character: string) => character.length === 2 || possiblyWide.test(character);
+  return countWide(ssml ? withoutTags(text) : text, isWide);
 }
 
 /** Removes tags and comments. A `<` without an end is text. A pattern would be quadratic on many of them. */
@@ -90,9 +87,8 @@ function tagEnd(text: string, start: number): number {
 }
 
 /**
- * Returns the quota for `units` at `pricePerUnit`, times the group's `ratio`, rounded up to a whole number.
- *
- * @throws RangeError when a factor is negative or not finite, or the result is 2^53 or more
+ * Returns the quota for `units` at `pricePerUnit`, times the group's `ratio`, rounded up to a whole number. Throws
+ * RangeError when a factor is negative or not finite, or the result is 2^53 or more.
  */
 export function price(units: number, pricePerUnit: number, ratio: number): number {
   for (const factor of [units, pricePerUnit, ratio]) {
@@ -116,10 +112,8 @@ export function fewestTextTokens(text: string): number {
   return text.matchAll(/\S+/g).reduce((words) => words + 1, 0);
 }
 
-/** Audio tokens per second, and the minimum. */
 const audioTokenRate = 50;
 
-/** Returns the output tokens of audio. */
 export function audioTokens(seconds: number): number {
   return Math.max(audioTokenRate, Math.ceil(seconds * audioTokenRate));
 }
@@ -129,7 +123,6 @@ export function maxSpeechTokens(text: string, pace?: Pace): number {
   return Buffer.byteLength(text) + audioTokens(maxSpeechSeconds(text, pace));
 }
 
-/** Options of a text that its metering depends on. */
 export interface SpeechTextOptions extends CountOptions {
   pace?: Pace;
 }
@@ -148,7 +141,6 @@ export function likelySpeechUsage(unit: Unit, text: string, options: CountOption
 /** A provider's report above this multiple of the upper bound is wrong. */
 const maxBoundMultiple = 4;
 
-/** Whether reported units are plausible for their upper bound. */
 export function isPlausible(reported: number, bound: number): boolean {
   return reported >= 0 && reported <= maxBoundMultiple * bound;
 }
@@ -156,7 +148,6 @@ export function isPlausible(reported: number, bound: number): boolean {
 /** Bytes of UTF-8 spoken per second in most scripts. */
 const bytesPerSecond = 12;
 
-/** Likely input and output tokens of speaking a text. */
 export function likelySpeechTokens(text: string): Usage {
   const inputTokens = estimateTextTokens(text);
   const outputTokens = audioTokens(Buffer.byteLength(text) / bytesPerSecond);

@@ -67,6 +67,10 @@ export function videoSeconds(modelId: string): SecondsRange | undefined {
   return familiesById.find(({ ids }) => ids.test(modelId))?.seconds;
 }
 
+export function isInRange(seconds: number, [shortest, longest]: SecondsRange): boolean {
+  return seconds >= shortest && seconds <= longest;
+}
+
 /** Describes the lengths of a range in a message. */
 export function secondsWords([shortest, longest]: SecondsRange): string {
   return `must be -1 or ${shortest} to ${longest}.`;
@@ -94,13 +98,9 @@ export function unsupportedOption(family: VideoFamily, modelId: string, body: ob
 function valuesAt(body: object, field: string): readonly unknown[] {
   const [name = '', ...rest] = field.split('.');
   const outer = property(body, name);
-  if (rest.length === 0) return [outer];
-  const [first = '', second] = rest;
-  const nested = second === undefined ? [] : [property(property(outer, first), second)];
-  return [property(outer, rest.join('.')), ...nested];
+  return rest.length === 0 ? [outer] : [property(outer, rest.join('.')), rest.reduce(property, outer)];
 }
 
-/** Reads a property of a value that may not be an object. */
 export function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)

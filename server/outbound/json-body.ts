@@ -45,13 +45,8 @@ export async function* jsonChunks(value: unknown): AsyncGenerator<Buffer> {
 
 /** Writes a JSON value with long texts as a request body with a known length. */
 export async function jsonStream(value: unknown): Promise<{ stream: Readable; length: number }> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of jsonChunks(value)) {
-    chunks.push(chunk);
-    length += chunk.length;
-  }
-  return { stream: Readable.from(chunks), length };
+  const chunks: Buffer[] = await Readable.from(jsonChunks(value)).toArray();
+  return { stream: Readable.from(chunks), length: chunks.reduce((sum, { length }) => sum + length, 0) };
 }
 
 /** Writes the inside of a JSON string. A surrogate pair cut by a slice is escaped, which means the same. */

@@ -10,16 +10,13 @@ export class UrlError extends Error {
 }
 
 const defaultKeepAliveMs = 4_000;
-
 const maxRedirects = 3;
 /** Bytes of a redirect's body that are read to keep the connection open. */
 const maxRedirectBodyBytes = 16_384;
 
 /**
- * Opens an http or https URL that a client or provider chose. Follows redirects itself, so that each target is
- * checked. The dispatcher decides which hosts it connects to.
- *
- * @throws UrlError for another scheme or too many redirects, PrivateAddressError, and errors of undici
+ * Opens a URL that a client or provider chose. Follows redirects itself, so that the dispatcher checks each target.
+ * Throws UrlError for another scheme or too many redirects, PrivateAddressError, and errors of undici.
  */
 export async function openUrl(
   dispatcher: Dispatcher,

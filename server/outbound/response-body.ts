@@ -176,7 +176,6 @@ export class ResponseBody implements ChunkSource, AsyncIterable<Buffer> {
     return chunk;
   }
 
-  /** Closes the body and ends the sink when all chunks are read. */
   #endIfRead(): void {
     if (this.#state !== 'complete' || this.#unread.length > 0 || this.#closed) return;
     if (this.#sink !== undefined && this.#paused) return;

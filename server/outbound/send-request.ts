@@ -10,40 +10,34 @@ export interface HttpResponse {
 }
 
 /** Sends a request. Aborting the signal also aborts the body later. @throws the signal's reason, errors of undici */
-export function sendRequest(
+export async function sendRequest(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    dispatcher.dispatch(request, new Exchange(signal, resolve, reject));
-  });
+  signal.throwIfAborted();
+  const response = Promise.withResolvers<HttpResponse>();
+  dispatcher.dispatch(request, new Exchange(signal, response));
+  return response.promise;
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
-  readonly #resolve: (response: HttpResponse) => void;
-  /** Has no effect after the response headers. */
-  readonly #reject: (error: unknown) => void;
+  readonly #response: PromiseWithResolvers<HttpResponse>;
   #sender: Dispatcher.DispatchController | undefined;
   #body: ResponseBody | undefined;
   readonly #abort = (): void => {
     const { reason } = this.#signal;
     this.#cleanUp();
-    this.#reject(reason);
+    // Has no effect after the response headers.
+    this.#response.reject(reason);
     this.#body?.fail(reason);
     this.#sender?.abort(reason);
   };
 
-  constructor(
-    signal: AbortSignal,
-    resolve: (response: HttpResponse) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(signal: AbortSignal, response: PromiseWithResolvers<HttpResponse>) {
     this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#response = response;
     signal.addEventListener('abort', this.#abort);
   }
 
@@ -56,7 +50,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(sender: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#body = new ResponseBody(sender);
-    this.#resolve({ status, headers, body: this.#body });
+    this.#response.resolve({ status, headers, body: this.#body });
   }
 
   onResponseData(_sender: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -70,7 +64,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_sender: Dispatcher.DispatchController, error: Error): void {
     this.#cleanUp();
-    this.#reject(error);
+    this.#response.reject(error);
     this.#body?.fail(error);
   }
 

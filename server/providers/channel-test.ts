@@ -6,7 +6,7 @@ import { type Timers, withinLimit } from '../lib/timers.ts';
 import { systemVoices } from '../models/catalogue.ts';
 import { matcher } from '../settings/model-patterns.ts';
 import { isJson } from './headers.ts';
-import { parseResponse } from './native/json-response.ts';
+import { objectField, parseJson } from './json.ts';
 import { speechPaths, toNative } from './native/speech-request.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
 import { betaFailure, isAccountError, parseError, readUpTo } from './rejection.ts';
@@ -35,22 +35,20 @@ export interface ChannelTestResult {
   problem: string;
 }
 
-interface TestOptions {
-  timers: Timers;
-  limitMs: number;
-  signal: AbortSignal;
-}
-
 /** Makes a small real call and reports the outcome to the channel's health. @throws the signal's reason */
 export async function runChannelTest(
   channel: Channel,
-  { timers, limitMs, signal }: TestOptions,
+  { timers, limitMs, signal }: { timers: Timers; limitMs: number; signal: AbortSignal },
 ): Promise<ChannelTestResult> {
   const { kind, model, ...request } = testCallFor(channel);
   const poll = kind === 'query';
   const attempt = channel.health.startAttempt({ poll, ...(model !== null && { model }) });
-  const call = { request: kind, model };
   let status: number | null = null;
+  const result = (failure: FailureKind | null, problem: string) => {
+    if (failure === null) attempt.succeed();
+    else attempt.fail(failure);
+    return { ok: problem === '', request: kind, model, status, failure, problem };
+  };
   try {
     const { headers, body } = await withinLimit(timers, limitMs, signal, async (limited) => {
       const response = await channel.request({ ...request, poll, signal: limited });
@@ -58,46 +56,37 @@ export async function runChannelTest(
       return { headers: response.headers, body: await readUpTo(response.body, maxBytes) };
     });
     const redactor = new ProviderRedactor(channel, request.body);
-    const outcome = evaluate(kind, status ?? 0, isJson(headers) ? body : undefined, redactor);
-    if (outcome.failure === null) attempt.succeed();
-    else attempt.fail(outcome.failure);
-    return { ...call, status, ...outcome };
+    return result(...evaluate(kind, status ?? 0, isJson(headers) ? body : undefined, redactor));
   } catch (error) {
     signal.throwIfAborted();
     const failure = failureKindOf(error);
-    attempt.fail(failure);
-    return { ...call, status, ok: false, failure, problem: problemOf(failure, error) };
+    return result(failure, problemOf(failure, error));
   } finally {
     attempt.finish();
   }
 }
 
-/** `body` is undefined if it is not JSON. */
+/** Returns the failure and the problem of a response. `body` is undefined if it is not JSON. */
 function evaluate(
   kind: TestCall['kind'],
   status: number,
   body: Buffer | undefined,
   redactor: ProviderRedactor,
-): Pick<ChannelTestResult, 'ok' | 'failure' | 'problem'> {
+): [failure: FailureKind | null, problem: string] {
   const { code, type, message = '' } = parseError(body ?? Buffer.alloc(0));
   const accountFailure = isAccountError(code ?? type ?? '') ? 'key_refused' : undefined;
   const failure = accountFailure ?? failureKindOfStatus(status);
   const details = redactor.redact(message, maxProblemLength);
   const problem = `The provider answered with status ${status}${details === '' ? '.' : `: ${details}`}`;
-  const success = { ok: true, failure: null, problem: '' };
-  if (failure !== undefined) return { ok: false, failure, problem };
-  if (kind === 'query' && (status === 404 || body !== undefined)) return success;
-  if (status >= 400) return { ok: false, failure: null, problem };
-  const invalid = { ok: false, failure: 'bad_answer' as const, problem: 'The response is not valid.' };
-  if (status !== 200 || body === undefined) return invalid;
-  if (kind !== 'speech') return success;
-  try {
-    const error = betaFailure(parseResponse({}, body).output, redactor);
-    if (error === undefined) return success;
-    return { ok: false, failure: error.status >= 500 ? 'server_error' : null, problem: error.message };
-  } catch {
-    return invalid;
-  }
+  if (failure !== undefined) return [failure, problem];
+  if (kind === 'query' && (status === 404 || body !== undefined)) return [null, ''];
+  if (status >= 400) return [null, problem];
+  const output = objectField(parseJson(body ?? ''), 'output');
+  if (status !== 200 || body === undefined || (kind === 'speech' && output === undefined))
+    return ['bad_answer', 'The response is not valid.'];
+  const error = kind === 'speech' ? betaFailure(output, redactor) : undefined;
+  if (error === undefined) return [null, ''];
+  return [error.status >= 500 ? 'server_error' : null, error.message];
 }
 
 function problemOf(failure: FailureKind, error: unknown): string {
@@ -157,16 +146,7 @@ function speechCall(channel: Channel): TestCall | undefined {
     if (!model.protocols.includes('synthesizer') && !model.protocols.includes('multimodal')) continue;
     const voice = voiceOf(channel, model);
     if (voice === undefined || !serves(model.id)) continue;
-    const { route, body } = toNative(model, {
-      text: 'Hi',
-      voice,
-      format: undefined,
-      speed: undefined,
-      instructions: undefined,
-      streaming: 'no',
-      extraInput: {},
-      extraParameters: undefined,
-    });
+    const { route, body } = toNative(model, { text: 'Hi', voice, streaming: 'no', extraInput: {} });
     if (route === 'inference') continue;
     const sent = { ...body, model: channel.upstreamModel(model.id) };
     return { kind: 'speech', model: model.id, method: 'POST', path: speechPaths[route], body: sent };

@@ -26,7 +26,6 @@ export function publicFileUrl(url: string, task: FileTask, links: FileLinks): st
   return links.publicUrl(url, { channel, userId, expiresAt, publicOnly: wasSent(url, facts.sent_addresses) });
 }
 
-/** URLs for the client of those named files that exist. */
 export function publicFileUrls<Name extends string>(
   from: { readonly [name in Name]?: string | undefined } | undefined,
   names: readonly Name[],

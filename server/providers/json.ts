@@ -33,6 +33,11 @@ export function textField(value: unknown, name: string, max?: number): string | 
   return typeof text === 'string' && text !== '' ? text.slice(0, max) : undefined;
 }
 
+/** Reads a text as long as the longest prompt. */
+export function longTextField(value: unknown, name: string): string | undefined {
+  return textField(value, name, 20_000);
+}
+
 /** Reads a finite number, also from a string. */
 export function numberField(value: unknown, name: string): number | undefined {
   const found = field(value, name);
@@ -83,6 +88,15 @@ type Required<T> = { [Name in keyof T as undefined extends T[Name] ? never : Nam
 export function defined<T extends object>(values: T): Optional<T> & Required<T> {
   const present = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as Optional<T> & Required<T>;
+}
+
+/** Reads the fields that have a valid value, each with its own reader. */
+export function readFields<
+  Readers extends Readonly<Record<string, (value: unknown, name: string) => unknown>>,
+>(value: unknown, readers: Readers) {
+  const found = Object.entries(readers).map(([name, read]) => [name, read(value, name)] as const);
+  type Fields = { [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>> };
+  return defined(Object.fromEntries(found)) as Fields;
 }
 
 /** Copies the named properties that have a value. */

@@ -7,31 +7,23 @@ import type { VideoResult } from './video.ts';
 import { videoResult } from './video-task.ts';
 
 /**
- * Builds the result of a task that an admin completes by hand. Undefined keeps the stored result. Only a video can be
- * completed with a URL.
- *
- * @throws Failure 400 when the result would miss a field that clients need
+ * Builds the result of a task that an admin completes. Undefined keeps the stored result. Only a video accepts a URL.
+ * Throws Failure 400 when the result would miss a field that clients need.
  */
 export function manualResult(
   task: TaskRecord,
   url: string | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
-  if (isVideo(task)) return url === undefined ? requireStoredVideo(task) : { ...videoResultAt(task, url) };
+  const isVideo = task.format !== 'music' && task.format !== 'image' && task.driver !== 'native_3d';
+  if (isVideo && url !== undefined) return { ...videoResultAt(task, url) };
+  if (isVideo && videoResult(task).video_url === undefined)
+    throw invalid('url', 'is required, because the task has no result.');
   if (url !== undefined) throw invalid('url', 'is allowed for videos only.');
-  if (!hasResult(task)) throw invalid('outcome', 'must be failed, because the task has no result.');
+  if (!isVideo && !hasResult(task))
+    throw invalid('outcome', 'must be failed, because the task has no result.');
   return undefined;
 }
 
-function isVideo({ format, driver }: TaskRecord): boolean {
-  return format !== 'music' && format !== 'image' && driver !== 'native_3d';
-}
-
-function requireStoredVideo(task: TaskRecord): undefined {
-  if (videoResult(task).video_url === undefined)
-    throw invalid('url', 'is required, because the task has no result.');
-}
-
-/** Sets the URL in every field that a format reads. */
 function videoResultAt(task: TaskRecord, url: string): VideoResult {
   const { source_url: _, ...kept } = videoResult(task);
   if (task.format !== 'native') return { ...kept, video_url: url };

@@ -43,7 +43,8 @@ export class FileHosts {
     const allowPrivate = !publicOnly && (channel?.settings.privateFiles ?? false);
     let release: Release | undefined;
     try {
-      release = await this.#acquireSlot(channel, url, user, request.signal);
+      const host = `${channel?.name} ${URL.parse(url)?.origin}`;
+      release = await this.#acquireSlot(host, user, request.signal);
       const opened = await openUrl(allowPrivate ? this.#any : this.#public, url, request);
       opened.body.onClose(release);
       return opened;
@@ -60,13 +61,7 @@ export class FileHosts {
     }
   }
 
-  async #acquireSlot(
-    channel: Channel | undefined,
-    url: string,
-    user: number,
-    signal: AbortSignal,
-  ): Promise<Release> {
-    const host = `${channel?.name} ${URL.parse(url)?.origin}`;
+  async #acquireSlot(host: string, user: number, signal: AbortSignal): Promise<Release> {
     const slots = this.#hosts.getOrInsertComputed(host, () => new Slots(this.#slots));
     const deleteIfIdle = () => {
       if (slots.isIdle) this.#hosts.delete(host);

@@ -5,7 +5,6 @@ import { isPrivateAddress } from '../outbound/open-url.ts';
 import { parseJson } from './json.ts';
 
 const mask = '***';
-/** A longer text is cut off. */
 const maxLength = 64 * 1024;
 /** A shorter key would match ordinary words. */
 const minKeyLength = 6;
@@ -44,6 +43,9 @@ const sensitivePattern = new RegExp(
     .join('|'),
   'gi',
 );
+
+/** Name of a key before its value. */
+const keyName = /^.*?[:=]|^bearer\s/i;
 
 type Kind = 'url' | 'bearer' | 'named' | 'prefixed' | 'token' | 'ipv6' | 'ipv4' | 'machine' | 'host';
 
@@ -98,33 +100,31 @@ export class ProviderRedactor {
       case 'url': {
         // Punctuation at the end does not belong to the URL.
         const url = found.replace(/[.,;:!?)\]]+$/, '');
-        const isKept =
-          this.#isInRequest(URL.parse(url)?.hostname ?? '') || (keepPublic && this.#isPublicLink(url));
-        return (isKept ? url : mask) + found.slice(url.length);
+        const isPublic = keepPublic && this.#isPublicLink(url);
+        return this.#maskHost(url, URL.parse(url)?.hostname ?? '', isPublic) + found.slice(url.length);
       }
       case 'ipv6': {
         const address = found.replace(/^\[|\]?(?::\d+)?$|%.*$/g, '');
         const whole = isIPv6(address) ? address : found.replace(/^\[|\].*$|%.*$/g, '');
-        if (!isIPv6(whole) || !/[0-9a-f]/i.test(whole) || this.#isInRequest(whole)) return found;
-        return keepPublic && !isPrivateAddress(whole) ? found : mask;
+        if (!isIPv6(whole) || !/[0-9a-f]/i.test(whole)) return found;
+        return this.#maskHost(found, whole, keepPublic && !isPrivateAddress(whole));
       }
       case 'ipv4': {
         const [address = ''] = found.split(':');
-        if (isIP(address) === 0 || this.#isInRequest(address)) return found;
-        return keepPublic && !isPrivateAddress(address) ? found : mask;
+        if (isIP(address) === 0) return found;
+        return this.#maskHost(found, address, keepPublic && !isPrivateAddress(address));
       }
       case 'machine':
-        return this.#isInRequest(found.replace(/:\d+$/, '')) ? found : mask;
       case 'host': {
         const host = found.replace(/:\d+$/, '');
-        return this.#isInRequest(host) || (keepPublic && isPublicHost(host)) ? found : mask;
+        return this.#maskHost(found, host, kind === 'host' && keepPublic && isPublicHost(host));
       }
       case 'token':
         // An id has one case. A random key has both cases and digits.
         return /[a-z]/.test(found) && /[A-Z]/.test(found) && /\d/.test(found) ? mask : found;
       default:
         // A value without letters is a count of tokens, one without digits is prose.
-        return /\*|\d/.test(found) && /[a-z]/i.test(keyValueOf(found)) ? mask : found;
+        return /\*|\d/.test(found) && /[a-z]/i.test(found.replace(keyName, '')) ? mask : found;
     }
   }
 
@@ -137,9 +137,10 @@ export class ProviderRedactor {
     return this.#redact(rest, true) === rest;
   }
 
-  #isInRequest(host: string): boolean {
+  #maskHost(found: string, host: string, isPublic: boolean): string {
     this.#requestText ??= stringsOf(this.#request).join('\n').toLowerCase();
-    return host !== '' && this.#requestText.includes(host.toLowerCase());
+    const isInRequest = host !== '' && this.#requestText.includes(host.toLowerCase());
+    return isInRequest || isPublic ? found : mask;
   }
 }
 
@@ -171,10 +172,6 @@ function kindOf(groups: Record<Kind, string | undefined>): Kind {
 /** Builds the redactor for the response to a client's request. */
 export function redactorFor({ channel, sent }: ChannelResponse): ProviderRedactor {
   return new ProviderRedactor(channel, sent);
-}
-
-function keyValueOf(found: string): string {
-  return found.replace(/^.*?[:=]|^bearer\s/i, '');
 }
 
 /** A longer string is media, not a URL. */

@@ -109,9 +109,7 @@ export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Prom
 }
 
 /** Reads the fields of an error body, at the top or under `error`. */
-export function parseError(
-  bytes: Buffer,
-): Record<'code' | 'type' | 'message' | 'requestId', string | undefined> {
+export function parseError(bytes: Buffer) {
   const parsed = parseJson(bytes);
   const error = field(parsed, 'error') ?? parsed;
   // The ledger also stores the code, and does not accept control characters.

@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from '../channels/channel.ts';
+import type { Channel, UpstreamRequest } from '../channels/channel.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
 import {
@@ -6,6 +6,7 @@ import {
   DriverError,
   driverErrorForStatus,
   type Snapshot,
+  type TaskDriver,
   type Upstream,
 } from '../tasks/driver.ts';
 import { parseJson } from './json.ts';
@@ -27,9 +28,8 @@ export class ProviderRejection extends ProviderFailure {
 }
 
 /**
- * Sends a task request and parses the JSON response. Undefined for an empty body.
- *
- * @throws DriverError for any other response: `rejected` with a `ProviderRejection` if the request is the cause
+ * Sends a task request and parses the JSON response. Undefined for an empty body. Throws DriverError for any other
+ * response: `rejected` with a `ProviderRejection` if the request is the cause.
  */
 export async function requestTask(
   { channel, user, signal }: Upstream,
@@ -68,6 +68,36 @@ export async function pollTask(
   return read(answer);
 }
 
+interface TaskProtocol {
+  createPath(request: object): string;
+  createHeaders?: Readonly<Record<string, string>>;
+  /** Reads the id in the response to a create call. */
+  readId(answer: unknown): string | undefined;
+  taskPath(task: AcceptedTask): string;
+  readTask(answer: unknown, task: AcceptedTask, channel: Channel): Snapshot;
+}
+
+/** Creates the driver of a protocol with one call that creates a task and one that polls it. */
+export function taskDriver(protocol: TaskProtocol): TaskDriver {
+  return {
+    async submit(task, request, upstream) {
+      const body = { model: upstream.channel.upstreamModel(task.model), ...request };
+      const path = protocol.createPath(request);
+      const headers = protocol.createHeaders ?? {};
+      const upstreamId = protocol.readId(
+        await requestTask(upstream, { method: 'POST', path, headers, body }),
+      );
+      if (upstreamId === undefined) throw invalidResponse();
+      return { upstreamId };
+    },
+
+    poll(task, upstream) {
+      const read = (answer: unknown) => protocol.readTask(answer, task, upstream.channel);
+      return pollTask(upstream, protocol.taskPath(task), read);
+    },
+  };
+}
+
 /** Whether the provider rejected a request because it no longer has the resource. */
 export function isGone({ failure }: DriverError): boolean {
   const status = failure instanceof ProviderRejection ? failure.rejection.status : failure.status;
@@ -79,7 +109,6 @@ export function unchanged({ state }: AcceptedTask): { state: 'queued' | 'in_prog
   return { state: state === 'in_progress' ? 'in_progress' : 'queued' };
 }
 
-/** Error of a task that its provider no longer has. */
 export const taskLost: TaskError = { code: 'task_lost', message: 'The provider no longer has the task.' };
 
 /** Builds the error for a request that the provider rejects in a response with status 200. */

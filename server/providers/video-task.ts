@@ -33,7 +33,6 @@ export function renderVideoTask(task: TaskRecord, links: FileLinks): VideoTask {
   };
 }
 
-/** The result that every driver of a video model stores. */
 export function videoResult({ result }: TaskRecord): VideoResult {
   return result ?? {};
 }
@@ -70,7 +69,6 @@ function filesOf(id: string, { video_url: url, metadata }: VideoResult, baseUrl:
   };
 }
 
-/** Converts epoch milliseconds to whole seconds. Null to 0. */
 export function unixTime(ms: number | null): number {
   return Math.floor((ms ?? 0) / 1000);
 }

@@ -24,7 +24,6 @@ export interface VideoFacts {
 /** A request of the generic routes. `/v1/videos` accepts more fields than `/v1/video/generations`. */
 export type GenericVideoRequest = components['schemas']['CreateVideoRequest'];
 
-/** A video request, translated to an upstream's protocol. */
 export interface TranslatedVideo {
   /** The upstream's body. The driver adds the upstream's name of the model. */
   body: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { failureFromStreamError } from '../../server/providers/messages/stream-error.ts';
+import { failureFromStreamError } from '../../server/providers/messages/event-stream.ts';
 import { TokenCounter } from '../../server/providers/messages/token-counter.ts';
 import { publicMessage, readMessage } from '../../server/providers/messages/whole-message.ts';
 import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';

@@ -15,11 +15,7 @@ export interface ExpectedEmbeddings {
   likely: Usage;
 }
 
-/**
- * Translates a provider's response to a public one as it arrives. Yields the last chunk after `finish` resolves.
- *
- * @throws Failure 502 without exactly one vector for each input
- */
+/** Translates a response as it arrives. Yields the last chunk after `finish` resolves. @throws Failure 502 */
 export async function* publicEmbeddings(
   body: AsyncIterable<Buffer>,
   { model, count, encoding, likely }: ExpectedEmbeddings,

@@ -28,13 +28,12 @@ function isNumber(value: unknown): value is number {
 
 /** Encodes little-endian 32-bit floats in Base64. */
 function pack(numbers: readonly number[]): string {
-  const bytes = Buffer.alloc(numbers.length * 4);
-  for (const [index, number] of numbers.entries()) bytes.writeFloatLE(number, index * 4);
-  return bytes.toString('base64');
+  return Buffer.from(Float32Array.from(numbers).buffer).toString('base64');
 }
 
 function unpack(bytes: Buffer): number[] {
-  const numbers = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
+  // Copied, because a buffer of the pool may not be aligned.
+  const numbers = Array.from(new Float32Array(Uint8Array.from(bytes).buffer));
   if (!numbers.every(Number.isFinite)) throw unusableResponse();
   return numbers;
 }

@@ -1,68 +1,52 @@
 import type { TaskError } from '../../lib/failure.ts';
-import {
-  type AcceptedTask,
-  type Snapshot,
-  type TaskDriver,
-  taskExpired,
-  type Upstream,
-} from '../../tasks/driver.ts';
+import { taskExpired } from '../../tasks/driver.ts';
 import { field, idField, numberBetween, numberField, textField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
-import { invalidResponse, pollTask, requestTask } from '../task-request.ts';
+import { taskDriver } from '../task-request.ts';
 import type { VideoResult } from '../video.ts';
 
 const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
 const moderated: TaskError = { code: 'content_moderated', message: 'The video was held back by moderation.' };
 
 /** Video tasks in the eta protocol: generations and edits with a common poll. */
-export const etaDriver: TaskDriver = {
-  async submit(task, request, upstream) {
-    const action = field(request, 'video') === undefined ? 'generations' : 'edits';
-    const model = upstream.channel.upstreamModel(task.model);
-    const answer = await requestTask(upstream, {
-      method: 'POST',
-      path: `/v1/videos/${action}`,
-      body: { ...request, model },
-    });
-    const upstreamId = idField(answer, 'request_id');
+export const etaDriver = taskDriver({
+  createPath: (request) => `/v1/videos/${field(request, 'video') === undefined ? 'generations' : 'edits'}`,
+
+  readId(answer) {
     // Errors also have a request id.
-    const failed = field(answer, 'error') ?? field(answer, 'code');
-    if (upstreamId === undefined || failed !== undefined) throw invalidResponse();
-    return { upstreamId };
+    const error = field(answer, 'error') ?? field(answer, 'code');
+    return error === undefined ? idField(answer, 'request_id') : undefined;
   },
 
-  poll(task, upstream) {
-    const path = `/v1/videos/${encodeURIComponent(task.upstreamId)}`;
-    return pollTask(upstream, path, (answer) => snapshot(task, answer, upstream));
-  },
-};
+  taskPath: ({ upstreamId }) => `/v1/videos/${encodeURIComponent(upstreamId)}`,
 
-/** Reads a poll response. A 202 is empty, and a finished task may have no status. */
-function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
-  const status = field(answer, 'status');
-  const video = field(answer, 'video');
-  const url = textField(video, 'url');
-  if (status === 'expired') return { state: 'failed', error: taskExpired };
-  if (status === 'failed')
-    return { state: 'failed', error: taskErrorFrom(task, channel, field(answer, 'error'), failed) };
-  if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
-    const seconds = numberBetween(video, 'duration', Number.MIN_VALUE);
-    const result = resultOf(task, url, seconds, channel.settings.customDomains ?? []);
-    return { state: 'completed', result: { ...result }, ...(seconds && { usage: { units: seconds } }) };
-  }
-  if (field(video, 'respect_moderation') === false) return { state: 'failed', error: moderated };
-  if (status === 'done') return { state: 'failed', error: failed };
-  const progress = numberField(answer, 'progress') ?? 0;
-  const isStarted = progress > 0 || task.state === 'in_progress';
-  return { state: isStarted ? 'in_progress' : 'queued', progress };
-}
+  /** A 202 is empty, and a finished task may have no status. */
+  readTask(answer, task, channel) {
+    const status = field(answer, 'status');
+    const video = field(answer, 'video');
+    const url = textField(video, 'url');
+    if (status === 'expired') return { state: 'failed', error: taskExpired };
+    if (status === 'failed')
+      return { state: 'failed', error: taskErrorFrom(task, channel, field(answer, 'error'), failed) };
+    if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
+      const seconds = numberBetween(video, 'duration', Number.MIN_VALUE);
+      const result = resultOf(task.facts, url, seconds, channel.settings.customDomains);
+      return { state: 'completed', result: { ...result }, ...(seconds && { usage: { units: seconds } }) };
+    }
+    if (field(video, 'respect_moderation') === false) return { state: 'failed', error: moderated };
+    if (status === 'done') return { state: 'failed', error: failed };
+    const progress = numberField(answer, 'progress') ?? 0;
+    const isStarted = progress > 0 || task.state === 'in_progress';
+    return { state: isStarted ? 'in_progress' : 'queued', progress };
+  },
+});
 
 /** Uses the client's custom domain in the video's URL if the operator allows that domain. */
 function resultOf(
-  { facts }: AcceptedTask,
+  facts: object,
   url: string,
   seconds: number | undefined,
-  domains: readonly string[],
+  domains: readonly string[] = [],
 ): VideoResult {
   const metadata = seconds === undefined ? {} : { metadata: { duration: seconds } };
   const domain = textField(facts, 'custom_domain')?.toLowerCase();

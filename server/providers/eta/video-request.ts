@@ -1,6 +1,6 @@
 import { invalid } from '../../lib/failure.ts';
 import { conflict, requireAddress } from '../../models/media-rules.ts';
-import { etaSecondsWords, familySeconds } from '../../models/video-options.ts';
+import { etaSecondsWords, familySeconds, isInRange } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
 import { type GenericVideoRequest, requestedSeconds, type TranslatedVideo } from '../video.ts';
@@ -8,6 +8,7 @@ import { etaFrame } from './frame.ts';
 
 const maxPromptLength = 4096;
 const maxReferences = 7;
+const imageKinds = ['web', 'image'] as const;
 const defaultSeconds = 8;
 /** An edit has the length of its source, at most 8.7 seconds. */
 const maxEditSeconds = 9;
@@ -64,14 +65,13 @@ function readMedia(model: TaskModel, request: GenericVideoRequest) {
       throw conflict('video', `is not supported by ${model.id}. Use the model without 1.5.`);
     const other = image?.field ?? (references.length > 0 ? 'reference_images' : undefined);
     if (other !== undefined) throw conflict('video', `cannot be combined with ${other}.`);
-    requireAddress(video.url, 'video.url', ['web']);
-    return { video: { url: video.url } };
+    return { video: { url: requireAddress(video.url, 'video.url', ['web']) } };
   }
-  if (image !== undefined) return { image: { url: checkedImageUrl(image.url, image.field) } };
+  if (image !== undefined) return { image: { url: requireAddress(image.url, image.field, imageKinds) } };
   if (references.length === 0) return {};
   return {
     reference_images: references.map(({ url }, index) => ({
-      url: checkedImageUrl(url, `reference_images.${index}.url`),
+      url: requireAddress(url, `reference_images.${index}.url`, imageKinds),
     })),
   };
 }
@@ -84,17 +84,11 @@ function startImages({ image, images = [], input_reference }: GenericVideoReques
   ].flatMap(({ field, url }) => (url === undefined ? [] : [{ field, url }]));
 }
 
-function checkedImageUrl(url: string, field: string): string {
-  requireAddress(url, field, ['web', 'image']);
-  return url;
-}
-
 /** Undefined without a length, or with -1 for an edit. */
 function readSeconds(request: GenericVideoRequest, isEdit: boolean): number | undefined {
   const requested = requestedSeconds(request);
   if (requested === undefined || (isEdit && requested.length === -1)) return undefined;
   const { field, length } = requested;
-  const [shortest, longest] = familySeconds.eta;
-  if (Number.isInteger(length) && length >= shortest && length <= longest) return length;
+  if (Number.isInteger(length) && isInRange(length, familySeconds.eta)) return length;
   throw invalid(field, etaSecondsWords(isEdit));
 }

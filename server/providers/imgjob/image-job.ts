@@ -1,11 +1,19 @@
 import type { components } from '../../../generated/http.ts';
-import { defined, listField, numberBetween, objectField, pickDefined, textField, urlField } from '../json.ts';
+import {
+  defined,
+  field,
+  listField,
+  numberBetween,
+  objectField,
+  readFields,
+  textField,
+  urlField,
+} from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 
 type Schemas = components['schemas'];
 type ImageJob = Schemas['ImageJob'];
 
-/** Stored properties of an image job's request. */
 export interface ImageFacts {
   /** The protocol's name of the action, until the provider reports its own. */
   action: string;
@@ -22,7 +30,6 @@ export interface ImageResult {
   submitted?: { code: 21 | 22; properties: Schemas['ImageSubmitReply']['properties'] };
   /** The job waits for the modal call. */
   waiting?: true;
-  /** Consecutive polls without a job in the response. */
   missedPolls?: number;
   image_url?: string;
   video_url?: string;
@@ -38,23 +45,17 @@ const maxWordLength = 200;
 
 /** Reads the fields of a job that clients may see, redacted. Some providers put URLs of input images into the prompt. */
 export function readJob(answer: unknown, redactor: ProviderRedactor): ImageResult {
-  const text = (from: unknown, name: string, max: number) => {
+  const text = (from: unknown, name: string, max = maxTextLength) => {
     const found = textField(from, name);
     return found && redactor.redact(found, max);
   };
-  const properties = objectField(answer, 'properties');
+  const action = (from: unknown, name: string) => text(from, name, maxWordLength);
+  const properties = (from: unknown, name: string) =>
+    objectField(from, name) && readFields(field(from, name), { finalPrompt: text, finalZhPrompt: text });
   return {
     ...defined({ image_url: urlField(answer, 'imageUrl'), video_url: urlField(answer, 'videoUrl') }),
     buttons: listField(answer, 'buttons').slice(0, maxButtons).flatMap(readButton),
-    shown: {
-      ...pickDefined(['action'], (name) => text(answer, name, maxWordLength)),
-      ...pickDefined(['prompt', 'promptEn', 'description'], (name) => text(answer, name, maxTextLength)),
-      ...(properties && {
-        properties: pickDefined(['finalPrompt', 'finalZhPrompt'], (name) =>
-          text(properties, name, maxTextLength),
-        ),
-      }),
-    },
+    shown: readFields(answer, { action, prompt: text, promptEn: text, description: text, properties }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   numberField,
   objectField,
   percentField,
+  pick,
   textField,
 } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
@@ -50,21 +51,12 @@ export const imgjobDriver: TaskDriver = {
   },
 };
 
-interface AcceptedJob {
-  upstreamId: string;
-  code: 1 | 21 | 22;
-  properties: NonNullable<ImageResult['submitted']>['properties'];
-}
-
-async function submit(
-  call: 'imagine' | 'action' | 'modal',
-  body: object,
-  upstream: Upstream,
-): Promise<AcceptedJob> {
+async function submit(call: 'imagine' | 'action' | 'modal', body: object, upstream: Upstream) {
   const answer = await requestTask(upstream, { method: 'POST', path: `/imgjob/submit/${call}`, body });
-  const code = numberField(answer, 'code');
+  const reportedCode = numberField(answer, 'code');
+  const code = ([1, 21, 22] as const).find((one) => one === reportedCode);
   const upstreamId = idField(answer, 'result');
-  if (code !== 1 && code !== 21 && code !== 22) throw errorForCode(code, answer, body, upstream);
+  if (code === undefined) throw errorForCode(reportedCode, answer, body, upstream);
   if (upstreamId === undefined) throw invalidResponse();
   const properties = objectField(answer, 'properties');
   const redactor = new ProviderRedactor(upstream.channel, body);
@@ -114,24 +106,21 @@ function errorForCode(
   }
 }
 
-/** Counts a response without a job. Some providers also send it during a short outage. */
-function withoutJob(task: AcceptedTask): Snapshot {
-  const result: ImageResult = task.result ?? {};
-  const missedPolls = (result.missedPolls ?? 0) + 1;
-  if (missedPolls >= maxMissedPolls) return { state: 'failed', error: taskLost };
-  return { ...unchanged(task), result: { ...result, missedPolls } };
-}
-
 function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
-  if (answer === undefined || answer === null) return withoutJob(task);
-  const { submitted }: ImageResult = task.result ?? {};
+  const stored: ImageResult = task.result ?? {};
+  if (answer === undefined || answer === null) {
+    // Some providers also send this during a short outage.
+    const missedPolls = (stored.missedPolls ?? 0) + 1;
+    if (missedPolls >= maxMissedPolls) return { state: 'failed', error: taskLost };
+    return { ...unchanged(task), result: { ...stored, missedPolls } };
+  }
   const { sent_hosts, prompt } = task.facts;
   const job = readJob(answer, new ProviderRedactor(channel, [sent_hosts, prompt]));
   const status = field(answer, 'status');
   const result = {
     ...job,
     ...(status === 'MODAL' && { waiting: true as const }),
-    ...(submitted && { submitted }),
+    ...pick(stored, ['submitted']),
   };
   switch (status) {
     case 'NOT_START':

@@ -1,8 +1,9 @@
+import { type Failure, ProviderFailure } from '../../lib/failure.ts';
 import { field, parseJson, textField } from '../json.ts';
 import { EventJoiner, EventParser } from '../native/events.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
+import { defaultRejection, providerFailure, throttledFailure } from '../rejection.ts';
 import { badResponse, unusableResponse } from '../unusable-response.ts';
-import { failureFromStreamError } from './stream-error.ts';
 import type { TokenCounter } from './token-counter.ts';
 import { readMessage, toPublicMessage } from './whole-message.ts';
 
@@ -17,10 +18,8 @@ export interface StreamedMessage {
 }
 
 /**
- * Translates a provider's events to public ones as they arrive. An event that needs no change is forwarded unchanged.
- * Yields the last event after `finish` resolves, and nothing before the message starts.
- *
- * @throws Failure for an error that the provider reports, 502 for an invalid or incomplete message
+ * Translates a provider's events as they arrive. Yields nothing before the message starts, and the last event after
+ * `finish` resolves. Throws Failure for an error that the provider reports, and for an invalid message.
  */
 export async function* publicEvents(
   body: AsyncIterable<Buffer>,
@@ -49,7 +48,6 @@ export async function* publicEvents(
   throw badResponse('The provider broke off.');
 }
 
-/** Turns the events of one message into public ones. */
 class EventTranslator {
   readonly #message: StreamedMessage;
   readonly #parser = new EventParser();
@@ -61,7 +59,6 @@ class EventTranslator {
     this.#message = message;
   }
 
-  /** Returns the public events for an event. */
   translate(event: Buffer): readonly Buffer[] {
     const lines = event.toString('utf8');
     const text = this.#parser.parse(lines)?.data;
@@ -112,6 +109,29 @@ class EventTranslator {
   }
 }
 
+export function failureFromStreamError(data: unknown, redactor: ProviderRedactor): Failure {
+  const error = field(data, 'error');
+  switch (textField(error, 'type')) {
+    case 'overloaded_error':
+      return providerFailure(503);
+    case 'timeout_error':
+      return providerFailure(504);
+    case 'rate_limit_error':
+      return throttledFailure();
+    case 'invalid_request_error':
+    case 'request_too_large':
+    case 'not_found_error':
+      return new ProviderFailure(
+        400,
+        'bad_request',
+        redactor.redact(textField(error, 'message') ?? defaultRejection),
+      );
+    default:
+      // Includes errors about the gateway's account.
+      return providerFailure(502);
+  }
+}
+
 /** Parses an event's JSON. @throws Failure 502 without a type */
 function parseEvent(text: string): { type: string; data: object } {
   const data = parseJson(text);
@@ -120,12 +140,10 @@ function parseEvent(text: string): { type: string; data: object } {
   return { type, data: data as object };
 }
 
-/** Formats an event in the public layout. */
 export function formatEvent(type: string, data: object): Buffer {
   return Buffer.from(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Whether an event already has the public layout. */
 function isPublicLayout(lines: string, type: string): boolean {
   const head = `event: ${type}\ndata: `;
   return lines.startsWith(head) && lines.indexOf('\n', head.length) === lines.length - 2;

@@ -11,7 +11,6 @@ export class TokenCounter {
   #cacheWritten = 0;
   #cacheRead = 0;
   #output: number | undefined;
-  /** Bytes of generated text. */
   #textBytes = 0;
 
   /** `likelyInput` is used if the provider reports no input tokens. */
@@ -19,7 +18,6 @@ export class TokenCounter {
     this.#likelyInput = likelyInput;
   }
 
-  /** Reads a provider's usage report. */
   report(report: unknown): void {
     this.#input = countIn(report, ...inputNames) ?? this.#input;
     this.#output = countIn(report, ...outputNames) ?? this.#output;

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isText, mediaType } from '../headers.ts';
 import type { AudioFormat } from './speech-request.ts';
 
-/** Media type by format. */
 export const contentTypes: Readonly<Record<AudioFormat, string>> = {
   mp3: 'audio/mpeg',
   wav: 'audio/wav',

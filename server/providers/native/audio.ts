@@ -74,7 +74,6 @@ export class EventAudioDecoder {
   readonly #unit: Unit;
   readonly #redactor: ProviderRedactor;
   usage: Usage | undefined;
-  /** Whether any audio was decoded. */
   delivered = false;
 
   constructor(unit: Unit, redactor: ProviderRedactor) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createWebSocketStream, type WebSocket } from 'ws';
-import type { CatalogueModel, Unit } from '../../../generated/catalogue.ts';
+import { createWebSocketStream } from 'ws';
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OpenedSocket } from '../../channels/socket.ts';
 import { Failure } from '../../lib/failure.ts';
 import { audioSeconds, inferenceForm } from '../../models/speech-time.ts';
@@ -19,11 +19,8 @@ export type BridgedChunk = { output: Record<string, unknown> } | { audio: Buffer
 
 /** One synthesis over the duplex socket, for a model without an HTTP route. */
 export class BridgedSpeech {
-  readonly #socket: WebSocket;
-  readonly #attempt: OpenedSocket['attempt'];
-  readonly #model: string;
-  readonly #unit: Unit;
-  /** The native synthesizer request. */
+  readonly #opened: OpenedSocket;
+  readonly #model: CatalogueModel;
   readonly #request: NativeSpeechRequest['body'];
   readonly #redactor: ProviderRedactor;
   readonly #text: SpokenText;
@@ -31,19 +28,13 @@ export class BridgedSpeech {
   usage: Usage | undefined;
   delivered = false;
 
-  constructor(
-    { channel, attempt, socket }: OpenedSocket,
-    { id, unit }: CatalogueModel,
-    request: NativeSpeechRequest['body'],
-  ) {
-    this.#socket = socket;
-    this.#attempt = attempt;
-    this.#model = channel.upstreamModel(id);
-    this.#unit = unit;
+  constructor(opened: OpenedSocket, model: CatalogueModel, request: NativeSpeechRequest['body']) {
+    this.#opened = opened;
+    this.#model = model;
     this.#request = request;
-    this.#redactor = new ProviderRedactor(channel, request);
+    this.#redactor = new ProviderRedactor(opened.channel, request);
     const { enable_ssml: ssml, ...pace } = request.input;
-    this.#text = new SpokenText(unit, { ssml: ssml === true, pace });
+    this.#text = new SpokenText(model.unit, { ssml: ssml === true, pace });
   }
 
   /** The reported usage plus the output since then. The provider reports a sentence only at its end. */
@@ -53,11 +44,12 @@ export class BridgedSpeech {
 
   /** Synthesizes the text with backpressure. @throws Failure when the task fails or the socket closes early */
   async *chunks(): AsyncGenerator<BridgedChunk> {
-    const frames = createWebSocketStream(this.#socket, { readableObjectMode: true });
+    const { channel, attempt, socket } = this.#opened;
+    const frames = createWebSocketStream(socket, { readableObjectMode: true });
     const taskId = randomUUID();
     const send = (action: string, payload: object) => {
       const header = { action, task_id: taskId, streaming: 'duplex' };
-      this.#socket.send(JSON.stringify({ header, payload }));
+      socket.send(JSON.stringify({ header, payload }));
     };
     const { text, ...options } = this.#request.input;
     const parameters: Record<string, unknown> = {
@@ -70,7 +62,7 @@ export class BridgedSpeech {
         task_group: 'audio',
         task: 'tts',
         function: 'SpeechSynthesizer',
-        model: this.#model,
+        model: channel.upstreamModel(this.#model.id),
         parameters,
         input: {},
       });
@@ -82,7 +74,7 @@ export class BridgedSpeech {
           continue;
         }
         const { event, header, payload } = parseFrame(frame);
-        this.#report(readUsage(this.#unit, field(payload, 'usage')));
+        this.#report(readUsage(this.#model.unit, field(payload, 'usage')));
         if (event === 'task-started') {
           this.#text.add(String(text));
           this.#text.commit();
@@ -100,11 +92,11 @@ export class BridgedSpeech {
       }
       throw badResponse('The provider closed the socket before the end of the synthesis.');
     } catch (error) {
-      if (!(error instanceof Failure) || error.code === 'bad_response') this.#attempt.fail('broken_off');
+      if (!(error instanceof Failure) || error.code === 'bad_response') attempt.fail('broken_off');
       throw error;
     } finally {
       frames.destroy();
-      this.#socket.terminate();
+      socket.terminate();
     }
   }
 
@@ -115,7 +107,6 @@ export class BridgedSpeech {
   }
 }
 
-/** @throws Failure 502 for an invalid frame */
 function parseFrame(text: string): { event: string; header: unknown; payload: unknown } {
   const frame = parseJson(text);
   const header = field(frame, 'header');

@@ -3,12 +3,11 @@ import { badResponse } from '../unusable-response.ts';
 
 /** Bytes that are stored of a string: whole groups of Base64 and of hexadecimal digits. */
 const maxStringBytes = 64;
-/** Maximum size of the stored JSON. */
 const maxBytes = 1024 * 1024;
 
 /** Stores JSON, or events with JSON, with long strings cut off. So a response with audio is parsed without its audio. */
 export class ElidedJson {
-  #scanner = new JsonScanner();
+  readonly #scanner = new JsonScanner();
   #text = '';
   /** Start of the current string, and the bytes of it so far. */
   #string = '';
@@ -37,23 +36,12 @@ export class ElidedJson {
     return this.#text + this.#string;
   }
 
-  /** Returns the JSON so far, and starts again with the next chunk. */
-  take(): string {
-    const { text } = this;
-    this.#scanner = new JsonScanner();
-    this.#text = '';
-    this.#string = '';
-    this.#stringBytes = 0;
-    return text;
-  }
-
   #store(chunk: Buffer, from: number, to: number): void {
     this.#text += chunk.toString('latin1', from, to);
     if (this.#text.length > maxBytes) throw badResponse('The provider sent a response that is too long.');
   }
 }
 
-/** Removes an escape at the end that was cut off. */
 function withoutCutEscape(string: string): string {
   return /^(?:[^\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(string)?.[0] ?? '';
 }

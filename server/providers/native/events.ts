@@ -2,7 +2,6 @@ import { createParser } from 'eventsource-parser';
 import { badResponse } from '../unusable-response.ts';
 import { EventSplitter } from './event-splitter.ts';
 
-/** One event of a native stream. */
 export interface NativeEvent {
   /** `result` or `error`. */
   type: string;
@@ -12,7 +11,6 @@ export interface NativeEvent {
 /** Longest event: minutes of audio. */
 const maxEventBytes = 32 * 1024 * 1024;
 
-/** Parses server-sent events. */
 export class EventParser {
   #event: NativeEvent | undefined;
   readonly #parser = createParser({
@@ -30,7 +28,6 @@ export class EventParser {
   }
 }
 
-/** Joins the chunks of a stream to events. */
 export class EventJoiner {
   readonly #splitter = new EventSplitter();
   readonly #maxBytes: number;

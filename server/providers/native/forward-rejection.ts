@@ -7,10 +7,8 @@ import { type Rejection, readRejection, rejectionFailure } from '../rejection.ts
 import { ProviderRejection } from '../task-request.ts';
 
 /**
- * Forwards the provider's redacted rejection on a native route and refunds the quota. `replace` may send another
- * response and then returns true.
- *
- * @throws Failure when the upstream itself failed, or its rejection has no code
+ * Forwards the provider's redacted rejection and refunds the quota. `replace` may send another response and then returns
+ * true. Throws Failure when the upstream itself failed, or its rejection has no code.
  */
 export async function forwardRejection<Op extends OperationId>(
   channelResponse: ChannelResponse,

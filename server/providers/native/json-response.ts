@@ -44,11 +44,7 @@ export function audioSource({ output }: NativeResponse): { url: string } | { byt
   return undefined;
 }
 
-export interface SpeechResult {
-  usage: Usage | undefined;
-  /** The provider rejected the request with HTTP 200. */
-  rejection: Failure | undefined;
-}
+export type SpeechResult = ReturnType<typeof evaluateSpeech>;
 
 /** Evaluates the response to a synthesis, or to the cloning of a beta voice. @throws Failure 502 or 504 of the provider */
 export function evaluateSpeech(
@@ -56,7 +52,8 @@ export function evaluateSpeech(
   unit: Unit,
   redactor: ProviderRedactor,
   isCloning = false,
-): SpeechResult {
+) {
+  // The provider may reject the request with HTTP 200.
   const rejection = betaFailure(response.output, redactor);
   if (rejection !== undefined && betaErrorSource(response.output) !== undefined) throw rejection;
   const hasOutput = isCloning ? Object.keys(response.output).length > 0 : audioSource(response) !== undefined;
@@ -70,7 +67,8 @@ export class JsonMonitor implements ResponseMonitor {
   readonly #headers: IncomingHttpHeaders;
   readonly #evaluate: (response: NativeResponse) => SpeechResult;
   readonly #elided = new ElidedJson();
-  #result: SpeechResult | undefined;
+  usage: Usage | undefined;
+  failure: Failure | undefined;
 
   constructor(headers: IncomingHttpHeaders, evaluate: (response: NativeResponse) => SpeechResult) {
     this.#headers = headers;
@@ -83,19 +81,13 @@ export class JsonMonitor implements ResponseMonitor {
   }
 
   end(): readonly Buffer[] {
-    this.#result = this.#evaluate(parseResponse(this.#headers, this.#elided.text));
+    const { usage, rejection } = this.#evaluate(parseResponse(this.#headers, this.#elided.text));
+    this.usage = usage;
+    this.failure = rejection;
     return [];
-  }
-
-  get usage(): Usage | undefined {
-    return this.#result?.usage;
   }
 
   get delivered(): boolean {
     return /"(?:data|audio)"\s*:\s*"[^"]/.test(this.#elided.text);
-  }
-
-  get failure(): Failure | undefined {
-    return this.#result?.rejection;
   }
 }

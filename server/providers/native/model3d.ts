@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { defined, objectField, pickDefined, textField, urlField } from '../json.ts';
+import { pick, pickDefined, readFields, textField, urlField } from '../json.ts';
 import type { VideoResult } from '../video.ts';
 import type { NativeTaskKind } from './tasks.ts';
 
@@ -7,7 +7,7 @@ import type { NativeTaskKind } from './tasks.ts';
 export const modelFiles = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
 
 export function nativeModel3dRequest({ model: _model, ...body }: components['schemas']['Model3dRequest']) {
-  return { body, facts: defined({ prompt: body.input.prompt }), expectedUnits: 1 };
+  return { body, facts: pick(body.input, ['prompt']), expectedUnits: 1 };
 }
 
 /** Lifetime of the files. The task is stored longer. */
@@ -17,10 +17,10 @@ export const nativeModel3d: NativeTaskKind = {
   path: '/api/v1/services/aigc/video-generation/3d-generation',
 
   readResult(output) {
-    const results = pickDefined(modelFiles, (name) => urlField(objectField(output, 'results'), name));
+    const results = pickDefined(modelFiles, (name) => urlField(output.results, name));
     if (results.pbr_model_url === undefined && results.base_model_url === undefined) return undefined;
     const result: VideoResult = {
-      native: { output: { ...defined({ orig_prompt: textField(output, 'orig_prompt') }), results } },
+      native: { output: { ...readFields(output, { orig_prompt: textField }), results } },
     };
     return { result: { ...result }, usage: { units: 1 }, resultMs };
   },

@@ -11,12 +11,10 @@ import type { NativeRecord } from './tasks.ts';
 type Schemas = components['schemas'];
 type NativeOutput = NonNullable<NativeRecord['output']>;
 
-/** Renders the response of a native create call. */
 export function submittedTask({ id }: TaskRecord, requestId: string): Schemas['NativeTaskSubmittedReply'] {
   return { output: { task_id: id, task_status: 'PENDING' }, request_id: requestId };
 }
 
-/** Renders a task for the native poll. */
 export function renderNativeTask(
   task: TaskRecord,
   requestId: string,

@@ -17,7 +17,6 @@ export interface ResponseMonitor {
   end(): readonly Buffer[];
   /** The last report, cumulative. */
   readonly usage: Usage | undefined;
-  /** Whether any audio was forwarded. */
   readonly delivered: boolean;
   /** Set if a valid response reports that the synthesis failed. */
   readonly failure: Failure | undefined;
@@ -35,9 +34,8 @@ export class EventMonitor implements ResponseMonitor {
   readonly #redactor: ProviderRedactor;
   readonly #splitter = new EventSplitter();
   readonly #parser = new EventParser();
-  /** A long event without its audio. */
-  readonly #elided = new ElidedJson();
-  #isLong = false;
+  /** A long event without its audio. Undefined while the event is short. */
+  #elided: ElidedJson | undefined;
   #buffered: Buffer[] = [];
   #bufferedSize = 0;
   #isComplete = false;
@@ -105,11 +103,11 @@ export class EventMonitor implements ResponseMonitor {
   #buffer(rest: Buffer, out: Buffer[]): void {
     if (rest.length === 0) return;
     this.#bufferedSize += rest.length;
-    if (!this.#isLong && this.#bufferedSize <= maxBufferedBytes) {
+    if (this.#elided === undefined && this.#bufferedSize <= maxBufferedBytes) {
       this.#buffered.push(Buffer.from(rest));
       return;
     }
-    this.#isLong = true;
+    this.#elided ??= new ElidedJson();
     const parts = [...this.#buffered, rest];
     for (const part of parts) this.#elided.push(part);
     out.push(...parts);
@@ -123,28 +121,23 @@ export class EventMonitor implements ResponseMonitor {
 
   /** Reads the event that ends with these bytes. Returns whether it must be redacted as a failure. */
   #readEvent(rest: Buffer): boolean {
-    const isLong = this.#isLong;
-    this.#isLong = false;
-    if (isLong) this.#elided.push(rest);
-    const whole = isLong || this.#buffered.length === 0 ? rest : Buffer.concat([...this.#buffered, rest]);
-    if (!isLong && isRunning(whole)) {
+    const elided = this.#elided;
+    this.#elided = undefined;
+    elided?.push(rest);
+    const whole = this.#buffered.length === 0 ? rest : Buffer.concat([...this.#buffered, rest]);
+    if (elided === undefined && isRunning(whole)) {
       this.delivered ||= hasAudio(whole);
       if (whole.includes(usageKey)) this.#unparsedReport = Buffer.from(whole);
       return false;
     }
-    const event = this.#parse(isLong ? this.#elided.take() : whole.toString('latin1'));
+    const event = this.#parse(elided?.text ?? whole.toString('latin1'));
     if (event === undefined) return false;
-    if (event.failure === undefined) {
-      this.#record(event);
-      return false;
+    if (event.failure !== undefined) {
+      // Text that was already forwarded cannot be redacted.
+      if (elided !== undefined || event.isAccountError) throw event.failure;
+      this.failure = event.failure;
+      return true;
     }
-    // Text that was already forwarded cannot be redacted.
-    if (isLong || event.isAccountError) throw event.failure;
-    this.failure = event.failure;
-    return true;
-  }
-
-  #record(event: SpeechEvent): void {
     const reported = readUsage(this.#unit, event.usage);
     if (reported !== undefined) {
       this.#usage = reported;
@@ -152,6 +145,7 @@ export class EventMonitor implements ResponseMonitor {
     }
     this.delivered ||= event.hasAudio;
     this.#isComplete ||= event.isLast;
+    return false;
   }
 
   #parse(lines: string): SpeechEvent | undefined {

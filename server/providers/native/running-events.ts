@@ -59,7 +59,6 @@ export class RunningEvents {
     }
   }
 
-  /** Whether any event in the range has audio. */
   haveAudio(from: number, to: number): boolean {
     for (let at = from; at < to; ) {
       const end = this.#chunk.indexOf(blankLine, at) + blankLine.length;

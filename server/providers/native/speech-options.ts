@@ -1,6 +1,5 @@
 import { invalid } from '../../lib/failure.ts';
 
-/** Form of a model's native input. */
 type InputForm = 'synthesizer' | 'alpha' | 'beta';
 
 /** Options of each form with their default, if it is a single value. */
@@ -52,12 +51,11 @@ export function checkNativeOptions(
   form: InputForm,
   input: Readonly<Record<string, unknown>>,
 ): void {
-  if (form === 'beta' && input.action !== undefined) {
+  if (form === 'beta' && input.action !== undefined)
     throw invalid(
       'extra_body.input.action',
       `is not allowed on this route. Clone a voice on the native route of ${modelId}.`,
     );
-  }
   for (const [name, value] of Object.entries(input)) {
     if (value === null || value === undefined) continue;
     if (Object.hasOwn(optionsByForm[form], name) || standardOptions[form] === name) continue;

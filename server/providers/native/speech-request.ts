@@ -9,14 +9,14 @@ export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';
 export interface SpeechInput {
   text: string;
   voice: string;
-  format: AudioFormat | undefined;
-  speed: number | undefined;
-  instructions: string | undefined;
+  format?: AudioFormat | undefined;
+  speed?: number | undefined;
+  instructions?: string | undefined;
   /** `audio` streams bytes, `events` streams native events unchanged. */
   streaming: 'no' | 'audio' | 'events';
   /** `extra_body.input` and `extra_body.parameters`. */
   extraInput: Readonly<Record<string, unknown>>;
-  extraParameters: Readonly<Record<string, unknown>> | undefined;
+  extraParameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A native request, and the format of its audio. */
@@ -27,7 +27,6 @@ export interface NativeSpeechRequest {
   format: AudioFormat;
 }
 
-/** Native paths of speech over HTTP. */
 export const speechPaths = {
   synthesizer: '/api/v1/services/audio/tts/SpeechSynthesizer',
   multimodal: '/api/v1/services/aigc/multimodal-generation/generation',

@@ -1,11 +1,5 @@
-export interface SplitBody {
-  head: Buffer;
-  /** The body after the head. Undefined if the head is the whole body. */
-  rest: AsyncIterator<Buffer> | undefined;
-}
-
-/** Reads at least `length` bytes of a body, or all of a shorter one. */
-export async function readHead(body: AsyncIterator<Buffer>, length: number): Promise<SplitBody> {
+/** Reads at least `length` bytes of a body. `rest` is undefined if they are the whole body. */
+export async function readHead(body: AsyncIterator<Buffer>, length: number) {
   const chunks: Buffer[] = [];
   for (let size = 0; size < length; ) {
     const next = await body.next();
@@ -17,7 +11,10 @@ export async function readHead(body: AsyncIterator<Buffer>, length: number): Pro
 }
 
 /** Yields the whole body. Aborts the upstream when the loop ends early. */
-export async function* joinBody({ head, rest }: SplitBody): AsyncGenerator<Buffer> {
+export async function* joinBody({
+  head,
+  rest,
+}: Awaited<ReturnType<typeof readHead>>): AsyncGenerator<Buffer> {
   try {
     yield head;
     for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) yield next.value;

@@ -26,16 +26,12 @@ const maxImageMb = 20;
 export function checkMedia(sources: readonly MediaSource[]): void {
   for (const { media, field } of sources) {
     const { type, url } = media;
-    requireAddress(url, field, kindsOf(type));
+    const kinds: AddressKind[] = type === 'link' ? ['web'] : ['web', 'store'];
+    requireAddress(url, field, imageTypes.has(type) ? [...kinds, 'image'] : kinds);
     const format = checkDataUrl(url, field, 'image', maxImageMb);
     if (format !== undefined && !imageFormats.includes(format))
       throw invalid(field, 'must be a JPEG, PNG, BMP or WEBP image.');
   }
-}
-
-function kindsOf(type: GammaMedia['type']): readonly AddressKind[] {
-  if (type === 'link') return ['web'];
-  return imageTypes.has(type) ? ['web', 'store', 'image'] : ['web', 'store'];
 }
 
 /** Names the media of a native list by their position below `path`. @throws Failure 400 for invalid combinations */

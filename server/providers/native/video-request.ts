@@ -1,11 +1,17 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../lib/failure.ts';
 import { conflict } from '../../models/media-rules.ts';
-import { familySeconds, secondsWords } from '../../models/video-options.ts';
+import { familySeconds, isInRange, secondsWords } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
-import type { GenericVideoRequest, TranslatedVideo, VideoFacts } from '../video.ts';
-import { genericParameters } from './generic-parameters.ts';
+import {
+  agreedValue,
+  type GenericVideoRequest,
+  oneOf,
+  ratioFields,
+  type TranslatedVideo,
+  type VideoFacts,
+} from '../video.ts';
 import {
   checkMedia,
   type GammaMedia,
@@ -14,6 +20,9 @@ import {
   shortcutMedia,
 } from './video-media.ts';
 
+const resolutions = ['480P', '720P', '1080P'] as const;
+const ratios = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'] as const;
+const maxSeed = 2_147_483_647;
 /** The provider cuts longer prompts. */
 const maxPromptLength = 20_000;
 
@@ -53,6 +62,37 @@ export function gammaFromNative({
   };
 }
 
+/** Translates the parameters except the duration. @throws Failure 400 for unsupported values and fields that differ */
+function genericParameters(request: GenericVideoRequest): components['schemas']['GammaParameters'] {
+  const { size, resolution, metadata = {} } = request;
+  const native = metadata.parameters ?? {};
+  const { seed } = metadata;
+  if (seed !== undefined && !(seed >= 0 && seed <= maxSeed))
+    throw invalid('metadata.seed', `must be between 0 and ${maxSeed} for this model.`);
+  const values = {
+    resolution: agreedValue({
+      size: oneOf('size', size?.toUpperCase(), resolutions),
+      resolution: oneOf('resolution', resolution?.toUpperCase(), resolutions),
+      'metadata.parameters.resolution': native.resolution,
+    }),
+    ratio: agreedValue({
+      ...ratioFields(request, ratios),
+      'metadata.parameters.ratio': native.ratio,
+    }),
+    seed: agreedValue({ 'metadata.seed': seed, 'metadata.parameters.seed': native.seed }),
+    watermark: agreedValue({
+      'metadata.watermark': metadata.watermark,
+      'metadata.parameters.watermark': native.watermark,
+    }),
+    audio: agreedValue({
+      'metadata.generate_audio': metadata.generate_audio,
+      'metadata.parameters.audio': native.audio,
+    }),
+  };
+  const agreed = Object.entries(values).map(([name, one]) => [name, one?.value]);
+  return { ...native, ...defined(Object.fromEntries(agreed) as components['schemas']['GammaParameters']) };
+}
+
 /** The native media of a generic request, in either field. */
 function nativeMedia(metadata: GenericVideoRequest['metadata'] = {}): readonly GammaMedia[] {
   const dotted = metadata['input.media'] ?? [];
@@ -66,10 +106,7 @@ function nativeMedia(metadata: GenericVideoRequest['metadata'] = {}): readonly G
 }
 
 /** The duration and its field: `seconds` overrides `duration`, and both override the native one. */
-function durationOf({ seconds, duration, metadata }: GenericVideoRequest): {
-  field: string;
-  duration: number | undefined;
-} {
+function durationOf({ seconds, duration, metadata }: GenericVideoRequest) {
   if (seconds !== undefined) return { field: 'seconds', duration: Number(seconds) };
   if (duration !== undefined) return { field: 'duration', duration };
   return { field: 'metadata.parameters.duration', duration: metadata?.parameters?.duration };
@@ -96,23 +133,21 @@ type GammaParameters = components['schemas']['GammaParameters'] & Record<string,
 
 const standardSeconds = 5;
 /** The maximum applies to input video and output together. */
-const [shortestSeconds, longestSeconds] = familySeconds.gamma;
+const [, longestSeconds] = familySeconds.gamma;
 /** Minimum seconds of a reference video. */
 const minReferenceSeconds = 1;
 
 /**
  * Maximum seconds of output: the duration, the provider's default, or for -1 the rest of the limit after the input.
- * `field` is the client's field of the duration.
- *
- * @throws Failure 400 when the duration is out of range, or exceeds the limit together with the input
+ * Throws Failure 400 when the duration in `field` is out of range, or exceeds the limit together with the input.
  */
 function maxSeconds(
   { duration = standardSeconds }: GammaParameters,
   field: string,
   sources: readonly MediaSource[],
 ): number {
-  const isValid = Number.isInteger(duration) && duration >= shortestSeconds && duration <= longestSeconds;
-  if (duration !== -1 && !isValid) throw invalid(field, secondsWords(familySeconds.gamma));
+  if (duration !== -1 && !(Number.isInteger(duration) && isInRange(duration, familySeconds.gamma)))
+    throw invalid(field, secondsWords(familySeconds.gamma));
   const clips = sources.filter(({ media }) => media.type === 'reference_video').length;
   const available = longestSeconds - clips * minReferenceSeconds;
   if (duration > available)

@@ -1,10 +1,12 @@
 import type { components } from '../../../generated/http.ts';
 import {
   defined,
+  longTextField,
   numberBetween,
   numberField,
   objectField,
-  pickDefined,
+  pick,
+  readFields,
   textField,
   urlField,
 } from '../json.ts';
@@ -20,41 +22,46 @@ export const nativeVideo: NativeTaskKind = {
     const video_url = urlField(output, 'video_url');
     if (video_url === undefined) return undefined;
     const usage = usageOf(objectField(answer, 'usage'));
-    const orig_prompt = textField(output, 'orig_prompt', maxTextLength);
-    const actual_prompt = textField(output, 'actual_prompt', maxTextLength);
+    const prompts = readFields(output, { orig_prompt: longTextField, actual_prompt: longTextField });
     const seconds = secondsOf(usage);
     const result: VideoResult = {
       video_url,
       metadata: {
         url: video_url,
-        ...defined({ request_id: textField(answer, 'request_id', maxTextLength), orig_prompt }),
+        ...readFields(answer, { request_id: longTextField }),
+        ...pick(prompts, ['orig_prompt']),
         ...(usage && { usage, ...factsOf(usage, seconds) }),
       },
-      native: { output: { ...defined({ orig_prompt, actual_prompt }), video_url }, ...(usage && { usage }) },
+      native: { output: { ...prompts, video_url }, ...(usage && { usage }) },
     };
     return { result: { ...result }, ...(seconds !== undefined && { usage: { units: seconds } }) };
   },
 };
 
-const maxTextLength = 20_000;
-
 /** Reads usage with the types of the contract. Providers send some numbers as strings. */
 function usageOf(reported: unknown): GammaUsage | undefined {
   if (reported === undefined) return undefined;
-  return {
-    ...pickDefined(['video_count', 'fps', 'SR'], (name) => {
-      // Reads `1080P` as 1080.
-      const count = Number.parseInt(String(numberField(reported, name) ?? textField(reported, name)), 10);
-      return count >= (name === 'video_count' ? 0 : 1) ? count : undefined;
-    }),
-    ...pickDefined(['duration', 'input_video_duration', 'output_video_duration'], (name) =>
-      numberBetween(reported, name, 0),
-    ),
-    ...defined({ ratio: textField(reported, 'ratio', maxTextLength) }),
-  };
+  return readFields(reported, {
+    video_count: (value, name) => wholeNumber(value, name, 0),
+    fps: wholeNumber,
+    SR: wholeNumber,
+    duration: length,
+    input_video_duration: length,
+    output_video_duration: length,
+    ratio: longTextField,
+  });
 }
 
-/** Seconds of output video. Undefined if not reported. */
+function wholeNumber(value: unknown, name: string, min = 1): number | undefined {
+  // Reads `1080P` as 1080.
+  const count = Number.parseInt(String(numberField(value, name) ?? textField(value, name)), 10);
+  return count >= min ? count : undefined;
+}
+
+function length(value: unknown, name: string): number | undefined {
+  return numberBetween(value, name, 0);
+}
+
 function secondsOf(usage: GammaUsage | undefined): number | undefined {
   if (usage?.output_video_duration !== undefined) return usage.output_video_duration;
   const { duration, input_video_duration: input = 0 } = usage ?? {};

@@ -1,7 +1,6 @@
 import type { NamedVoice } from '../../channels/voice-route.ts';
 import { invalid } from '../../lib/failure.ts';
 
-/** Protocols whose bodies may name voices. */
 export type VoiceProtocol = 'synthesizer' | 'multimodal' | 'inference' | 'realtime' | 'customization';
 
 /** Fields of each protocol with free text. */
@@ -37,15 +36,12 @@ const otherKeys: ReadonlySet<string> = new Set(
 
 /** A longer string cannot be a voice id. */
 const maxIdLength = 256;
-/** More than any valid body has. */
 const maxVoices = 500;
 const maxDepth = 100;
 
 /**
- * Collects the strings of a body that a provider may read as a voice: values of voice fields and of unknown fields.
- *
- * @param except fields that the caller checks itself
- * @throws Failure 400 when they are too many, or nested too deep
+ * Collects the strings of a body that a provider may read as a voice, from voice fields and unknown fields. The caller
+ * checks the fields in `except` itself. Throws Failure 400 when they are too many, or nested too deep.
  */
 export function voicesIn(
   protocol: VoiceProtocol,

@@ -14,14 +14,10 @@ export function createdVoice(answer: unknown): string | undefined {
 
 /** Status in the response to a query. Undefined if there is none. */
 export function voiceStatus(answer: unknown): string | undefined {
-  const status = field(field(answer, 'output'), 'status');
-  return typeof status === 'string' ? status : undefined;
+  return textField(field(answer, 'output'), 'status');
 }
 
-/**
- * Time of a voice's last change by the gateway's clock, or `now` if unknown. The time zone of the provider is unknown, so
- * only the difference of its times is used.
- */
+/** Time of a voice's last change by our clock, from the difference of the provider's times. `now` if unknown. */
 export function timeOfChange(answer: unknown, { created_at, updated_at }: VoicesTable, now: number): number {
   const output = field(answer, 'output');
   const reported = (name: string) => Date.parse(`${textField(output, name)?.replace(' ', 'T')}Z`);
@@ -62,7 +58,6 @@ export function countedActions(answer: unknown): number {
   return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= 1000 ? count : 1;
 }
 
-/** Renders a voice for the service's list. */
 export function listItem(service: VoiceService, voice: VoicesTable): Record<string, unknown> {
   const { language = 'zh', recording: _, ...described } = factsIn(voice);
   return service === 'voice-enrollment'
@@ -70,7 +65,7 @@ export function listItem(service: VoiceService, voice: VoicesTable): Record<stri
     : { voice: voice.voice_id, ...times(voice), language, target_model: voice.target_model, ...described };
 }
 
-function times({ created_at, updated_at }: VoicesTable): { gmt_create: string; gmt_modified: string } {
+function times({ created_at, updated_at }: VoicesTable) {
   return { gmt_create: nativeTime(created_at), gmt_modified: nativeTime(updated_at) };
 }
 

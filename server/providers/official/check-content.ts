@@ -18,13 +18,7 @@ export interface ContentSource {
   field: string;
 }
 
-type Kind = 'image' | 'video' | 'audio';
-
-const kinds: Readonly<Partial<Record<ContentItem['type'], Kind>>> = {
-  image_url: 'image',
-  video_url: 'video',
-  audio_url: 'audio',
-};
+const kinds = ['image', 'video', 'audio'] as const;
 /** Limits of inline media, in MB: those of uploaded assets. */
 const maxMb = { image: 30, audio: 15 } as const;
 
@@ -35,14 +29,11 @@ export function contentSources(content: readonly ContentItem[], path: string): C
 
 /** Checks the combinations, counts and inline media that the schema cannot check. @throws Failure 400 */
 export function checkContent(sources: readonly ContentSource[], bounds: ModelBounds): void {
-  const media = sources.filter(({ item }) => kinds[item.type] !== undefined);
+  const media = sources.filter(({ item }) => item.type.endsWith('_url'));
   checkFrames(media);
-  for (const [kind, most] of [
-    ['image', bounds.images],
-    ['video', bounds.videos],
-    ['audio', bounds.audios],
-  ] as const) {
-    const over = media.filter(({ item }) => kinds[item.type] === kind)[most];
+  for (const kind of kinds) {
+    const most = bounds[kind];
+    const over = media.filter(({ item }) => item.type === `${kind}_url`)[most];
     if (over !== undefined) throw invalid(over.field, `the model takes at most ${most} items of ${kind}.`);
   }
   const over = media[bounds.files];

@@ -1,20 +1,18 @@
 import type { components } from '../../../generated/http.ts';
 import { type Failure, invalid } from '../../lib/failure.ts';
 import { conflict } from '../../models/media-rules.ts';
-import { secondsWords } from '../../models/video-options.ts';
+import { isInRange, secondsWords } from '../../models/video-options.ts';
 import { type ContentSource, hasFirstFrame } from './check-content.ts';
 import type { ModelBounds } from './model-bounds.ts';
 
-/** Options of an official request besides its content. */
+/** Options of an official request, without its content. */
 export type OfficialOptions = components['schemas']['OfficialOptions'] & {
   resolution?: string;
   duration?: number;
 };
 
-/** The client's name of an official field. */
 export type FieldNames = (field: keyof OfficialOptions) => string;
 
-/** Frames per second of all output. */
 const frameRate = 24;
 
 /** Checks options that depend on the model, on each other or on the content. @throws Failure 400 */
@@ -54,8 +52,8 @@ export function maxSeconds(
 }
 
 function checkLength({ duration, frames }: OfficialOptions, bounds: ModelBounds, nameOf: FieldNames): void {
-  const [shortest, longest] = bounds.seconds;
-  if (duration !== undefined && duration !== -1 && !(duration >= shortest && duration <= longest))
+  const [, longest] = bounds.seconds;
+  if (duration !== undefined && duration !== -1 && !isInRange(duration, bounds.seconds))
     throw invalid(nameOf('duration'), secondsWords(bounds.seconds));
   if (frames === undefined) return;
   if (duration !== undefined)

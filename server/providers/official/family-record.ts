@@ -8,7 +8,6 @@ import { renderOfficialTask } from './render-task.ts';
 type FamilyRecord = components['schemas']['FamilyRecord'];
 type Status = FamilyRecord['data']['status'];
 
-/** Renders a task of a Seedance model for the generic poll. */
 export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRecord {
   const { id, error } = task;
   const { prompt }: VideoFacts = task.facts;

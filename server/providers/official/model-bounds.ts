@@ -1,6 +1,5 @@
 import { familySeconds, type SecondsRange } from '../../models/video-options.ts';
 
-/** Limits of a Seedance model. */
 export interface ModelBounds {
   /** Shortest and longest video in seconds. -1 is also valid. */
   seconds: SecondsRange;
@@ -8,9 +7,9 @@ export interface ModelBounds {
   defaultSeconds: number;
   resolutions: readonly string[];
   /** Maximum number of references of each kind and in total. */
-  images: number;
-  videos: number;
-  audios: number;
+  image: number;
+  video: number;
+  audio: number;
   files: number;
   /** Whether audio may be the only medium. */
   audioAlone: boolean;
@@ -23,9 +22,9 @@ const standard: ModelBounds = {
   defaultSeconds: 5,
   // Only some accounts have 4k, which the provider checks.
   resolutions: ['480p', '720p', '1080p', '4k'],
-  images: 9,
-  videos: 3,
-  audios: 3,
+  image: 9,
+  video: 3,
+  audio: 3,
   files: 12,
   audioAlone: false,
   modern: false,
@@ -38,9 +37,9 @@ const modern: ModelBounds = {
   // Without a length, the model chooses one.
   defaultSeconds: 30,
   resolutions: ['480p', '720p', '1080p'],
-  images: 30,
-  videos: 10,
-  audios: 10,
+  image: 30,
+  video: 10,
+  audio: 10,
   files: 50,
   audioAlone: true,
   modern: true,

@@ -36,7 +36,6 @@ export function officialStatus({ state, error }: TaskRecord): OfficialTask['stat
   return error?.code === taskCanceled.code ? 'cancelled' : 'failed';
 }
 
-/** Replaces the URLs of files other than the video. */
 function publicContent(task: TaskRecord, native: OfficialTask | object = {}, links: FileLinks) {
   if (!('content' in native)) return native;
   return { ...native, content: publicFileUrls(native.content, ['last_frame_url', 'file_url'], task, links) };

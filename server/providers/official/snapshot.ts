@@ -6,45 +6,22 @@ import {
   field,
   integerField,
   listField,
+  longTextField,
   numberField,
   objectField,
-  pickDefined,
-  textField,
+  readFields,
   urlField,
 } from '../json.ts';
 import type { VideoResult } from '../video.ts';
 
 type Schemas = components['schemas'];
 
-const numbers = [
-  'seed',
-  'duration',
-  'frames',
-  'execution_expires_after',
-  'priority',
-] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
-const texts = [
-  'resolution',
-  'ratio',
-  'service_tier',
-  'revised_prompt',
-  'safety_identifier',
-  'output_format',
-] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
-const flags = ['generate_audio', 'draft'] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
-
-const maxTextLength = 20_000;
-
 /** Reads the fields of an upstream task that clients may see, without ids. Providers use several fields for the URL. */
 export function readSnapshot(answer: unknown): VideoResult {
-  return {
-    ...defined({ video_url: videoUrl(answer) }),
-    native: nativeOf(answer),
-    metadata: metadataOf(answer),
-  };
+  const native = { ...nativeOf(answer) };
+  return { ...defined({ video_url: videoUrl(answer) }), native, metadata: metadataOf(answer) };
 }
 
-/** Seconds of the video. Undefined while unknown. */
 export function secondsOf(answer: unknown): number | undefined {
   const duration = numberField(answer, 'duration') ?? 0;
   if (duration > 0) return duration;
@@ -63,48 +40,51 @@ function videoUrl(answer: unknown): string | undefined {
   );
 }
 
-function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
-  const content = field(answer, 'content');
+function nativeOf(answer: unknown): Partial<Schemas['OfficialTask']> {
   return {
-    content: pickDefined(['last_frame_url', 'file_url'], (name) => urlField(content, name)),
-    ...defined({ usage: usageOf(answer) }),
-    // Ignores a length of -1, which means any length.
-    ...pickDefined(numbers, (name) =>
-      name === 'seed' ? integerField(answer, name) : countField(answer, name),
-    ),
-    ...defined({ framespersecond: countField(answer, 'framespersecond') || undefined }),
-    ...pickDefined(texts, (name) => textField(answer, name, maxTextLength)),
-    ...pickDefined(flags, (name) => booleanField(answer, name)),
-    ...defined({ tools: toolsOf(answer) }),
+    content: readFields(field(answer, 'content'), { last_frame_url: urlField, file_url: urlField }),
+    ...readFields(answer, {
+      usage: usageOf,
+      seed: integerField,
+      // Ignores a length of -1, which means any length.
+      duration: countField,
+      frames: countField,
+      execution_expires_after: countField,
+      priority: countField,
+      framespersecond: (value, name) => countField(value, name) || undefined,
+      resolution: longTextField,
+      ratio: longTextField,
+      service_tier: longTextField,
+      revised_prompt: longTextField,
+      safety_identifier: longTextField,
+      output_format: longTextField,
+      generate_audio: booleanField,
+      draft: booleanField,
+      tools: toolsOf,
+    }),
   };
 }
 
 function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
-  const seconds = secondsOf(answer);
-  const content = field(answer, 'content');
-  return {
-    ...defined({
-      usage: usageOf(answer),
-      last_frame_url: urlField(content, 'last_frame_url'),
-      duration: seconds,
-      duration_seconds: seconds,
-    }),
-    ...pickDefined(['output_format', 'resolution', 'ratio'], (name) =>
-      textField(answer, name, maxTextLength),
-    ),
-    ...defined({
-      seed: integerField(answer, 'seed'),
-      generate_audio: booleanField(answer, 'generate_audio'),
-    }),
-  };
+  return readFields(answer, {
+    usage: usageOf,
+    last_frame_url: (value, name) => urlField(field(value, 'content'), name),
+    duration: secondsOf,
+    duration_seconds: secondsOf,
+    output_format: longTextField,
+    resolution: longTextField,
+    ratio: longTextField,
+    seed: integerField,
+    generate_audio: booleanField,
+  });
 }
 
 function usageOf(answer: unknown): Schemas['OfficialUsage'] | undefined {
   const usage = objectField(answer, 'usage');
   if (usage === undefined) return undefined;
-  const searches = countField(field(usage, 'tool_usage'), 'web_search');
+  const searches = countField(usage.tool_usage, 'web_search');
   return {
-    ...pickDefined(['completion_tokens', 'total_tokens'], (name) => countField(usage, name)),
+    ...readFields(usage, { completion_tokens: countField, total_tokens: countField }),
     ...(searches !== undefined && { tool_usage: { web_search: searches } }),
   };
 }

@@ -3,11 +3,11 @@ import { Failure } from '../../lib/failure.ts';
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
 import {
   booleanField,
-  defined,
   field,
   listField,
   numberField,
   objectField,
+  readFields,
   textField,
   urlField,
 } from '../json.ts';
@@ -39,10 +39,7 @@ export async function fetchTiming(upstream: Upstream, upstreamId: string): Promi
   return {
     aligned_words: words.slice(0, maxWords).flatMap(wordOf),
     waveform_data: steps.filter((step): step is number => typeof step === 'number' && Number.isFinite(step)),
-    ...defined({
-      hoot_cer: numberField(answer, 'hoot_cer'),
-      is_streamed: booleanField(answer, 'is_streamed'),
-    }),
+    ...readFields(answer, { hoot_cer: numberField, is_streamed: booleanField }),
   };
 }
 
@@ -51,9 +48,9 @@ function wordOf(reported: unknown): Timing['aligned_words'] {
   const word = field(reported, 'word');
   const [start, end] = [numberField(reported, 'start_s'), numberField(reported, 'end_s')];
   if (typeof word !== 'string' || start === undefined || end === undefined) return [];
-  const [success, p_align] = [booleanField(reported, 'success'), numberField(reported, 'p_align')];
   const times = { start_s: Math.max(0, start), end_s: Math.max(0, end) };
-  return [{ word: word.slice(0, maxWordLength), ...times, ...defined({ success, p_align }) }];
+  const others = readFields(reported, { success: booleanField, p_align: numberField });
+  return [{ word: word.slice(0, maxWordLength), ...times, ...others }];
 }
 
 /** Fetches a song's resource, with or without an envelope. @throws DriverError, a 404 for a song that is gone */
@@ -64,13 +61,10 @@ async function fetchClip(upstream: Upstream, path: string): Promise<unknown> {
     throwOnFailure(answer, new ProviderRedactor(upstream.channel));
   } catch (error) {
     if (!(error instanceof DriverError) || error.kind !== 'rejected') throw error;
-    throw isGone(error) || isNotFound(error.failure.code) ? songNotFound() : error;
+    if (!isGone(error) && !isNotFound(error.failure.code)) throw error;
+    const message = 'clip_id: the provider no longer has the song.';
+    throw rejected(new Failure(404, 'resource_not_found', message));
   }
   if (typeof answer !== 'object' || answer === null) throw invalidResponse();
   return objectField(answer, 'data') ?? answer;
-}
-
-function songNotFound(): DriverError {
-  const message = 'clip_id: the provider no longer has the song.';
-  return rejected(new Failure(404, 'resource_not_found', message));
 }

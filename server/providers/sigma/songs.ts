@@ -9,6 +9,7 @@ import {
   integerField,
   numberBetween,
   pickDefined,
+  readFields,
   textField,
   timeField,
   urlField,
@@ -69,8 +70,6 @@ function publicId(taskId: string, upstreamId: string): string {
   return `${first}-${second}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${last}`;
 }
 
-const flags = ['is_liked', 'is_public', 'is_trashed', 'is_video_pending'] as const;
-
 function songOf(reported: unknown, id: string, task: SongTask): Song {
   const audio = urlField(reported, 'audio_url');
   const created = timeField(reported, 'created_at');
@@ -81,13 +80,20 @@ function songOf(reported: unknown, id: string, task: SongTask): Song {
     status: statusOf(reported, audio !== undefined, task),
     audio_url: audio ?? '',
     image_url: urlField(reported, 'image_url') ?? '',
-    ...pickDefined(['video_url', 'image_large_url'], (name) => urlField(reported, name)),
     // The provider's name may differ.
     model_name: task.mv,
-    ...pickDefined(['major_model_version'], (name) => shortText(reported, name)),
     ...(!Number.isNaN(created) && { created_at: new Date(created).toISOString() }),
-    ...pickDefined(flags, (name) => booleanField(reported, name)),
-    ...pickDefined(['play_count', 'upvote_count'], (name) => countField(reported, name)),
+    ...readFields(reported, {
+      video_url: urlField,
+      image_large_url: urlField,
+      major_model_version: shortText,
+      is_liked: booleanField,
+      is_public: booleanField,
+      is_trashed: booleanField,
+      is_video_pending: booleanField,
+      play_count: countField,
+      upvote_count: countField,
+    }),
     metadata: metadataOf(field(reported, 'metadata'), task),
   };
 }
@@ -102,44 +108,48 @@ function statusOf(reported: unknown, playable: boolean, { isEnded }: SongTask): 
   return playable ? 'streaming' : 'queued';
 }
 
-const texts = [
-  'tags',
-  'gpt_description_prompt',
-  'negative_tags',
-  'type',
-  'stem_task',
-  'stem_type_group_name',
-  'task',
-] as const;
-const metadataFlags = ['refund_credits', 'stream', 'has_vocal', 'has_stem', 'make_instrumental'] as const;
-
 function metadataOf(reported: unknown, { publicIds, redactor }: SongTask): Song['metadata'] {
-  const own = (value: unknown, name: string) => publicIds[textField(value, name) ?? ''];
-  const control = pickDefined(sliders, (name) =>
-    numberBetween(field(reported, 'control_sliders'), name, 0, 1),
-  );
-  return {
-    ...pickDefined(texts, (name) => shortText(reported, name)),
-    ...pickDefined(['prompt'], (name) => textField(reported, name, maxLength.lyrics)),
-    ...pickDefined(['error_type', 'error_message'], (name) => {
-      const text = shortText(reported, name);
-      return text && redactor.redact(text);
-    }),
-    ...pickDefined(metadataFlags, (name) => flag(reported, name)),
-    // Clients can use only public ids.
-    ...pickDefined(['audio_prompt_id', 'stem_from_id'], (name) => own(reported, name)),
-    ...pickDefined(['history', 'concat_history'], (name) => historyOf(field(reported, name), own)),
-    ...pickDefined(['stem_type_id'], (name) => integerField(reported, name)),
-    ...pickDefined(['duration'], (name) => numberBetween(reported, name, 0)),
-    ...(Object.keys(control).length > 0 && { control_sliders: control }),
+  // Clients can use only public ids.
+  const publicIdIn = (value: unknown, name: string) => publicIds[textField(value, name) ?? ''];
+  const history = (value: unknown, name: string) => historyOf(field(value, name), publicIdIn);
+  const failure = (value: unknown, name: string) => {
+    const text = shortText(value, name);
+    return text && redactor.redact(text);
   };
+  return readFields(reported, {
+    tags: shortText,
+    gpt_description_prompt: shortText,
+    negative_tags: shortText,
+    type: shortText,
+    stem_task: shortText,
+    stem_type_group_name: shortText,
+    task: shortText,
+    prompt: (value, name) => textField(value, name, maxLength.lyrics),
+    error_type: failure,
+    error_message: failure,
+    refund_credits: flag,
+    stream: flag,
+    has_vocal: flag,
+    has_stem: flag,
+    make_instrumental: flag,
+    audio_prompt_id: publicIdIn,
+    stem_from_id: publicIdIn,
+    history,
+    concat_history: history,
+    stem_type_id: integerField,
+    duration: (value, name) => numberBetween(value, name, 0),
+    control_sliders: (value, name) => {
+      const control = pickDefined(sliders, (slider) => numberBetween(field(value, name), slider, 0, 1));
+      return Object.keys(control).length > 0 ? control : undefined;
+    },
+  });
 }
 
 /** Earlier clips of a song that the client knows. */
-function historyOf(reported: unknown, own: (value: unknown, name: string) => string | undefined) {
+function historyOf(reported: unknown, publicIdIn: (value: unknown, name: string) => string | undefined) {
   if (!Array.isArray(reported)) return undefined;
   const clips = reported.slice(0, maxHistory).flatMap((one) => {
-    const id = own(one, 'id');
+    const id = publicIdIn(one, 'id');
     const continue_at = numberBetween(one, 'continue_at', 0);
     return id === undefined ? [] : [{ id, ...defined({ continue_at }) }];
   });

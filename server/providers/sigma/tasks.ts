@@ -1,6 +1,6 @@
 import type { TaskError } from '../../lib/failure.ts';
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
-import { defined, field, idField, objectField, percentField, textField } from '../json.ts';
+import { defined, field, idField, listField, objectField, percentField, textField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { publicIdsIn, taskErrorFrom } from '../public-ids.ts';
 import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';
@@ -10,10 +10,8 @@ import { type FoundSong, readLyrics, readSongs } from './songs.ts';
 
 const failed: TaskError = { code: 'music_generation_failed', message: 'The provider made no result.' };
 
-/** Maximum number of upstream tasks of a request. */
 const maxTasks = 12;
 
-/** Songs, stems and lyrics in the sigma protocol. */
 export const sigmaDriver: TaskDriver = {
   async submit({ model, facts }, request, upstream) {
     const { action, mv }: MusicFacts = facts;
@@ -30,20 +28,15 @@ export const sigmaDriver: TaskDriver = {
 
   poll(task, upstream) {
     const ids = splitIds(task.upstreamId);
-    const [id = ''] = ids;
-    if (ids.length === 1)
-      return pollTask(upstream, `/sigma/fetch/${encodeURIComponent(id)}`, (answer) =>
-        mergeParts(task, [partOf(task, id, recordIn(answer), upstream)]),
-      );
-    const request = { method: 'POST' as const, path: '/sigma/fetch', body: { ids } };
+    const [id = '', ...others] = ids;
+    const request =
+      others.length === 0
+        ? `/sigma/fetch/${encodeURIComponent(id)}`
+        : { method: 'POST' as const, path: '/sigma/fetch', body: { ids } };
     return pollTask(upstream, request, (answer) => {
-      const records = recordsIn(answer);
-      // A response without any record does not prove that all tasks are lost.
-      if (!ids.some((one) => records.has(one))) throw invalidResponse();
-      return mergeParts(
-        task,
-        ids.map((one) => partOf(task, one, records.get(one), upstream)),
-      );
+      const records = others.length === 0 ? new Map([[id, recordIn(answer)]]) : recordsIn(answer, ids);
+      const parts = ids.map((one) => partOf(task, one, records.get(one), upstream));
+      return mergeParts(task, parts);
     });
   },
 };
@@ -72,10 +65,12 @@ function recordIn(answer: unknown): unknown {
   return record;
 }
 
-function recordsIn(answer: unknown): ReadonlyMap<string, unknown> {
-  const records = Array.isArray(answer) ? answer : field(answer, 'data');
-  if (!Array.isArray(records)) throw invalidResponse();
-  return new Map(records.map((record) => [idField(record, 'task_id') ?? '', record]));
+function recordsIn(answer: unknown, ids: readonly string[]): ReadonlyMap<string, unknown> {
+  const list: readonly unknown[] = Array.isArray(answer) ? answer : listField(answer, 'data');
+  const records = new Map(list.map((record) => [idField(record, 'task_id') ?? '', record]));
+  // A response without any record does not prove that all tasks are lost.
+  if (!ids.some((id) => records.has(id))) throw invalidResponse();
+  return records;
 }
 
 interface UpstreamPart {

@@ -1,5 +1,5 @@
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
-import { field, idField, numberField, textField, timeField, urlField } from '../json.ts';
+import { field, idField, numberBetween, textField, timeField, urlField } from '../json.ts';
 import { providerFailure } from '../rejection.ts';
 import { invalidResponse, requestTask } from '../task-request.ts';
 
@@ -11,13 +11,6 @@ const maxIdLength = 128;
 const defaultLifetimeMs = 30 * 60_000;
 const maxLifetimeMs = 24 * 60 * 60_000;
 
-export interface StartedSession {
-  /** Also the token. */
-  sessionId: string;
-  h5Link: string;
-  lifetimeMs: number;
-}
-
 /** A provider's state of a session. `groupId` is the provider's id. */
 export type SessionState =
   | { status: 'pending' | 'expired' }
@@ -27,7 +20,7 @@ export type SessionState =
 const passedCode = 10_000;
 
 /** Creates a session at the provider. @throws DriverError as `requestTask` */
-export async function startSession(upstream: Upstream, body: object): Promise<StartedSession> {
+export async function startSession(upstream: Upstream, body: object) {
   const data = sessionIn(await requestTask(upstream, { method: 'POST', path, body }));
   const sessionId = idField(data, 'session_id');
   const h5Link = urlField(data, 'h5_link');
@@ -80,7 +73,6 @@ function lifetimeOf(data: unknown): number {
 }
 
 function failureCode(data: unknown): number | undefined {
-  const code = numberField(data, 'result_code');
-  const usable = code !== undefined && Number.isInteger(code) && code >= 0 && code < 2 ** 31;
-  return usable && code !== passedCode ? code : undefined;
+  const code = numberBetween(data, 'result_code', 0, 2 ** 31 - 1);
+  return Number.isInteger(code) && code !== passedCode ? code : undefined;
 }
