@@ -106,12 +106,12 @@ export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
 }
 
 async function send(server: ServerProcess, { path, headers, body }: PeerCall) {
-  const answer = await request(server.origin + path, {
+  const response = await request(server.origin + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer x', ...headers },
     body: JSON.stringify(body),
   });
-  return { status: answer.statusCode, bytes: (await answer.body.arrayBuffer()).byteLength };
+  return { status: response.statusCode, bytes: (await response.body.arrayBuffer()).byteLength };
 }
 
 export function peerTargets(results: readonly PeerResult[]): Target[] {

@@ -80,9 +80,9 @@ const driver: TaskDriver = {
   async poll({ id }) {
     delays.push(systemTimers.monotonic() - (due.get(id) ?? 0));
     await delay(randomBetween(latencyMs));
-    const left = (endAt.get(id) ?? 0) - Date.now();
-    if (left <= 0) return { state: 'completed', result: { url: 'https://files.example/clip.mp4' } };
-    return { state: 'in_progress', progress: Math.max(0, 90 - left / 3_000) };
+    const remainingMs = (endAt.get(id) ?? 0) - Date.now();
+    if (remainingMs <= 0) return { state: 'completed', result: { url: 'https://files.example/clip.mp4' } };
+    return { state: 'in_progress', progress: Math.max(0, 90 - remainingMs / 3_000) };
   },
 };
 
@@ -182,7 +182,7 @@ function report(phase: string): void {
       `heap ${Math.round(heapUsed / 2 ** 20)} MB rss ${Math.round(rss / 2 ** 20)} MB`,
       `${finished} done`,
       ...[...commands].map(([name, all]) => {
-        const one = all.toSorted((left, right) => left - right);
+        const one = all.toSorted((remainingMs, right) => remainingMs - right);
         return `${name} ${all.length}x p50 ${one[Math.floor(all.length / 2)]} p99 ${one[Math.floor(all.length * 0.99)]} ms`;
       }),
     ].join(' | '),

@@ -158,9 +158,9 @@ export class ServerProcess {
   }
 
   async #query<Reply>(query: MeterQuery): Promise<Reply> {
-    const answer = nextMessage(this.#child);
+    const response = nextMessage(this.#child);
     this.#child.send(query);
-    return (await answer) as Reply;
+    return (await response) as Reply;
   }
 
   /** Sends SIGTERM. @throws Error if the process does not exit with 0 */
@@ -188,9 +188,9 @@ export class LoadProcess<Request extends object, Result> {
 
   /** @throws Error if a response was wrong */
   async run(request: Request): Promise<Result> {
-    const answer = nextMessage(this.#child);
+    const response = nextMessage(this.#child);
     this.#child.send(request);
-    const message = (await answer) as { result: Result } | { error: string };
+    const message = (await response) as { result: Result } | { error: string };
     if ('error' in message) throw new Error(message.error);
     return message.result;
   }

@@ -35,7 +35,7 @@ const disks = new Map(
 );
 const speech = '/api/v1/services/audio/tts/SpeechSynthesizer';
 const sentence = { model: 'voxa-v3-flash', input: { text: 'Nine char', voice: 'v1' } };
-const spoken = {
+const speechResult = {
   request_id: 'r',
   output: {
     finish_reason: 'stop',
@@ -77,7 +77,7 @@ function fullDisk(engine: Engine, disk: string): void {
     upstream = await startUpstream((_request, response: ServerResponse) => {
       beforeResponse();
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(spoken));
+      response.end(JSON.stringify(speechResult));
     });
     cluster = engine === 'postgres' ? await Cluster.start(disk) : undefined;
     const stored = cluster === undefined ? { dataDir: disk } : { databaseUrl: cluster.url };
@@ -104,8 +104,8 @@ function fullDisk(engine: Engine, disk: string): void {
     await vi.waitFor(() => {
       const call = post(target.url, key, speech, sentence);
       calls.push(call);
-      void call.then((answer) => {
-        if (answer.status === 503) refused = answer;
+      void call.then((reply) => {
+        if (reply.status === 503) refused = reply;
       });
       expect(refused).toBeDefined();
     });

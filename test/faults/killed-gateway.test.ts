@@ -77,8 +77,8 @@ test.runIf(engines.includes('postgres'))(
 describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
   const createVideo = async (deployment: Deployment, url: string, name = 'the first') => {
     const { path, body } = requests[0] ?? { path: '' };
-    const answer = await send(deployment, url, path, body, { 'idempotency-key': name });
-    return (await answer.json()) as { id: string; status: string; error?: { code: string } };
+    const reply = await send(deployment, url, path, body, { 'idempotency-key': name });
+    return (await reply.json()) as { id: string; status: string; error?: { code: string } };
   };
 
   test.each([
@@ -113,8 +113,8 @@ describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
 
 describe('an image job whose modal call is interrupted', { concurrent: true }, () => {
   const getJob = async (deployment: Deployment, url: string, id: string) => {
-    const answer = await send(deployment, url, `/imgjob/task/${id}/fetch`);
-    return (await answer.json()) as { status: string; state: string; buttons: { customId: string }[] };
+    const reply = await send(deployment, url, `/imgjob/task/${id}/fetch`);
+    return (await reply.json()) as { status: string; state: string; buttons: { customId: string }[] };
   };
   const waitForStatus = (deployment: Deployment, url: string, id: string, status: string) =>
     vi.waitFor(
@@ -126,8 +126,8 @@ describe('an image job whose modal call is interrupted', { concurrent: true }, (
       { timeout: 60_000, interval: 50 },
     );
   const submit = async (deployment: Deployment, url: string, call: string, body: object) => {
-    const answer = await send(deployment, url, `/imgjob/submit/${call}`, body);
-    const { result } = (await answer.json()) as { result: string };
+    const reply = await send(deployment, url, `/imgjob/submit/${call}`, body);
+    const { result } = (await reply.json()) as { result: string };
     return result;
   };
   const press = async (deployment: Deployment, url: string, id: string, prefix: string) => {
@@ -186,8 +186,8 @@ test.runIf(engines.includes('postgres'))(
         await Promise.all([child.waitForKill(), broken]);
         await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 60_000, interval: 50 });
         for (const path of pollPaths) {
-          const answer = JSON.stringify(await (await send(deployment, other.url, path)).json());
-          expect(answer).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
+          const reply = JSON.stringify(await (await send(deployment, other.url, path)).json());
+          expect(reply).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
         }
         await expectBalanced(other.gateway.store, deployment.token);
       } finally {
@@ -230,14 +230,14 @@ function sendAll(
   return deployment.withFrozenUpstream(async () => {
     const paths = await Promise.all(
       requests.map(async ({ path, body }) => {
-        const answer = await send(deployment, url, path, body).then(
+        const reply = await send(deployment, url, path, body).then(
           async (response) => ({ status: response.status, body: await response.json() }),
           () => undefined,
         );
-        if (answer === undefined) return [];
+        if (reply === undefined) return [];
         const refused = JSON.stringify(body).includes('[[reject]]');
-        expect(answer.status, JSON.stringify(answer.body)).toBe(refused ? 400 : 200);
-        return refused ? [] : [pollPath(path, answer.body)];
+        expect(reply.status, JSON.stringify(reply.body)).toBe(refused ? 400 : 200);
+        return refused ? [] : [pollPath(path, reply.body)];
       }),
     );
     const pollPaths = paths.flat();
@@ -257,10 +257,10 @@ async function recover(deployment: Deployment, pollPaths: readonly string[]): Pr
     const open = () => read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();
     await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 60_000, interval: 50 });
     for (const path of pollPaths) {
-      const answer = JSON.stringify(await (await send(deployment, url, path)).json());
-      expect(answer).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
-      expect(answer).not.toMatch(/"UNKNOWN"|submission_interrupted/);
-      const clips = [...answer.matchAll(/"clip_id":"([^"]+)"/g)].map(([, id]) => id);
+      const reply = JSON.stringify(await (await send(deployment, url, path)).json());
+      expect(reply).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
+      expect(reply).not.toMatch(/"UNKNOWN"|submission_interrupted/);
+      const clips = [...reply.matchAll(/"clip_id":"([^"]+)"/g)].map(([, id]) => id);
       if (clips.length === 0) continue;
       const songs = await (await send(deployment, url, `/sigma/feed/${clips.join(',')}`)).json();
       expect(songs).toHaveLength(clips.length);

@@ -80,8 +80,8 @@ class ApiClient {
 
   async clone(): Promise<{ model: string; id: string }> {
     const model = 'alpha3-tts-vc-2026-01-22';
-    const spoken = await this.speak('alpha3-tts-flash', 'Aria');
-    const audio = Buffer.from(await spoken.arrayBuffer());
+    const speech = await this.speak('alpha3-tts-flash', 'Aria');
+    const audio = Buffer.from(await speech.arrayBuffer());
     const input = {
       action: 'create',
       target_model: model,

@@ -66,9 +66,9 @@ describe('a request header sets', () => {
     timers.advance(799);
     expect((await last()).status).toBeUndefined();
     timers.advance(1);
-    const [answer] = (await once(slow, 'response')) as [IncomingMessage];
-    expect(answer.statusCode).toBe(200);
-    answer.resume();
+    const [reply] = (await once(slow, 'response')) as [IncomingMessage];
+    expect(reply.statusCode).toBe(200);
+    reply.resume();
 
     const aborted = send({ 'x-mock-delay': '800' });
     await vi.waitFor(async () => expect((await last()).end).toBeUndefined());
@@ -86,17 +86,17 @@ describe('a request header sets', () => {
       expect(delay).toBeGreaterThanOrEqual(10);
       expect(delay).toBeLessThanOrEqual(15);
       timers.advance(15);
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      answer.resume();
-      await once(answer, 'end');
+      const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+      reply.resume();
+      await once(reply, 'end');
       await fetch(`${mock.url}/__mock/requests`, { method: 'DELETE' });
     }
   });
 
   test('a documented status', async () => {
-    const answer = await speech({ 'x-mock-status': '429' });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1']);
-    expect(await answer.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+    const reply = await speech({ 'x-mock-status': '429' });
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await reply.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
   });
 
   test('a connection that is closed without a response', async () => {
@@ -116,45 +116,43 @@ describe('a request header sets', () => {
 
   test('half a response, then a disconnect', async () => {
     const path = '/v1/models';
-    const whole = await (await fetch(mock.url + path, { headers: key })).text();
-    const [answer] = (await once(send({ 'x-mock-fault': 'truncate' }, path), 'response')) as [
-      IncomingMessage,
-    ];
+    const fullText = await (await fetch(mock.url + path, { headers: key })).text();
+    const [reply] = (await once(send({ 'x-mock-fault': 'truncate' }, path), 'response')) as [IncomingMessage];
     let text = '';
-    answer.setEncoding('utf8').on('data', (chunk: string) => {
+    reply.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
     });
-    await expect(once(answer, 'end')).rejects.toThrow('aborted');
-    expect(text.length).toBe(Math.floor(whole.length / 2));
-    expect(whole).toContain(text);
+    await expect(once(reply, 'end')).rejects.toThrow('aborted');
+    expect(text.length).toBe(Math.floor(fullText.length / 2));
+    expect(fullText).toContain(text);
   });
 
   test.each([false, true])('half of the speech, then a disconnect (stream: %s)', async (stream) => {
-    const answer = await speech({ 'x-mock-fault': 'truncate' }, stream);
-    expect(answer.status).toBe(200);
-    await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+    const reply = await speech({ 'x-mock-fault': 'truncate' }, stream);
+    expect(reply.status).toBe(200);
+    await expect(reply.arrayBuffer()).rejects.toThrow('terminated');
   });
 
   test('half a response, then nothing', async () => {
-    const [answer] = (await once(send({ 'x-mock-fault': 'hang' }), 'response')) as [IncomingMessage];
-    await once(answer, 'data');
+    const [reply] = (await once(send({ 'x-mock-fault': 'hang' }), 'response')) as [IncomingMessage];
+    await once(reply, 'data');
     expect((await last()).end).toBeUndefined();
-    answer.destroy();
+    reply.destroy();
     await vi.waitFor(async () => expect((await last()).end).toBe('broken'));
   });
 
   test('an invalid body', async () => {
-    const answer = await fetch(`${mock.url}/v1/models`, { headers: { ...key, 'x-mock-fault': 'garbage' } });
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    await expect(answer.json()).rejects.toThrow(SyntaxError);
+    const reply = await fetch(`${mock.url}/v1/models`, { headers: { ...key, 'x-mock-fault': 'garbage' } });
+    expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
+    await expect(reply.json()).rejects.toThrow(SyntaxError);
   });
 
   test('one invalid event in a stream', async () => {
-    const own = await startMock({ paceMs: 0 });
-    const events = await (await speech({ 'x-mock-fault': 'garbage' }, true, own.url)).text();
+    const otherMock = await startMock({ paceMs: 0 });
+    const events = await (await speech({ 'x-mock-fault': 'garbage' }, true, otherMock.url)).text();
     expect(events.startsWith('data: {"type":\n\n')).toBe(true);
     expect(events).toContain('"finish_reason":"stop"');
-    await own.close();
+    await otherMock.close();
   });
 
   test.each([
@@ -166,15 +164,15 @@ describe('a request header sets', () => {
     ['x-mock-dealy', '1', 'is unknown, must be one of x-mock-delay'],
     ['x-mock-times', '1', 'is not available for a single request'],
   ])('%s: %s is rejected', async (name, value, expected) => {
-    const answer = await speech({ [name]: value });
-    expect(answer.status).toBe(400);
-    const { error } = (await answer.json()) as { error: { message: string } };
+    const reply = await speech({ [name]: value });
+    expect(reply.status).toBe(400);
+    const { error } = (await reply.json()) as { error: { message: string } };
     expect(error.message).toContain(`${name}: `);
     expect(error.message).toContain(expected);
   });
 
   test('a preflight allows the headers', async () => {
-    const answer = await fetch(`${mock.url}/v1/models`, {
+    const reply = await fetch(`${mock.url}/v1/models`, {
       method: 'OPTIONS',
       headers: {
         origin: 'http://page.example',
@@ -182,7 +180,7 @@ describe('a request header sets', () => {
         'access-control-request-headers': 'authorization,prefer,x-mock-delay',
       },
     });
-    const allowed = answer.headers.get('access-control-allow-headers');
+    const allowed = reply.headers.get('access-control-allow-headers');
     expect(allowed).toBe('authorization,prefer,x-mock-delay');
   });
 });
@@ -214,9 +212,9 @@ describe('the control API', () => {
     ['openRealtimeSocket', { status: 429 }, 'status: is not available for a socket'],
     ['createSpeach', {}, 'operation: must be an operationId or all, not createSpeach'],
   ])('rejects for %s: %j', async (scope, behaviour, expected) => {
-    const answer = await set(scope, behaviour);
-    expect(answer.status).toBe(400);
-    expect(((await answer.json()) as { error: { message: string } }).error.message).toContain(expected);
+    const reply = await set(scope, behaviour);
+    expect(reply.status).toBe(400);
+    expect(((await reply.json()) as { error: { message: string } }).error.message).toContain(expected);
   });
 
   test('rejects invalid JSON, another content type and an unknown path', async () => {

@@ -112,9 +112,9 @@ function call(
 }
 const status = async (...args: Parameters<typeof call>) => (await call(...args)).status;
 const succeed = async (...args: Parameters<typeof call>) => {
-  const answer = await call(...args);
-  if (!answer.ok) throw new Error(`${args[1]}: ${answer.status} ${await answer.text()}`);
-  return answer;
+  const reply = await call(...args);
+  if (!reply.ok) throw new Error(`${args[1]}: ${reply.status} ${await reply.text()}`);
+  return reply;
 };
 const json = async <T>(...args: Parameters<typeof call>) => (await (await succeed(...args)).json()) as T;
 const bytes = async (...args: Parameters<typeof call>) =>
@@ -251,9 +251,9 @@ const probes: Readonly<Record<string, Probe>> = {
   },
   'Request log': {
     observe: async (target) => {
-      const answer = await call(target, '/v1/audio/speech', speech);
-      await answer.arrayBuffer();
-      const id = answer.headers.get('x-request-id') ?? '';
+      const reply = await call(target, '/v1/audio/speech', speech);
+      await reply.arrayBuffer();
+      const id = reply.headers.get('x-request-id') ?? '';
       return JSON.stringify(await json(target, `/api/log/search?request_id=${id}`)).includes(id);
     },
     mock: false,
@@ -354,7 +354,7 @@ test('no documented request shows an undocumented difference', { timeout: 60_000
       exchange({ url: other.url, key: other.key }, operation),
       exchange({ url: mock.url, key: 'sk-any' }, operation),
     ]);
-    const type = (answer: typeof onMock) => answer.headers.get('content-type')?.split(';')[0];
+    const type = (reply: typeof onMock) => reply.headers.get('content-type')?.split(';')[0];
     if (onGateway.status === onMock.status && type(onGateway) === type(onMock)) continue;
     const isDocumented = [
       onGateway.status === 404,

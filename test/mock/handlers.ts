@@ -146,17 +146,17 @@ async function synthesizeSpeech(exchange: MockExchange): Promise<void> {
   response.json(withOutput(example, { audio }));
 }
 
-const withOutput = (answer: Json, more: JsonObject): Json =>
-  isObject(answer)
-    ? { ...answer, output: { ...(isObject(answer.output) && answer.output), ...more } }
-    : answer;
+const withOutput = (example: Json, more: JsonObject): Json =>
+  isObject(example)
+    ? { ...example, output: { ...(isObject(example.output) && example.output), ...more } }
+    : example;
 
 async function createMessage(exchange: MockExchange): Promise<void> {
   const { body, response } = exchange;
   if (body.stream === true)
     return sendEvents(exchange, documentedEvents('createMessage', 'answer', body.model));
-  const answer = exampleOf('createMessage', 'answer');
-  response.json({ ...(isObject(answer) && answer), model: body.model });
+  const example = exampleOf('createMessage', 'answer');
+  response.json({ ...(isObject(example) && example), model: body.model });
 }
 
 async function sendEvents({ response, pause }: MockExchange, events: readonly string[]): Promise<void> {

@@ -42,12 +42,12 @@ describe('the handshake', () => {
     ['/v1/realtime?model=none', { key: 'k' }, 404, 'model_not_found'],
     [`${realtime}&mock_script=nothing`, { key: 'k' }, 400, 'invalid_request'],
   ] as const)('%s with %j returns %i', async (path, options, status, code) => {
-    const answer = await expectRejection(path, {
+    const rejection = await expectRejection(path, {
       ...options,
       protocols: [...('protocols' in options ? options.protocols : [])],
     });
-    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
-    expectDocumented(path.includes('inference') ? 'openInferenceSocket' : 'openRealtimeSocket', answer);
+    expect([rejection.status, rejection.body.error.code]).toEqual([status, code]);
+    expectDocumented(path.includes('inference') ? 'openInferenceSocket' : 'openRealtimeSocket', rejection);
   });
 
   test.each([...scripts].filter(([, { rejectWith }]) => rejectWith !== undefined))(
@@ -57,9 +57,9 @@ describe('the handshake', () => {
         [realtime, 'openRealtimeSocket'],
         [inference, 'openInferenceSocket'],
       ] as const) {
-        const answer = await expectRejection(path, { key: 'k', headers: { 'x-mock-script': name } });
-        expect(answer.status).toBe(rejectWith);
-        expectDocumented(operation, answer);
+        const rejection = await expectRejection(path, { key: 'k', headers: { 'x-mock-script': name } });
+        expect(rejection.status).toBe(rejectWith);
+        expectDocumented(operation, rejection);
       }
     },
   );
@@ -78,8 +78,8 @@ describe('the handshake', () => {
   ])('returns an ordinary response for %s', async (_, path, headers, status) => {
     const sent = request(`${mock.url}${path}`, { headers: { authorization: 'Bearer k', ...headers } });
     sent.end();
-    const [answer] = await once(sent, 'response');
-    answer.resume();
-    expect(answer.statusCode).toBe(status);
+    const [rejection] = await once(sent, 'response');
+    rejection.resume();
+    expect(rejection.statusCode).toBe(status);
   });
 });

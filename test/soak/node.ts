@@ -21,7 +21,7 @@ export interface GatewayNodeOptions {
   core: 'measured' | 'others';
   /** Number of worker processes. */
   workers: number;
-  onCrash: (what: string) => void;
+  onCrash: (description: string) => void;
 }
 
 /** A gateway process that can be killed and restarted on the same data. */

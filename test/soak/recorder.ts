@@ -61,10 +61,10 @@ export class Recorder {
   tasks = 0;
   /** The slowest complete response. Reported only. */
   slowest = { kind: '', ms: 0 };
-  readonly #onFault: (what: string) => void;
+  readonly #onFault: (description: string) => void;
 
   /** @param onFault is called with each fault of a response */
-  constructor(onFault: (what: string) => void) {
+  constructor(onFault: (description: string) => void) {
     this.#onFault = onFault;
   }
 
@@ -77,9 +77,9 @@ export class Recorder {
     if (ms > this.slowest.ms) this.slowest = { kind, ms };
   }
 
-  recordFault(kind: string, what: string): void {
+  recordFault(kind: string, description: string): void {
     this.countOutcome(kind, 'FAULT');
-    this.faults.push(`${kind}: ${what}`);
-    this.#onFault(`${new Date().toISOString()} ${kind}: ${what}`);
+    this.faults.push(`${kind}: ${description}`);
+    this.#onFault(`${new Date().toISOString()} ${kind}: ${description}`);
   }
 }

@@ -66,7 +66,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const engine = database === undefined ? 'sqlite' : 'postgres';
   const recorder = new Recorder(options.onPhase);
   const deployment = await createDeployment(engine, database);
-  const onCrash = (what: string) => recorder.faults.push(what);
+  const onCrash = (description: string) => recorder.faults.push(description);
   const nodes = Array.from(
     { length: options.nodes },
     (_, index) =>

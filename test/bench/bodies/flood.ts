@@ -13,12 +13,12 @@ const { url, key, connections, body } = workerData as FloodOptions;
 
 async function send(): Promise<never> {
   for (;;) {
-    const { body: answer, statusCode } = await request(url, {
+    const { body: response, statusCode } = await request(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body,
     });
-    await answer.dump();
+    await response.dump();
     parentPort?.postMessage(statusCode);
   }
 }

@@ -67,14 +67,14 @@ async function send(
   const body = create();
   await server.longestTurn();
   const from = performance.now();
-  const answer = await request(server.origin + path, {
+  const response = await request(server.origin + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', ...headers },
     body,
   });
-  const text = await answer.body.text();
+  const text = await response.body.text();
   const answerMs = performance.now() - from;
-  assert.equal(answer.statusCode, status, `${title}: ${answer.statusCode} ${text.slice(0, 300)}`);
+  assert.equal(response.statusCode, status, `${title}: ${response.statusCode} ${text.slice(0, 300)}`);
   const turn = await server.longestTurn();
   return { title, megabytes: body.length / 1024 / 1024, status, answerMs, ...turn };
 }

@@ -121,12 +121,12 @@ export async function measureNeighbor({
 }
 
 async function createKey(origin: string): Promise<string> {
-  const answer = await request(`${origin}/api/token/`, {
+  const response = await request(`${origin}/api/token/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'flood', unlimited_quota: true }),
   });
-  const { data } = (await answer.body.json()) as { data: { key: string } };
+  const { data } = (await response.body.json()) as { data: { key: string } };
   return data.key;
 }
 
@@ -137,13 +137,13 @@ async function measureCalls(origin: string, seconds: number): Promise<number[]> 
   const durations: number[] = [];
   while (performance.now() < deadline) {
     const from = performance.now();
-    const answer = await request(origin + speechPath, {
+    const response = await request(origin + speechPath, {
       method: 'POST',
       headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json' },
       body,
     });
-    const text = await answer.body.arrayBuffer();
-    assert.equal(answer.statusCode, 200, Buffer.from(text).toString('utf8', 0, 300));
+    const text = await response.body.arrayBuffer();
+    assert.equal(response.statusCode, 200, Buffer.from(text).toString('utf8', 0, 300));
     durations.push(performance.now() - from);
   }
   return durations;

@@ -183,9 +183,9 @@ describe('recording an upstream', () => {
   test('stores no signatures, cookies or keys', async () => {
     const folder = await newFolder();
     const { mock } = await startRecorder(url, 'sk-the-real-key', folder);
-    const answer = await (await post(mock, '/v1/videos')).text();
-    expect(answer).toContain('sk-the-real-key');
-    expect(answer).toContain(signed);
+    const reply = await (await post(mock, '/v1/videos')).text();
+    expect(reply).toContain('sk-the-real-key');
+    expect(reply).toContain(signed);
     await (await post(mock, '/v1/messages')).text();
     const text = await readAll(folder);
     expect(text).toContain('https://files.example/masked.mp4');
@@ -257,8 +257,8 @@ describe('recording an upstream', () => {
 
   test('returns a documented error if it is unreachable', async () => {
     const { mock } = await startRecorder('http://127.0.0.1:9', 'sk-the-real-key', await newFolder());
-    const answer = await post(mock, '/v1/embeddings');
-    expect([answer.status, await answer.json()]).toEqual([
+    const reply = await post(mock, '/v1/embeddings');
+    expect([reply.status, await reply.json()]).toEqual([
       502,
       {
         error: {

@@ -45,7 +45,7 @@ async function forward(options: RecorderOptions, request: Request, response: Res
     headers.set('authorization', `Bearer ${options.key}`);
     headers.delete('x-api-key');
   }
-  const answer = await fetch(options.gateway + request.originalUrl, {
+  const gatewayResponse = await fetch(options.gateway + request.originalUrl, {
     method: request.method,
     headers,
     redirect: 'manual',
@@ -56,12 +56,12 @@ async function forward(options: RecorderOptions, request: Request, response: Res
       cause,
     });
   });
-  response.statusCode = answer.status;
-  for (const [name, value] of answer.headers)
+  response.statusCode = gatewayResponse.status;
+  for (const [name, value] of gatewayResponse.headers)
     if (!hopByHopResponseHeaders.test(name)) response.setHeader(name, value);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of gatewayResponse.body ?? []) {
     size += chunk.length;
     if (size <= options.limit) chunks.push(chunk);
     if (!response.write(chunk)) await waitForDrain(response);
@@ -73,8 +73,8 @@ async function forward(options: RecorderOptions, request: Request, response: Res
   if (operations[operation.id].area !== 'service' && request.method !== 'HEAD') {
     const metadata = { operation: operation.id, request: requestOf(request, body) };
     const content = size <= options.limit ? Buffer.concat(chunks) : undefined;
-    const recorded = toRecordedResponse(answer, operation.id, content, size, secrets);
-    const line = `${operation.id} ${answer.status}: ${size} bytes are over --record-limit`;
+    const recorded = toRecordedResponse(gatewayResponse, operation.id, content, size, secrets);
+    const line = `${operation.id} ${gatewayResponse.status}: ${size} bytes are over --record-limit`;
     if (content === undefined)
       options.log(recorded === undefined ? `not stored: ${line}` : `stored without its file: ${line}`);
     const isMedia = recorded?.media !== undefined;
@@ -128,7 +128,7 @@ function toRecordedResponse(
   const names = ['content-type', ...documentedHeaders.map(({ name }) => name.toLowerCase())].filter(
     (name) => !name.endsWith('request-id'),
   );
-  const answer: RecordedResponse = {
+  const recorded: RecordedResponse = {
     status,
     headers: Object.fromEntries(
       names.flatMap((name) => {
@@ -137,9 +137,9 @@ function toRecordedResponse(
       }),
     ),
   };
-  if (size === 0) return answer;
+  if (size === 0) return recorded;
   const isText = /^text\/|json/.test(type);
-  if (!isText) return { ...answer, media: { type: type.split(';')[0] ?? type, bytes: size } };
+  if (!isText) return { ...recorded, media: { type: type.split(';')[0] ?? type, bytes: size } };
   if (body === undefined) return undefined;
   const text = body.toString();
   if (type.startsWith('text/event-stream')) {
@@ -148,10 +148,10 @@ function toRecordedResponse(
         ? { ...event, data: masked(event.data, secrets) }
         : { ...event, text: maskedText(event.text, secrets) },
     );
-    return { ...answer, events };
+    return { ...recorded, events };
   }
   const json = jsonOf(body);
   return json === undefined
-    ? { ...answer, text: maskedText(text, secrets) }
-    : { ...answer, json: masked(json, secrets) };
+    ? { ...recorded, text: maskedText(text, secrets) }
+    : { ...recorded, json: masked(json, secrets) };
 }

@@ -18,11 +18,12 @@ export async function replay(
   // Forms are recorded without a body. Here the form is parsed already.
   const isForm = (request.headers['content-type'] ?? '').startsWith('multipart/');
   const body = isForm ? undefined : (request.body as Json | undefined);
-  const answer = folder.next({ operation: operation.id, request: requestOf(request, body) });
-  if (answer === undefined) return false;
-  response.statusCode = answer.status;
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, localUrl(value, base));
-  const { json, text, events, media } = answer;
+  const recorded = folder.next({ operation: operation.id, request: requestOf(request, body) });
+  if (recorded === undefined) return false;
+  response.statusCode = recorded.status;
+  for (const [name, value] of Object.entries(recorded.headers))
+    response.setHeader(name, localUrl(value, base));
+  const { json, text, events, media } = recorded;
   const localize = (value: Json) => mapValues(value, (one) => localUrl(one, base));
   if (events !== undefined) {
     for (const event of events) {
@@ -30,7 +31,7 @@ export async function replay(
       await pause();
     }
     response.end();
-  } else if (media !== undefined) response.end((await folder.media(answer)) ?? mediaOf(media.type) ?? '');
+  } else if (media !== undefined) response.end((await folder.media(recorded)) ?? mediaOf(media.type) ?? '');
   else if (json !== undefined) response.end(JSON.stringify(localize(json)));
   else response.end(text ?? '');
   return true;
