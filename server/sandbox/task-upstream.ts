@@ -3,7 +3,7 @@ import type { Route } from './http/exchange.ts';
 import { FileStore } from './http/file-store.ts';
 import { imageRoutes } from './image-jobs/image-routes.ts';
 import { MediaEngine } from './media/engine.ts';
-import type { PromisedFile } from './media/jobs.ts';
+import type { DeferredFile } from './media/jobs.ts';
 import { musicRoutes } from './music/music-routes.ts';
 import { espeakPackage } from './speech/espeak.ts';
 import type { Storage } from './storage.ts';
@@ -50,7 +50,7 @@ export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
-  const results = new FileStore<PromisedFile>({
+  const results = new FileStore<DeferredFile>({
     folder: 'media',
     storage,
     now,

@@ -1,12 +1,12 @@
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputVideoTrack } from 'mediabunny';
 import { describe, expect, test } from 'vitest';
 import type { ClipPlan } from '../../server/sandbox/media/clip/clip-plan.ts';
-import { captionPlace, counterPlace, referencePlaces } from '../../server/sandbox/media/clip/layout.ts';
+import { captionArea, counterPosition, referenceTiles } from '../../server/sandbox/media/clip/layout.ts';
 import { ClipPainter } from '../../server/sandbox/media/clip/painter.ts';
 import { renderClip, renderLastFrame } from '../../server/sandbox/media/clip/render-clip.ts';
-import { toRgb } from '../../server/sandbox/media/drawing/colours.ts';
-import { YuvPicture } from '../../server/sandbox/media/drawing/yuv-picture.ts';
-import { encodePng } from '../../server/sandbox/media/pictures/encode.ts';
+import { toRgb } from '../../server/sandbox/media/drawing/colors.ts';
+import { YuvFrame } from '../../server/sandbox/media/drawing/yuv-frame.ts';
+import { encodePng } from '../../server/sandbox/media/images/encode.ts';
 import { applyDelta } from './delta-frames.ts';
 import { plainClip, png } from './media-files.ts';
 
@@ -34,7 +34,7 @@ async function packetsOf(input: Input): Promise<string> {
 }
 
 /** The colour of one pixel of a painted frame. */
-function colourAt({ y, u, v, stride }: YuvPicture, x: number, row: number): readonly number[] {
+function colourAt({ y, u, v, stride }: YuvFrame, x: number, row: number): readonly number[] {
   const chroma = (row >> 1) * (stride >> 1) + (x >> 1);
   return toRgb(y[row * stride + x] ?? 0, u[chroma] ?? 0, v[chroma] ?? 0);
 }
@@ -113,7 +113,7 @@ describe('frames', () => {
     const painter = await ClipPainter.create(plan);
     const file = await renderClip(plan);
     await inspect(file, async (input) => {
-      const shown = new YuvPicture(plan.width, plan.height);
+      const shown = new YuvFrame(plan.width, plan.height);
       let index = 0;
       for await (const { data, type } of new EncodedPacketSink(await videoOf(input)).packets()) {
         painter.paint(index);
@@ -135,10 +135,10 @@ describe('frames', () => {
     const colours = [red, green, blue];
     const references = colours.map((colour, index) => ({
       label: `IMAGE ${index}`,
-      picture: png(300, 300, colour),
+      image: png(300, 300, colour),
     }));
     const { canvas } = await ClipPainter.create({ ...plainClip, references });
-    for (const [index, { x, y, width, height }] of referencePlaces(plainClip, 3).entries())
+    for (const [index, { x, y, width, height }] of referenceTiles(plainClip, 3).entries())
       expectColour(colourAt(canvas, x + width / 2, Math.round(y + height / 3)), colours[index] ?? []);
   });
 
@@ -160,7 +160,7 @@ describe('frames', () => {
 
   test('tell their number', async () => {
     const painter = await ClipPainter.create(plainClip);
-    const place = counterPlace(plainClip);
+    const place = counterPosition(plainClip);
     const counter = () =>
       Array.from({ length: 120 }, (_, x) => colourAt(painter.canvas, place.x + x, place.y + 8)[0]).join();
     const seen = new Set<string>();
@@ -174,7 +174,7 @@ describe('frames', () => {
   test('carry the caption, and the watermark when asked', async () => {
     const whitePixels = async (change: Partial<ClipPlan>, inCaption: boolean) => {
       const { canvas } = await ClipPainter.create({ ...plainClip, ...change });
-      const { y: top } = captionPlace(plainClip);
+      const { y: top } = captionArea(plainClip);
       let count = 0;
       for (let y = inCaption ? top : 0; y < (inCaption ? canvas.height : 60); y++)
         for (let x = inCaption ? 0 : canvas.width / 2; x < canvas.width; x++)

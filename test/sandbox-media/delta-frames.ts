@@ -1,4 +1,4 @@
-import type { YuvPicture } from '../../server/sandbox/media/drawing/yuv-picture.ts';
+import type { YuvFrame } from '../../server/sandbox/media/drawing/yuv-frame.ts';
 
 /** Reads bits, the most significant first. */
 class BitReader {
@@ -47,7 +47,7 @@ class BitReader {
  * A small decoder of H.264 slices that skip macroblocks or hold them uncompressed. Puts what the packet holds into
  * the picture and gives the number of macroblocks. Throws on anything else.
  */
-export function applyDelta(picture: YuvPicture, packet: Uint8Array): number {
+export function applyDelta(picture: YuvFrame, packet: Uint8Array): number {
   const view = Buffer.from(packet.buffer, packet.byteOffset, packet.length);
   if (view.readUInt32BE(0) !== packet.length - 4) throw new Error('The packet is not one unit');
   if (((packet[4] ?? 0) & 31) !== 1) throw new Error('The unit is no slice');
@@ -78,7 +78,7 @@ function withoutEmulation(bytes: Uint8Array): Uint8Array {
   );
 }
 
-function putBlock({ y, u, v, stride, columns }: YuvPicture, block: number, samples: Uint8Array): void {
+function putBlock({ y, u, v, stride, columns }: YuvFrame, block: number, samples: Uint8Array): void {
   const [column, row] = [block % columns, Math.floor(block / columns)];
   for (const [plane, side, width, from] of [
     [y, 16, stride, 0],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodePng } from '../../server/sandbox/media/pictures/encode.ts';
+import { encodePng } from '../../server/sandbox/media/images/encode.ts';
 import { type ImageTask, side, useImageClient } from './image-client.ts';
 import { dataUrl, pictures, png } from './media-files.ts';
 import { changedPixels, crop, difference, type Pixels, quadrant, shrink } from './picture-inspection.ts';
@@ -248,10 +248,10 @@ describe('a repainted region', () => {
     ['none', undefined, /required/],
     ['no data URL', 'iVBORw0KGgo=', /data URL of a PNG/],
     ['a JPEG', dataUrl('image/jpeg', pictures.jpeg(128, 128)), /data URL of a PNG/],
-    ['text', dataUrl('image/png', Buffer.from('no picture at all')), /no PNG/],
-    ['only the head of a PNG', dataUrl('image/png', png(128, 128).subarray(0, 40)), /chooses nothing/],
-    ['one of another shape', maskOf(128, 64, () => true), /proportions/],
-    ['a black one', maskOf(128, 128, () => false), /chooses nothing/],
+    ['text', dataUrl('image/png', Buffer.from('no picture at all')), /not a readable PNG/],
+    ['only the head of a PNG', dataUrl('image/png', png(128, 128).subarray(0, 40)), /selects no pixels/],
+    ['one of another shape', maskOf(128, 64, () => true), /aspect ratio/],
+    ['a black one', maskOf(128, 128, () => false), /selects no pixels/],
     ['a huge one', dataUrl('image/png', png(4100, 4100)), /4096/],
   ])('with %s as its mask is code 4, and still waits', async (_case, maskBase64, words) => {
     const { result } = await client.press(await upscaled(), 'Inpaint');

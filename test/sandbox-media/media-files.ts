@@ -1,7 +1,7 @@
 import { createMp3Encoder } from 'wasm-media-encoders';
 import type { ClipPlan } from '../../server/sandbox/media/clip/clip-plan.ts';
 import { renderClip } from '../../server/sandbox/media/clip/render-clip.ts';
-import { encodePng } from '../../server/sandbox/media/pictures/encode.ts';
+import { encodePng } from '../../server/sandbox/media/images/encode.ts';
 
 /** Small files of every format, made here so that each can have any size. Pictures are of one colour. */
 

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Family, families } from '../../server/sandbox/media/music/instruments/names.ts';
 import { songRate } from '../../server/sandbox/media/music/instruments/tone.ts';
-import { stemOf } from '../../server/sandbox/media/music/mix.ts';
-import { type Performance, perform } from '../../server/sandbox/media/music/perform.ts';
+import { mixStem } from '../../server/sandbox/media/music/mix.ts';
 import { toWav } from '../../server/sandbox/media/music/song-files.ts';
 import type { SongPlan } from '../../server/sandbox/media/music/song-plan.ts';
 import { chooseSound } from '../../server/sandbox/media/music/sound.ts';
+import { type SynthesizedSong, synthesizeSong } from '../../server/sandbox/media/music/synthesize-song.ts';
 import { espeakPackage } from '../../server/sandbox/speech/espeak.ts';
 import { brightness, inspectWav, level } from '../sandbox/audio-inspection.ts';
 import { beatStrength, pitchClasses } from './music-inspection.ts';
@@ -18,16 +18,16 @@ function planOf(tags: string, change: Partial<SongPlan> = {}): SongPlan {
   return { ...usual, sound, speechEngine: espeakPackage, ...change };
 }
 
-const wavOf = ({ tracks }: Performance, name?: Family | 'Instrumental') =>
-  inspectWav(Buffer.from(toWav(stemOf(tracks, name))));
+const wavOf = ({ tracks }: SynthesizedSong, name?: Family | 'Instrumental') =>
+  inspectWav(Buffer.from(toWav(mixStem(tracks, name))));
 const silence = (samples: Float32Array) => samples.every((sample) => sample === 0);
 
 describe('two styles', () => {
   const plans = { metal: planOf('metal'), lullaby: planOf('lullaby') };
-  const songs = {} as Record<keyof typeof plans, Performance>;
+  const songs = {} as Record<keyof typeof plans, SynthesizedSong>;
   beforeAll(async () => {
-    songs.metal = await perform(plans.metal);
-    songs.lullaby = await perform(plans.lullaby);
+    songs.metal = await synthesizeSong(plans.metal);
+    songs.lullaby = await synthesizeSong(plans.lullaby);
   });
 
   test('have tempos of their own, which can be heard', () => {
@@ -46,7 +46,7 @@ describe('two styles', () => {
   test('have keys, whose notes are louder than the others', async () => {
     for (const tonic of [2, 7]) {
       const sound = { ...plans.lullaby.sound, tonic };
-      const { samples } = wavOf(await perform({ ...plans.lullaby, sound, seconds: 4 }));
+      const { samples } = wavOf(await synthesizeSong({ ...plans.lullaby, sound, seconds: 4 }));
       const classes = pitchClasses(samples, songRate).map((power, index) => ({ power, index }));
       const loudest = classes.toSorted((first, second) => second.power - first.power).slice(0, 3);
       const scale = [0, 2, 4, 5, 7, 9, 11].map((step) => (tonic + step) % 12);
@@ -64,9 +64,9 @@ describe('two styles', () => {
 
 describe('a song with lyrics', () => {
   const plan = planOf('rock, 150 bpm', { lyrics });
-  let song: Performance;
+  let song: SynthesizedSong;
   beforeAll(async () => {
-    song = await perform(plan);
+    song = await synthesizeSong(plan);
   });
 
   test('is the sum of its stems, but for what rounding to whole numbers takes', () => {
@@ -116,15 +116,15 @@ describe('a song with lyrics', () => {
   });
 
   test('is the same again from the same plan, and another one from another seed', async () => {
-    const [again, other] = [await perform(plan), await perform({ ...plan, seed: 6 })];
-    expect(Buffer.from(toWav(stemOf(again.tracks, undefined)))).toEqual(
-      Buffer.from(toWav(stemOf(song.tracks, undefined))),
+    const [again, other] = [await synthesizeSong(plan), await synthesizeSong({ ...plan, seed: 6 })];
+    expect(Buffer.from(toWav(mixStem(again.tracks, undefined)))).toEqual(
+      Buffer.from(toWav(mixStem(song.tracks, undefined))),
     );
     expect(level(wavOf(other).samples)).not.toBe(level(wavOf(song).samples));
   });
 
   test('sings as far as there is room', async () => {
-    const { facts } = await perform({ ...plan, lyrics: `${lyrics}\n`.repeat(20), seconds: 4 });
+    const { facts } = await synthesizeSong({ ...plan, lyrics: `${lyrics}\n`.repeat(20), seconds: 4 });
     expect(facts.unsung).toBeGreaterThan(0.5);
     expect(facts.seconds).toBeLessThan(4 * 1.25 + 3);
   });
@@ -132,16 +132,16 @@ describe('a song with lyrics', () => {
 
 test('without the speech engine nobody sings', async () => {
   const plan = planOf('folk, 200 bpm', { lyrics, seconds: 4, speechEngine: 'no-such-engine' });
-  const { facts } = await perform(plan);
+  const { facts } = await synthesizeSong(plan);
   expect(facts).toMatchObject({ words: [], unsung: 1 });
   expect(facts.families).not.toContain('Vocals');
 });
 
 test('without lyrics nobody sings', async () => {
   for (const text of ['', '[Verse]\n\n[Chorus]', '♪ … ♪']) {
-    const song = await perform(planOf('folk, 200 bpm', { seconds: 2, lyrics: text }));
+    const song = await synthesizeSong(planOf('folk, 200 bpm', { seconds: 2, lyrics: text }));
     expect(song.facts).toMatchObject({ words: [], unsung: 0 });
     expect(song.facts.families).not.toContain('Vocals');
-    expect(silence(stemOf(song.tracks, 'Vocals').left)).toBe(true);
+    expect(silence(mixStem(song.tracks, 'Vocals').left)).toBe(true);
   }
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { layOut } from '../../server/sandbox/media/music/form.ts';
-import { readLyrics } from '../../server/sandbox/media/music/lyric-lines.ts';
+import { createBars } from '../../server/sandbox/media/music/form.ts';
+import { parseLyrics } from '../../server/sandbox/media/music/lyrics.ts';
 import { chooseSound } from '../../server/sandbox/media/music/sound.ts';
 import { styles } from '../../server/sandbox/media/music/styles.ts';
-import { titleOf, writeLyrics } from '../../server/sandbox/music/lyrics-writer.ts';
+import { createTitle, writeLyrics } from '../../server/sandbox/music/lyrics-writer.ts';
 
 const choose = (tags: string, change: { negativeTags?: string; description?: string } = {}) =>
   chooseSound({ tags, negativeTags: '', description: '', ...change }, 3);
@@ -49,7 +49,7 @@ describe('tags', () => {
 describe('lyrics', () => {
   test('are taken apart into sections, lines and words, and nothing of them is lost', () => {
     const lyrics = '[Verse 1]\nHello, my river!\r\n\n(Chorus)\nOver the hill\n[Guitar solo]\n♪\n[Outro]\nBye';
-    const sections = readLyrics(lyrics);
+    const sections = parseLyrics(lyrics);
     expect(sections.map(({ kind, lines }) => [kind, lines.map(({ words }) => words.length)])).toEqual([
       ['verse', [3]],
       ['chorus', [3]],
@@ -62,7 +62,7 @@ describe('lyrics', () => {
   });
 
   test('in round brackets are sung, unless they name a section', () => {
-    const counts = (lyrics: string) => readLyrics(lyrics).map(({ kind, lines }) => [kind, lines.length]);
+    const counts = (lyrics: string) => parseLyrics(lyrics).map(({ kind, lines }) => [kind, lines.length]);
     expect(counts('(Pre-Chorus)\nLa\n(ooh, ooh)\n(Chorus 2)\nLa')).toEqual([
       ['verse', 2],
       ['chorus', 1],
@@ -70,7 +70,7 @@ describe('lyrics', () => {
   });
 
   test('without spaces are words, too', () => {
-    const words = readLyrics('雨落在山上').flatMap(({ lines }) => lines.flatMap((line) => line.words));
+    const words = parseLyrics('雨落在山上').flatMap(({ lines }) => lines.flatMap((line) => line.words));
     expect(words.length).toBeGreaterThan(2);
     expect(words.map(({ text }) => text).join('')).toBe('雨落在山上');
   });
@@ -78,7 +78,7 @@ describe('lyrics', () => {
   test('of one long line are sung in pieces, as far as there is room', () => {
     const lyrics = 'every single word belongs to somebody '.repeat(20);
     const plan = { title: '', lyrics, seconds: 20, seed: 1, weirdness: 0, startAt: 0, speechEngine: '' };
-    const bars = layOut({ ...plan, sound: choose('pop, 120 bpm') });
+    const bars = createBars({ ...plan, sound: choose('pop, 120 bpm') });
     expect(bars.filter(({ words }) => words.length > 0).length).toBeGreaterThan(3);
     for (const { words } of bars)
       expect(words.reduce((most, { at, length }) => Math.max(most, at + length), 0)).toBeLessThanOrEqual(16);
@@ -98,6 +98,6 @@ describe('lyrics', () => {
   test('are written whatever the description says', () => {
     for (const description of ['', '!?', 'the of and', '雨', '$& $1', 'T 1 2 3'])
       expect(writeLyrics(description, 1).text).toMatch(/^\[Verse 1\]\n.+/);
-    expect(titleOf('$& rain')).toBe('Rain');
+    expect(createTitle('$& rain')).toBe('Rain');
   });
 });

@@ -91,14 +91,14 @@ describe('voice-enrollment', () => {
     const other = await voices.refusal(synthesizerPath, 'voxa-v3.5-plus', id);
     expect(other).toEqual({
       status: 400,
-      message: `input.voice ${id} was made for model voxa-v3.5-flash, not for voxa-v3.5-plus`,
+      message: `input.voice ${id} was created for model voxa-v3.5-flash, not for voxa-v3.5-plus`,
     });
     const socket = await new InferenceClient(client.sandbox).opened();
     socket.run(crypto.randomUUID(), { voice: id }, { model: 'voxa-v1' });
     const { last } = await socket.until('task-failed');
     expect(last.header).toMatchObject({
       error_code: 'InvalidParameter',
-      error_message: `payload.parameters.voice ${id} was made for model voxa-v3.5-flash, not for voxa-v1`,
+      error_message: `payload.parameters.voice ${id} was created for model voxa-v3.5-flash, not for voxa-v1`,
     });
   });
 
@@ -210,7 +210,7 @@ describe('alpha-voice-enrollment', () => {
     expect((pitches[1] ?? 0) / (pitches[0] ?? 1)).toBeGreaterThan(1.5);
 
     expect((await voices.refusal(multimodalPath, vcModel, socket.output.voice)).message).toContain(
-      `was made for model ${vcRealtime}`,
+      `was created for model ${vcRealtime}`,
     );
     expect((await voices.refusal(multimodalPath, 'alpha3-tts-flash', http.output.voice)).status).toBe(400);
     const session = new RealtimeClient(client.sandbox, vcRealtime);

@@ -124,7 +124,7 @@ describe('alpha-voice-design', () => {
     const { voice, preview_audio } = made.output;
     const shown = fundamental(inspectWav(Buffer.from(preview_audio.data, 'base64')));
     expect(fundamental(await voices.realtime(vdRealtime, voice)) / shown).toBeCloseTo(1, 1);
-    expect((await voices.refusal(multimodalPath, vdModel, voice)).message).toContain('was made for model');
+    expect((await voices.refusal(multimodalPath, vdModel, voice)).message).toContain('was created for model');
     const other = await design('A bright young woman');
     expect(fundamental(await voices.generate(vdModel, other.output.voice)) / shown).toBeCloseTo(1, 1);
     const session = new RealtimeClient(client.sandbox, 'alpha3-tts-flash-realtime');

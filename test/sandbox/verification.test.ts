@@ -142,7 +142,7 @@ describe('the sandbox’s verification', () => {
     async (query) => {
       const answer = await fetch(`${sandbox.url}/h5/verification${query}`);
       const html = await answer.text();
-      expect([answer.status, html]).toEqual([404, expect.stringContaining('There is no such link.')]);
+      expect([answer.status, html]).toEqual([404, expect.stringContaining('This link does not exist.')]);
       expect(html).not.toContain('<script');
     },
   );

@@ -1,16 +1,16 @@
 import type { ImageJob } from './image-job.ts';
 
-/** What a button does with the pictures of its task. */
-export type Act =
+/** Effect of a button on the images of its task. */
+export type ButtonEffect =
   | { kind: 'upscale'; index: number }
   | { kind: 'variation'; index: number; strength: number }
   | { kind: 'reroll' }
   | { kind: 'finer'; strength: number }
-  /** By how many times more is seen. */
+  /** `factor`: ratio of the new view to the old one. */
   | { kind: 'zoom'; factor: number }
-  /** By how many widths or heights of the picture. */
+  /** Offsets in widths and heights of the image. */
   | { kind: 'pan'; across: number; down: number }
-  /** These two need a prompt, and the first one a mask, in a call of their own. */
+  /** Both require the modal request with a prompt, and `inpaint` with a mask. */
   | { kind: 'inpaint' }
   | { kind: 'custom-zoom' };
 
@@ -18,30 +18,35 @@ interface Button {
   customId: string;
   label: string;
   emoji: string;
-  act: Act;
+  effect: ButtonEffect;
 }
 
-/** Of how many pixels a picture of a grid makes one, across; what has been made four times as wide grows no more. */
+/** Width of an image relative to an image of a grid. An image with the maximum scale cannot be upscaled. */
 const gridScale = 1;
 const maxScale = 4;
 
 const variationStrength = 0.25;
 const [subtle, strong] = [0.12, 0.5];
 
-/** The buttons of a finished task, in order. The words of a customId up to the task's own hash say what it does. */
-export function buttonsOf({ hash, drawing }: ImageJob): Button[] {
-  return drawing.scale === gridScale ? gridButtons(hash) : pictureButtons(hash, drawing.scale < maxScale);
+/** Returns the buttons of a finished task in order. The part of a customId before the hash identifies the effect. */
+export function createButtons({ hash, drawing }: ImageJob): Button[] {
+  return drawing.scale === gridScale
+    ? createGridButtons(hash)
+    : createImageButtons(hash, drawing.scale < maxScale);
 }
 
-function gridButtons(hash: string): Button[] {
+function createGridButtons(hash: string): Button[] {
   const numbers = [1, 2, 3, 4];
   return [
     ...numbers.map((number) =>
-      button(`JOB::upsample::${number}::${hash}`, `U${number}`, '', { kind: 'upscale', index: number - 1 }),
+      createButton(`JOB::upsample::${number}::${hash}`, `U${number}`, '', {
+        kind: 'upscale',
+        index: number - 1,
+      }),
     ),
-    button(`JOB::reroll::0::${hash}::SOLO`, '', '🔄', { kind: 'reroll' }),
+    createButton(`JOB::reroll::0::${hash}::SOLO`, '', '🔄', { kind: 'reroll' }),
     ...numbers.map((number) =>
-      button(`JOB::variation::${number}::${hash}`, `V${number}`, '', {
+      createButton(`JOB::variation::${number}::${hash}`, `V${number}`, '', {
         kind: 'variation',
         index: number - 1,
         strength: variationStrength,
@@ -50,9 +55,9 @@ function gridButtons(hash: string): Button[] {
   ];
 }
 
-function pictureButtons(hash: string, grows: boolean): Button[] {
-  const solo = (name: string, label: string, emoji: string, act: Act) =>
-    button(`${name}::1::${hash}::SOLO`, label, emoji, act);
+function createImageButtons(hash: string, canUpscale: boolean): Button[] {
+  const solo = (name: string, label: string, emoji: string, effect: ButtonEffect) =>
+    createButton(`${name}::1::${hash}::SOLO`, label, emoji, effect);
   const finer = (name: string, label: string, strength: number) =>
     solo(`JOB::upsample_v6_2x_${name}`, label, '🔍', { kind: 'finer', strength });
   const vary = (name: string, label: string, strength: number) =>
@@ -60,7 +65,7 @@ function pictureButtons(hash: string, grows: boolean): Button[] {
   const pan = (side: string, emoji: string, across: number, down: number) =>
     solo(`JOB::pan_${side}`, '', emoji, { kind: 'pan', across, down });
   return [
-    ...(grows
+    ...(canUpscale
       ? [finer('subtle', 'Upscale (Subtle)', 0), finer('creative', 'Upscale (Creative)', subtle)]
       : []),
     vary('low', 'Vary (Subtle)', subtle),
@@ -68,7 +73,7 @@ function pictureButtons(hash: string, grows: boolean): Button[] {
     solo('Inpaint', 'Vary (Region)', '🖌️', { kind: 'inpaint' }),
     solo('Outpaint::50', 'Zoom Out 2x', '🔍', { kind: 'zoom', factor: 2 }),
     solo('Outpaint::75', 'Zoom Out 1.5x', '🔍', { kind: 'zoom', factor: 1.5 }),
-    button(`CustomZoom::${hash}`, 'Custom Zoom', '🔍', { kind: 'custom-zoom' }),
+    createButton(`CustomZoom::${hash}`, 'Custom Zoom', '🔍', { kind: 'custom-zoom' }),
     pan('left', '⬅️', -0.5, 0),
     pan('right', '➡️', 0.5, 0),
     pan('up', '⬆️', 0, -0.5),
@@ -76,6 +81,6 @@ function pictureButtons(hash: string, grows: boolean): Button[] {
   ];
 }
 
-function button(name: string, label: string, emoji: string, act: Act): Button {
-  return { customId: `IJ::${name}`, label, emoji, act };
+function createButton(name: string, label: string, emoji: string, effect: ButtonEffect): Button {
+  return { customId: `IJ::${name}`, label, emoji, effect };
 }

@@ -1,36 +1,36 @@
-import type { Picture } from '../media/scenes/scene.ts';
+import type { SceneImage } from '../media/scenes/scene.ts';
 
 export type Action = 'IMAGINE' | 'UPSCALE' | 'VARIATION' | 'REROLL' | 'ZOOM' | 'PAN' | 'INPAINT';
 
-/** What a job draws, decided when it is submitted. */
+/** Images of a job, determined on submission. Stored on disk. */
 export interface Drawing {
-  /** Four of a grid, or one. */
-  pictures: readonly Picture[];
-  /** Width to height of each. */
+  /** Four for a grid, otherwise one. */
+  pictures: readonly SceneImage[];
+  /** Aspect ratio of each image, width to height. */
   ratio: number;
-  /** How many times wider each is than in a grid. */
+  /** Width of each image relative to an image of a grid. */
   scale: 1 | 2 | 4;
-  /** What another grid of the same kind is made from. */
+  /** Source for another grid of the same kind. */
   origin?: GridOrigin;
 }
 
-/** Four pictures of a prompt, or four variations of a picture. */
+/** Four images of a prompt, or four variations of an image. */
 export type GridOrigin =
   | { prompt: string; references: readonly Uint8Array[] }
-  | { picture: Picture; strength: number };
+  | { picture: SceneImage; strength: number };
 
-/** A job as it was submitted. */
+/** A submitted job. Stored on disk. */
 export interface ImageJob {
   action: Action;
   prompt: string;
   description: string;
-  /** Returned as it was given. */
+  /** Returned unchanged. */
   state: string | undefined;
-  /** Of the button that it came from. */
+  /** Set if the job was created with a button. */
   customId: string | undefined;
   /** Milliseconds since the epoch. */
   submittedAt: number;
-  /** Makes the customIds of its buttons its own. */
+  /** Makes the customIds of its buttons unique. */
   hash: string;
   drawing: Drawing;
 }

@@ -1,38 +1,38 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { MediaEngine } from '../media/engine.ts';
-import { withoutSwitches } from '../media/scenes/prompt-words.ts';
-import type { Picture } from '../media/scenes/scene.ts';
+import { withoutOptions } from '../media/scenes/prompt-words.ts';
+import type { SceneImage } from '../media/scenes/scene.ts';
 import { hourMs } from '../tasks/protocol.ts';
 import { type ForcedOutcome, type Task, TaskBoard } from '../tasks/task-board.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
 import type { Triggers } from '../triggers.ts';
-import { type Act, buttonsOf } from './buttons.ts';
-import { pan, planGrid, planPicture, repaint, sizeOf, vary, zoomOut } from './draw-plans.ts';
+import { type ButtonEffect, createButtons } from './buttons.ts';
 import type { Action, Drawing, ImageJob } from './image-job.ts';
 import {
   type ActionRequest,
   type ImagineRequest,
   type ModalRequest,
-  ratioOf,
-  seedIn,
-  zoomOf,
+  readRatio,
+  readSeed,
+  readZoom,
 } from './image-requests.ts';
-import { loadMask, readReferences } from './read-pictures.ts';
-import { codes, SubmitRefusal, wrong } from './submit-reply.ts';
+import { imageSize, inpaint, pan, planGrid, planImage, vary, zoomOut } from './plan-images.ts';
+import { loadMask, readReferences } from './read-images.ts';
+import { codes, createInvalidError, SubmitError } from './submit-reply.ts';
 import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 
 export type ImageTask = Task<ImageJob, { url: string }>;
 
 const retentionMs = 24 * hourMs;
-/** Each scene over another one is drawn anew in every picture that comes from it. */
+/** Maximum number of layers, because a derived image draws all scenes of its source. */
 const maxLayers = 32;
 
 export interface ImageJobsOptions extends TaskServices {
-  /** Pixels of the side of a square picture in a grid. */
+  /** Side of a square image in a grid, in pixels. */
   side: number;
 }
 
-/** All image jobs: those that wait for their prompt, and those at work or done. */
+/** All image jobs: those that wait for a prompt, and those that are running or finished. */
 export class ImageJobs {
   readonly #options: ImageJobsOptions;
   readonly #engine: MediaEngine;
@@ -55,53 +55,53 @@ export class ImageJobs {
     return this.#tasks.find(id) ?? this.#waiting.find(id);
   }
 
-  /** Returns the id of the task. This and the next two throw a `SubmitRefusal` or a `NativeError` 400. */
+  /** Returns the id of the task. This and the next two methods throw a `SubmitError` or a `NativeError` 400. */
   async imagine({ prompt, state, references }: ImagineRequest, triggers: Triggers): Promise<string> {
-    const [ratio, seed] = [ratioOf(prompt), seedIn(prompt)];
-    const pictures = await readReferences(this.#engine, references);
-    const drawing = planGrid({ prompt, references: pictures }, ratio, seed);
+    const [ratio, seed] = [readRatio(prompt), readSeed(prompt)];
+    const images = await readReferences(this.#engine, references);
+    const drawing = planGrid({ prompt, references: images }, ratio, seed);
     const description = `/imagine ${prompt}`;
-    return this.#add({ ...this.#newJob('IMAGINE', { prompt, description, state }), drawing }, triggers);
+    return this.#add({ ...this.#createJob('IMAGINE', { prompt, description, state }), drawing }, triggers);
   }
 
-  /** `waits`: the task needs the modal call. */
-  act({ taskId, customId, state }: ActionRequest, triggers: Triggers): { id: string; waits: boolean } {
+  /** `waits`: the task requires a modal request. */
+  act({ taskId, customId, state }: ActionRequest, triggers: Triggers): { id: string; isWaiting: boolean } {
     const task = this.#tasks.find(taskId);
-    if (!task && !this.#waiting.find(taskId)) throw unknown(taskId);
-    if (task?.stage().name !== 'succeeded') throw wrong('The task has not succeeded');
+    if (!task && !this.#waiting.find(taskId)) throw createNotFoundError(taskId);
+    if (task?.stage().name !== 'succeeded') throw createInvalidError('The task has not succeeded');
     const { request } = task;
-    const button = buttonsOf(request).find((candidate) => candidate.customId === customId);
-    if (!button) throw wrong('customId is not among the buttons of the task');
-    const [action, what] = nameOf(button.act);
-    const description = `/${what} ${taskId}`;
-    const job = this.#newJob(action, { prompt: request.prompt, description, state, customId });
-    if (button.act.kind === 'inpaint' || button.act.kind === 'custom-zoom')
-      return { id: this.#wait(job, request.drawing, button.act.kind), waits: true };
+    const button = createButtons(request).find((candidate) => candidate.customId === customId);
+    if (!button) throw createInvalidError('customId is not a button of the task');
+    const [action, verb] = actionFor(button.effect);
+    const description = `/${verb} ${taskId}`;
+    const job = this.#createJob(action, { prompt: request.prompt, description, state, customId });
+    if (button.effect.kind === 'inpaint' || button.effect.kind === 'custom-zoom')
+      return { id: this.#addWaiting(job, request.drawing, button.effect.kind), isWaiting: true };
     return {
-      id: this.#add({ ...job, drawing: planAct(request.drawing, button.act) }, triggers),
-      waits: false,
+      id: this.#add({ ...job, drawing: planEffect(request.drawing, button.effect) }, triggers),
+      isWaiting: false,
     };
   }
 
   async modal({ taskId, prompt, mask, state }: ModalRequest, triggers: Triggers): Promise<string> {
-    const waiting = this.#waitingFor(taskId);
+    const waiting = this.#requireWaiting(taskId);
     const { job, ratio, scale } = waiting;
-    const wanted = prompt.trim() === '' ? job.prompt : prompt;
-    const picture = await this.#planModal(waiting, wanted, mask);
-    // Another call may have been quicker.
-    this.#waitingFor(taskId);
-    const drawing = { pictures: [picture], ratio, scale };
-    const finished = { ...job, prompt: wanted, drawing, ...(state !== undefined && { state }) };
+    const finalPrompt = prompt.trim() === '' ? job.prompt : prompt;
+    const image = await this.#planModal(waiting, finalPrompt, mask);
+    // A concurrent request may have started the task in the meantime.
+    this.#requireWaiting(taskId);
+    const drawing = { pictures: [image], ratio, scale };
+    const finished = { ...job, prompt: finalPrompt, drawing, ...(state !== undefined && { state }) };
     this.#add(finished, triggers, taskId);
     this.#waiting.remove(taskId);
     return taskId;
   }
 
-  #waitingFor(id: string): WaitingJob {
-    // After a kill in between a task may be in both places; then it waits no more.
-    if (this.#tasks.find(id)) throw wrong('The task does not wait for a prompt');
+  #requireWaiting(id: string): WaitingJob {
+    // After a kill, a task can be in both collections. It is then no longer waiting.
+    if (this.#tasks.find(id)) throw createInvalidError('The task is not waiting for a prompt');
     const waiting = this.#waiting.find(id);
-    if (!waiting) throw unknown(id);
+    if (!waiting) throw createNotFoundError(id);
     return waiting;
   }
 
@@ -109,44 +109,44 @@ export class ImageJobs {
     { of, source, ratio, scale, job }: WaitingJob,
     prompt: string,
     mask: string | undefined,
-  ): Promise<Picture> {
+  ): Promise<SceneImage> {
     if (of === 'inpaint') {
-      const size = sizeOf({ ratio, scale }, this.#options.side);
-      return repaint(source, prompt, await loadMask(this.#engine, mask, size));
+      const size = imageSize({ ratio, scale }, this.#options.side);
+      return inpaint(source, prompt, await loadMask(this.#engine, mask, size));
     }
-    const isNew = withoutSwitches(prompt) !== withoutSwitches(job.prompt);
-    return zoomOut(source, zoomOf(prompt), isNew ? prompt : undefined);
+    const isNew = withoutOptions(prompt) !== withoutOptions(job.prompt);
+    return zoomOut(source, readZoom(prompt), isNew ? prompt : undefined);
   }
 
-  #wait(job: WaitingJob['job'], { pictures, ratio, scale }: Drawing, of: WaitingJob['of']): string {
+  #addWaiting(job: WaitingJob['job'], { pictures, ratio, scale }: Drawing, of: WaitingJob['of']): string {
     const [source] = pictures;
     if (!source || source.layers.length >= maxLayers)
-      throw wrong(`The picture has been painted over ${maxLayers} times and takes no more`);
-    const id = this.#newId();
-    // What is painted over keeps its pixels; a wider view is a new picture.
+      throw createInvalidError(`The image has the maximum of ${maxLayers} layers`);
+    const id = this.#createId();
+    // An inpainted image keeps its size. A wider view is a new image.
     this.#waiting.add(id, { job, of, source, ratio, scale: of === 'inpaint' ? scale : 2 });
     return id;
   }
 
-  #newJob(
+  #createJob(
     action: Action,
     job: Pick<ImageJob, 'prompt' | 'description' | 'state'> & { customId?: string },
   ): WaitingJob['job'] {
     return { customId: undefined, ...job, action, submittedAt: this.#options.now(), hash: randomUUID() };
   }
 
-  #add(request: ImageJob, triggers: Triggers, id = this.#newId()): string {
-    return this.#tasks.add({ id, request, triggers, fate: fateOf(triggers), job: request.drawing }).id;
+  #add(request: ImageJob, triggers: Triggers, id = this.#createId()): string {
+    return this.#tasks.add({ id, request, triggers, fate: forcedOutcome(triggers), job: request.drawing }).id;
   }
 
-  #newId(): string {
+  #createId(): string {
     return `${this.#options.now()}${randomInt(100_000, 1_000_000)}`;
   }
 
   async #draw(drawing: Drawing, triggers: Triggers) {
     const { results, side } = this.#options;
     const { pictures } = drawing;
-    const png = await this.#engine.run('renderPictures', { pictures, size: sizeOf(drawing, side) });
+    const png = await this.#engine.run('renderImages', { images: pictures, size: imageSize(drawing, side) });
     return (endedAt: number) => {
       const expiresAt = triggers.has('expired-url') ? 1 : endedAt + retentionMs;
       return { url: results.storeAndSign(png, 'png', expiresAt) };
@@ -154,30 +154,30 @@ export class ImageJobs {
   }
 }
 
-type ImmediateAct = Exclude<Act, { kind: 'inpaint' | 'custom-zoom' }>;
+type ImmediateEffect = Exclude<ButtonEffect, { kind: 'inpaint' | 'custom-zoom' }>;
 
-function planAct({ pictures, ratio, origin }: Drawing, act: ImmediateAct): Drawing {
-  const picture = pictures['index' in act ? act.index : 0];
-  if (!picture) throw wrong('The task has no such picture');
-  switch (act.kind) {
+function planEffect({ pictures, ratio, origin }: Drawing, effect: ImmediateEffect): Drawing {
+  const image = pictures['index' in effect ? effect.index : 0];
+  if (!image) throw createInvalidError('The task has no such image');
+  switch (effect.kind) {
     case 'upscale':
-      return planPicture(picture, ratio);
+      return planImage(image, ratio);
     case 'finer':
-      return planPicture(vary(picture, act.strength), ratio, 4);
+      return planImage(vary(image, effect.strength), ratio, 4);
     case 'variation':
-      return planGrid({ picture, strength: act.strength }, ratio);
+      return planGrid({ picture: image, strength: effect.strength }, ratio);
     case 'reroll':
-      return planGrid(origin ?? { picture, strength: 1 }, ratio);
+      return planGrid(origin ?? { picture: image, strength: 1 }, ratio);
     case 'zoom':
-      return planPicture(zoomOut(picture, act.factor), ratio);
+      return planImage(zoomOut(image, effect.factor), ratio);
     case 'pan':
-      return planPicture(pan(picture, act), ratio);
+      return planImage(pan(image, effect), ratio);
   }
 }
 
-/** The action that a task shows, and its word in the description. */
-function nameOf({ kind }: Act): [Action, string] {
-  const names: Record<Act['kind'], [Action, string]> = {
+/** Returns the action of a task and its verb in the description. */
+function actionFor({ kind }: ButtonEffect): [Action, string] {
+  const names: Record<ButtonEffect['kind'], [Action, string]> = {
     upscale: ['UPSCALE', 'upscale'],
     finer: ['UPSCALE', 'upscale'],
     variation: ['VARIATION', 'vary'],
@@ -190,13 +190,13 @@ function nameOf({ kind }: Act): [Action, string] {
   return names[kind];
 }
 
-function fateOf(triggers: Triggers): ForcedOutcome {
+function forcedOutcome(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
-  if (triggers.has('sensitive')) return { code: 'sensitive', message: 'The picture may be unsuitable' };
+  if (triggers.has('sensitive')) return { code: 'sensitive', message: 'The image may be unsuitable' };
   if (triggers.has('fail-late')) return { code: 'failure', message: 'The task failed inside the service' };
   return undefined;
 }
 
-function unknown(id: string): SubmitRefusal {
-  return new SubmitRefusal(codes.notFound, `There is no task ${id.slice(0, 100)}`);
+function createNotFoundError(id: string): SubmitError {
+  return new SubmitError(codes.notFound, `Task ${id.slice(0, 100)} does not exist`);
 }

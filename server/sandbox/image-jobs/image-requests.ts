@@ -22,14 +22,14 @@ export interface ActionRequest {
 
 export interface ModalRequest {
   taskId: string;
-  /** Empty: that of the source. */
+  /** Empty: the prompt of the source. */
   prompt: string;
-  /** A data URL. */
+  /** Data URL. */
   mask: string | undefined;
   state: string | undefined;
 }
 
-/** These throw a `NativeError` 400 for what its fields alone show to be wrong. */
+/** The readers throw a `NativeError` 400 if a field is invalid. */
 export function readImagine(body: JsonObject): ImagineRequest {
   const request = new Parameters(body, '');
   const references = request.list('base64Array');
@@ -62,7 +62,7 @@ export function readModal(body: JsonObject): ModalRequest {
   };
 }
 
-/** The ids of a query. */
+/** Reads the ids of a query. */
 export function readIds(body: JsonObject): string[] {
   const { ids } = body;
   if (!Array.isArray(ids) || ids.length > maxIds || !ids.every((id) => typeof id === 'string'))
@@ -79,30 +79,30 @@ function readState(request: Parameters): string | undefined {
 const maxRatio = 3;
 const maxSeed = 2 ** 32 - 1;
 
-/** Width to height as `--ar 16:9` says; 1 without it. */
-export function ratioOf(prompt: string): number {
-  const [, width, height] = switchIn(prompt, 'ar|aspect', /(\d{1,4}):(\d{1,4})/) ?? [];
+/** Reads the aspect ratio (width to height) from `--ar 16:9`. Default 1. */
+export function readRatio(prompt: string): number {
+  const [, width, height] = matchOption(prompt, 'ar|aspect', /(\d{1,4}):(\d{1,4})/) ?? [];
   const ratio = width === undefined ? 1 : Number(width) / Number(height);
   if (!(ratio >= 1 / maxRatio && ratio <= maxRatio))
     throw invalidParameter(`prompt: --ar must be from 1:${maxRatio} to ${maxRatio}:1`, 'prompt');
   return ratio;
 }
 
-/** How many times more `--zoom 1.8` shows; 2 without it. */
-export function zoomOf(prompt: string): number {
-  const factor = Number(switchIn(prompt, 'zoom', /(\d+(?:\.\d+)?)/)?.[1] ?? 2);
+/** Reads the zoom factor from `--zoom 1.8`. Default 2. */
+export function readZoom(prompt: string): number {
+  const factor = Number(matchOption(prompt, 'zoom', /(\d+(?:\.\d+)?)/)?.[1] ?? 2);
   if (factor < 1 || factor > 2) throw invalidParameter('prompt: --zoom must be from 1 to 2', 'prompt');
   return factor;
 }
 
-/** The seed that `--seed 7` chooses, from which the same prompt makes the same grid. */
-export function seedIn(prompt: string): number | undefined {
-  const [, seed] = switchIn(prompt, 'seed', /(\d{1,12})/) ?? [];
+/** Reads the seed from `--seed 7`. A prompt with the same seed produces the same grid. */
+export function readSeed(prompt: string): number | undefined {
+  const [, seed] = matchOption(prompt, 'seed', /(\d{1,12})/) ?? [];
   if (Number(seed) > maxSeed) throw invalidParameter(`prompt: --seed must be at most ${maxSeed}`, 'prompt');
   return seed === undefined ? undefined : Number(seed);
 }
 
-/** The value of a switch in a prompt, taken apart. */
-function switchIn(prompt: string, name: string, value: RegExp): RegExpExecArray | null {
+/** Returns the match of the value of an option in a prompt. */
+function matchOption(prompt: string, name: string, value: RegExp): RegExpExecArray | null {
   return new RegExp(`\\s--(?:${name})\\s+${value.source}(?=\\s|$)`).exec(` ${prompt}`);
 }

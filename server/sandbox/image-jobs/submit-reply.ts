@@ -1,7 +1,7 @@
 import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
 import { NativeError } from '../http/native-error.ts';
 
-/** What the replies to a submission say by their code, all of them with HTTP 200. */
+/** Codes of the responses to a submission, all with HTTP 200. */
 export const codes = {
   accepted: 1,
   notFound: 3,
@@ -16,13 +16,13 @@ export const codes = {
 export interface SubmitReply {
   code: (typeof codes)[keyof typeof codes];
   description: string;
-  /** Id of the task. */
+  /** Task id. */
   result?: string;
   properties?: object;
 }
 
-/** Thrown instead of a reply that has a task. */
-export class SubmitRefusal extends Error {
+/** Thrown if a submission is rejected with a code of the protocol. */
+export class SubmitError extends Error {
   readonly reply: SubmitReply;
 
   constructor(code: SubmitReply['code'], description: string, properties?: object) {
@@ -31,33 +31,33 @@ export class SubmitRefusal extends Error {
   }
 }
 
-/** A refusal because of a field of the request, or of the state that its task is in. */
-export function wrong(description: string): SubmitRefusal {
-  return new SubmitRefusal(codes.wrong, description);
+/** Creates the error for an invalid field, or for a task in the wrong state. */
+export function createInvalidError(description: string): SubmitError {
+  return new SubmitError(codes.wrong, description);
 }
 
-/** `{code, description, result, properties}`. */
-export function showReply({ code, description, result = '', properties = {} }: SubmitReply): object {
+/** Formats a response as `{code, description, result, properties}`. */
+export function formatReply({ code, description, result = '', properties = {} }: SubmitReply): object {
   return { code, description, result, properties };
 }
 
-/** Gives the refusals of a submission their form: a code of the protocol, or else an HTTP status. */
-export function inReply(handler: Handler): Handler {
+/** Wraps a request handler so that it returns errors with a code of the protocol or with an HTTP status. */
+export function withSubmitErrors(handler: Handler): Handler {
   return async (exchange) => {
     try {
       await handler(exchange);
     } catch (error) {
       if (exchange.response.headersSent) throw error;
-      if (error instanceof SubmitRefusal) sendJson(exchange, 200, showReply(error.reply));
-      else if (error instanceof NativeError) refuse(exchange, error);
+      if (error instanceof SubmitError) sendJson(exchange, 200, formatReply(error.reply));
+      else if (error instanceof NativeError) sendError(exchange, error);
       else throw error;
     }
   };
 }
 
-function refuse(exchange: Exchange, error: NativeError): void {
+function sendError(exchange: Exchange, error: NativeError): void {
   const { status, message: description } = error;
-  if (status === 400) sendJson(exchange, 200, showReply({ code: codes.wrong, description }));
-  else if (status === 500) sendJson(exchange, 200, showReply({ code: codes.failure, description }));
+  if (status === 400) sendJson(exchange, 200, formatReply({ code: codes.wrong, description }));
+  else if (status === 500) sendJson(exchange, 200, formatReply({ code: codes.failure, description }));
   else sendJson(exchange, status, { code: status, description }, { ...error.headers });
 }

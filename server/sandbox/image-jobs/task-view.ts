@@ -1,10 +1,10 @@
-import { buttonsOf } from './buttons.ts';
+import { createButtons } from './buttons.ts';
 import type { ImageTask } from './image-jobs.ts';
 import type { WaitingJob } from './waiting-jobs.ts';
 
 type ImageStatus = 'NOT_START' | 'SUBMITTED' | 'MODAL' | 'IN_PROGRESS' | 'SUCCESS' | 'FAILURE';
 
-interface Shown {
+interface TaskFields {
   status: ImageStatus;
   /** From 0 to 100. */
   progress: number;
@@ -14,13 +14,13 @@ interface Shown {
   failReason?: string;
 }
 
-/** The task as a query shows it. Times are milliseconds since the epoch. */
-export function showTask(id: string, found: ImageTask | WaitingJob): object {
+/** Formats a task for a query. Times are milliseconds since the epoch. */
+export function formatTask(id: string, found: ImageTask | WaitingJob): object {
   const isWaiting = 'job' in found;
   const job = isWaiting ? found.job : found.request;
-  const shown: Shown = isWaiting ? { status: 'MODAL', progress: 0 } : stageOf(found);
-  const buttons = !isWaiting && shown.status === 'SUCCESS' ? buttonsOf(found.request) : [];
-  const { startTime = null, finishTime = null, imageUrl = null, failReason = null } = shown;
+  const fields: TaskFields = isWaiting ? { status: 'MODAL', progress: 0 } : readStage(found);
+  const buttons = !isWaiting && fields.status === 'SUCCESS' ? createButtons(found.request) : [];
+  const { startTime = null, finishTime = null, imageUrl = null, failReason = null } = fields;
   return {
     id,
     action: job.action,
@@ -33,8 +33,8 @@ export function showTask(id: string, found: ImageTask | WaitingJob): object {
     submitTime: job.submittedAt,
     startTime,
     finishTime,
-    progress: `${shown.progress}%`,
-    status: shown.status,
+    progress: `${fields.progress}%`,
+    status: fields.status,
     imageUrl,
     failReason,
     buttons: buttons.map(({ customId, label, emoji }) => ({ customId, emoji, label, type: 2, style: 2 })),
@@ -42,7 +42,7 @@ export function showTask(id: string, found: ImageTask | WaitingJob): object {
   };
 }
 
-function stageOf(task: ImageTask): Shown {
+function readStage(task: ImageTask): TaskFields {
   const stage = task.stage();
   switch (stage.name) {
     case 'queued':
@@ -50,16 +50,16 @@ function stageOf(task: ImageTask): Shown {
     case 'running':
       return { status: 'IN_PROGRESS', progress: stage.progress, startTime: stage.startedAt };
     case 'succeeded':
-      return { status: 'SUCCESS', progress: 100, ...timesOf(stage), imageUrl: stage.output.url };
+      return { status: 'SUCCESS', progress: 100, ...formatTimes(stage), imageUrl: stage.output.url };
     case 'failed':
-      return { status: 'FAILURE', progress: 0, ...timesOf(stage), failReason: stage.failure.message };
-    // The protocol has neither of these.
+      return { status: 'FAILURE', progress: 0, ...formatTimes(stage), failReason: stage.failure.message };
+    // The protocol has no status for expired and canceled tasks.
     case 'expired':
     case 'canceled':
       return { status: 'FAILURE', progress: 0, finishTime: stage.endedAt, failReason: 'The task has ended' };
   }
 }
 
-function timesOf({ startedAt, endedAt }: { startedAt: number; endedAt: number }) {
+function formatTimes({ startedAt, endedAt }: { startedAt: number; endedAt: number }) {
   return { startTime: startedAt, finishTime: endedAt };
 }

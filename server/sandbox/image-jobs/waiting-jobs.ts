@@ -1,22 +1,22 @@
-import type { Picture } from '../media/scenes/scene.ts';
+import type { SceneImage } from '../media/scenes/scene.ts';
 import type { Records, Storage } from '../storage.ts';
 import type { Drawing, ImageJob } from './image-job.ts';
 
-/** A job that waits for its prompt. */
+/** A job that waits for a prompt. Stored on disk. */
 export interface WaitingJob {
   job: Omit<ImageJob, 'drawing'>;
   of: 'inpaint' | 'custom-zoom';
-  source: Picture;
+  source: SceneImage;
   ratio: number;
   scale: Drawing['scale'];
 }
 
-/** The jobs that wait for their prompt, kept until they have it or are too old. */
+/** The jobs that wait for a prompt. They are deleted when they get one or expire. */
 export class WaitingJobs {
   readonly #now: () => number;
   readonly #retentionMs: number;
   readonly #records: Records<WaitingJob>;
-  /** The oldest first. */
+  /** Sorted by creation time, the oldest first. */
   readonly #jobs: Map<string, WaitingJob>;
 
   /** Times are in milliseconds, `now` since the epoch. */
@@ -28,13 +28,13 @@ export class WaitingJobs {
   }
 
   find(id: string): WaitingJob | undefined {
-    this.#dropOld();
+    this.#deleteExpired();
     return this.#jobs.get(id);
   }
 
-  /** It is on disk when this returns. */
+  /** Stores a job. It is durable when this returns. */
   add(id: string, waiting: WaitingJob): void {
-    this.#dropOld();
+    this.#deleteExpired();
     this.#records.put(id, waiting);
     this.#jobs.set(id, waiting);
   }
@@ -44,7 +44,7 @@ export class WaitingJobs {
     this.#records.delete([id]);
   }
 
-  #dropOld(): void {
+  #deleteExpired(): void {
     const oldest = this.#now() - this.#retentionMs;
     for (const [id, { job }] of this.#jobs) {
       if (job.submittedAt > oldest) break;

@@ -3,64 +3,64 @@ import type { FactsOf, MediaKind } from './media-facts.ts';
 import type { StemName } from './music/instruments/names.ts';
 import type { RenderedSong, RenderedStems } from './music/render-song.ts';
 import type { SongPlan } from './music/song-plan.ts';
-import type { MaskProblem, ReadMask } from './scenes/mask.ts';
-import type { Picture, PictureSize } from './scenes/scene.ts';
+import type { DecodedMask, MaskError } from './scenes/mask.ts';
+import type { ImageSize, SceneImage } from './scenes/scene.ts';
 
-/** All that decides a 3D model. */
+/** All inputs of a 3D model. */
 export interface ModelPlan {
-  /** Decides shape and colours; empty when the model is made from pictures. */
+  /** Determines shape and colors. Empty if the model is made from images. */
   prompt: string;
-  /** PNGs of the front, the left, the back and the right side. */
+  /** PNGs of the front, left, back and right sides. */
   views: readonly (Uint8Array | undefined)[];
-  /** Width of the texture in pixels; undefined for a model without one. */
+  /** Width of the texture in pixels. Undefined for a model without a texture. */
   textureSize: number | undefined;
-  /** Physically based materials. */
+  /** Use physically based materials. */
   pbr: boolean;
-  /** A finer mesh. */
+  /** Use a finer mesh. */
   fine: boolean;
 }
 
-/** A picture that was read: a small PNG of it, and what only its pixels show. */
+/** A decoded image: a small PNG, and the properties that require decoding. */
 interface Thumbnail {
   png: Uint8Array<ArrayBuffer>;
-  /** Some of it can be seen through. */
-  transparent: boolean;
+  /** True if some pixels are not opaque. */
+  isTransparent: boolean;
 }
 
-/** What the media threads do: the name of each job, what goes in and what comes out. All of it can be cloned. */
+/** Jobs of the media threads with their inputs and outputs, which all support structured cloning. */
 export interface Jobs {
   renderClip: { input: ClipPlan; output: Uint8Array<ArrayBuffer> };
-  /** The last frame of a clip, as a PNG. */
+  /** Renders the last frame of a clip as a PNG. */
   renderLastFrame: { input: ClipPlan; output: Uint8Array<ArrayBuffer> };
-  /** A GLB. */
+  /** Renders a GLB. */
   renderModel: { input: ModelPlan; output: Uint8Array<ArrayBuffer> };
-  /** A WebP picture of the model. */
+  /** Renders a WebP image of the model. */
   renderModelPreview: { input: ModelPlan; output: Uint8Array<ArrayBuffer> };
-  /** A PNG of one picture, or of several in rows of two; `size` is that of each. */
-  renderPictures: {
-    input: { pictures: readonly Picture[]; size: PictureSize };
+  /** Renders one image, or several in rows of two, as one PNG. `size` is the size of each image. */
+  renderImages: {
+    input: { images: readonly SceneImage[]; size: ImageSize };
     output: Uint8Array<ArrayBuffer>;
   };
-  readMask: { input: { bytes: Uint8Array; picture: PictureSize }; output: ReadMask | MaskProblem };
-  /** An MP3 with its tags, and its cover in two sizes. */
+  readMask: { input: { bytes: Uint8Array; image: ImageSize }; output: DecodedMask | MaskError };
+  /** Renders an MP3 with tags, and its cover in two sizes. */
   renderSong: { input: SongPlan; output: RenderedSong };
   renderStems: { input: { plan: SongPlan; stems: readonly StemName[] }; output: RenderedStems };
-  /** A WAV of the song or of one of its stems. */
+  /** Renders a WAV of the song or of one of its stems. */
   renderSongWav: { input: { plan: SongPlan; stem?: StemName }; output: Uint8Array<ArrayBuffer> };
-  /** Undefined when the bytes are no media of that kind. */
+  /** The output is undefined if the bytes are not media of that kind. */
   readFacts: { input: { kind: MediaKind; bytes: Uint8Array }; output: FactsOf<MediaKind> | undefined };
   readThumbnail: {
     /** `maxSide`: longest side of the thumbnail in pixels. */
     input: { bytes: Uint8Array; format: string; maxSide?: number };
-    /** `unsupported`: of a format or size that is not decoded here. */
+    /** `unsupported`: the format or the size cannot be decoded. */
     output: Thumbnail | 'unsupported' | 'damaged';
   };
 }
 
 export type JobName = keyof Jobs;
 
-/** A file that is made when it is first downloaded: from the same plan always the same one. */
-export interface PromisedFile {
+/** A file that is rendered on the first download. Stored on disk. The same plan always produces the same file. */
+export interface DeferredFile {
   job: 'renderSongWav';
   plan: Jobs['renderSongWav']['input'];
 }
@@ -70,10 +70,10 @@ export interface Command<Name extends JobName = JobName> {
   input: Jobs[Name]['input'];
 }
 
-/** `broken`: the thread's engines are in an unknown state and it ends. */
+/** `broken`: the engines of the thread are in an undefined state, so the thread is terminated. */
 export type Reply = { output: unknown } | { error: string; broken: boolean };
 
-/** Did a WebAssembly engine break down? Its memory is then in an unknown state. */
+/** Returns true if a WebAssembly engine trapped. Its memory is then in an undefined state. */
 export function isTrap(error: unknown): boolean {
   return error instanceof Error && error.name === 'RuntimeError';
 }

@@ -1,4 +1,4 @@
-/** What a file is, read from its bytes. Sizes are in bytes, sides in pixels, lengths in seconds. */
+/** Properties of a media file. Sizes are in bytes, sides in pixels, lengths in seconds. */
 
 export type MediaKind = 'image' | 'video' | 'audio';
 
@@ -18,9 +18,9 @@ export interface VideoFacts {
   width: number;
   height: number;
   seconds: number;
-  /** Frames a second on average. */
+  /** Average frames per second. */
   frameRate: number;
-  /** Has an audio track. */
+  /** True if the file has an audio track. */
   audio: boolean;
 }
 

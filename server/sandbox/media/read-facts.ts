@@ -3,8 +3,8 @@ import { BufferSource, Input, type InputFormat, MP3, MP4, QTFF, WAVE } from 'med
 import { isTrap } from './jobs.ts';
 import type { AudioFacts, FactsOf, ImageFacts, MediaKind, VideoFacts } from './media-facts.ts';
 
-/** The container's brands, which stand for its format. */
-const brands: Readonly<Record<string, string>> = {
+/** Maps brands of the HEIF container to formats. */
+const formatsByBrand: Readonly<Record<string, string>> = {
   heix: 'heic',
   hevc: 'heic',
   hevx: 'heic',
@@ -12,7 +12,7 @@ const brands: Readonly<Record<string, string>> = {
   msf1: 'heif',
 };
 
-/** Reads what the bytes are; undefined when they are no media of that kind. */
+/** Reads the properties of a file. Returns undefined if the bytes are not media of that kind. */
 export async function readFacts({
   kind,
   bytes,
@@ -24,7 +24,7 @@ export async function readFacts({
     if (kind === 'image') return readImage(bytes);
     return kind === 'video' ? await readVideo(bytes) : await readAudio(bytes);
   } catch (error) {
-    // The libraries throw on what they cannot read; a trap is not that.
+    // The libraries throw if they cannot read the file. A trap is a different error.
     if (isTrap(error)) throw error;
     return undefined;
   }
@@ -32,12 +32,12 @@ export async function readFacts({
 
 function readImage(bytes: Uint8Array): ImageFacts | undefined {
   const { type, images = [], ...first } = imageSize(bytes);
-  // A picture in tiles names them, too; the picture itself is the largest.
+  // A tiled image also lists its tiles. The largest entry is the image itself.
   const { width, height } = [first, ...images].reduce((largest, image) =>
     image.width * image.height > largest.width * largest.height ? image : largest,
   );
   if (!type || !width || !height) return undefined;
-  return { kind: 'image', format: brands[type] ?? type, size: bytes.length, width, height };
+  return { kind: 'image', format: formatsByBrand[type] ?? type, size: bytes.length, width, height };
 }
 
 async function readVideo(bytes: Uint8Array): Promise<VideoFacts | undefined> {

@@ -2,28 +2,28 @@ import { parentPort } from 'node:worker_threads';
 import type { Command, JobName, Jobs, Reply } from './jobs.ts';
 import { isTrap } from './jobs.ts';
 
-/** The thread that makes and reads media, one job after the other. */
+/** Worker thread that renders and reads media, one job at a time. */
 
 type Handler<Name extends JobName> = (
   input: Jobs[Name]['input'],
 ) => Jobs[Name]['output'] | Promise<Jobs[Name]['output']>;
 
-/** Loaded when they are first needed: reading a file must not wait for the video encoder. */
+/** Loaded on demand, so that reading a file does not wait for the video encoder to load. */
 const handlers: { [Name in JobName]: () => Promise<Handler<Name>> } = {
   renderClip: async () => (await import('./clip/render-clip.ts')).renderClip,
   renderLastFrame: async () => (await import('./clip/render-clip.ts')).renderLastFrame,
   renderModel: async () => (await import('./model3d/render-model.ts')).renderModel,
   renderModelPreview: async () => (await import('./model3d/render-preview.ts')).renderModelPreview,
-  renderPictures: async () => (await import('./scenes/render-pictures.ts')).renderPictures,
+  renderImages: async () => (await import('./scenes/render-images.ts')).renderImages,
   renderSong: async () => (await import('./music/render-song.ts')).renderSong,
   renderStems: async () => (await import('./music/render-song.ts')).renderStems,
   renderSongWav: async () => (await import('./music/render-song.ts')).renderSongWav,
   readMask: async () => (await import('./scenes/mask.ts')).readMask,
   readFacts: async () => (await import('./read-facts.ts')).readFacts,
-  readThumbnail: async () => (await import('./pictures/thumbnail.ts')).readThumbnail,
+  readThumbnail: async () => (await import('./images/thumbnail.ts')).readThumbnail,
 };
 
-async function work({ name, input }: Command): Promise<Reply> {
+async function runJob({ name, input }: Command): Promise<Reply> {
   try {
     const handle = (await handlers[name]()) as (input: Command['input']) => unknown;
     return { output: await handle(input) };
@@ -34,5 +34,5 @@ async function work({ name, input }: Command): Promise<Reply> {
 }
 
 parentPort?.on('message', (command: Command) => {
-  void work(command).then((reply) => parentPort?.postMessage(reply));
+  void runJob(command).then((reply) => parentPort?.postMessage(reply));
 });

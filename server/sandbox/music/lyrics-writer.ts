@@ -1,12 +1,12 @@
-import { chance, seedOf } from '../media/drawing/chance.ts';
+import { createRandom, deriveSeed } from '../media/drawing/random.ts';
 
 export interface Lyrics {
   title: string;
-  /** Lines under section marks in brackets. */
+  /** Lines below section marks in brackets. */
   text: string;
 }
 
-/** Lines to fill in: `1` to `3` are words of the description, `T` is the title. */
+/** Templates: `1` to `3` are words of the description, `T` is the title. */
 const verses = [
   [
     'I was thinking of the 1',
@@ -33,13 +33,13 @@ const stopWords = new Set(
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 const titleWords = 5;
 
-/** Writes a song about what a description names, in its own words. */
+/** Generates lyrics from the words of a description. */
 export function writeLyrics(description: string, seed: number): Lyrics {
-  const next = chance(seedOf(description, seed));
+  const random = createRandom(deriveSeed(description, seed));
   const words = contentWords(description);
-  const title = titleOf(description);
+  const title = createTitle(description);
   const pick = <Value>(values: readonly Value[]): Value =>
-    values[Math.floor(next() * values.length)] as Value;
+    values[Math.floor(random() * values.length)] as Value;
   let turn = 0;
   const fill = (lines: readonly string[]) => {
     turn += 3;
@@ -50,7 +50,7 @@ export function writeLyrics(description: string, seed: number): Lyrics {
     );
   };
   const chorus = ['[Chorus]', ...fill(pick(choruses))];
-  const first = Math.floor(next() * verses.length);
+  const first = Math.floor(random() * verses.length);
   const verse = (number: number) => [
     `[Verse ${number}]`,
     ...fill(verses[(first + number) % verses.length] ?? verses[0]),
@@ -59,8 +59,8 @@ export function writeLyrics(description: string, seed: number): Lyrics {
   return { title, text: sections.map((lines) => lines.join('\n')).join('\n\n') };
 }
 
-/** The first words of a description that say something, each with a capital letter. */
-export function titleOf(description: string): string {
+/** Returns the first content words of a description, capitalized. */
+export function createTitle(description: string): string {
   const words = contentWords(description).slice(0, titleWords);
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
 }
@@ -69,7 +69,7 @@ function contentWords(description: string): string[] {
   const words = Array.from(segmenter.segment(description))
     .filter(({ isWordLike }) => isWordLike)
     .map(({ segment }) => segment);
-  const saying = words.filter((word) => !stopWords.has(word.toLowerCase()));
-  const chosen = saying.length > 0 ? saying : words;
+  const contentOnly = words.filter((word) => !stopWords.has(word.toLowerCase()));
+  const chosen = contentOnly.length > 0 ? contentOnly : words;
   return chosen.length > 0 ? chosen : ['silence'];
 }

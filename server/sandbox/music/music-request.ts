@@ -1,7 +1,7 @@
 import type { JsonObject } from '../http/json-body.ts';
 import { Parameters } from '../native/parameters.ts';
 
-/** A submitted song, as its fields say. */
+/** Fields of a submitted song. Stored on disk. */
 export interface MusicRequest {
   /** Version of the model. */
   version: string;
@@ -9,21 +9,21 @@ export interface MusicRequest {
   title: string;
   tags: string;
   negativeTags: string;
-  /** What the song is about, in inspiration mode. */
+  /** Description of the song, in inspiration mode. */
   description: string;
-  /** To be sung, in custom mode. */
+  /** Lyrics to sing, in custom mode. */
   lyrics: string;
   instrumental: boolean;
-  /** Clip or task to go on from or to take apart. */
+  /** Clip or task to continue or to separate into stems. */
   continueClipId: string | undefined;
-  /** Seconds of it. */
+  /** Position in that clip, in seconds. */
   continueAt: number | undefined;
   stemTask: StemTask;
-  /** Each 0 to 1. */
+  /** Each from 0 to 1. */
   sliders: Readonly<Partial<Record<SliderName, number>>>;
 }
 
-export const stemTasks = ['two', 'twelve'] as const;
+const stemTasks = ['two', 'twelve'] as const;
 export type StemTask = (typeof stemTasks)[number];
 
 const versions = [
@@ -37,11 +37,11 @@ const versions = [
 const sliderNames = ['style_weight', 'weirdness_constraint', 'audio_weight'] as const;
 type SliderName = (typeof sliderNames)[number];
 
-/** Most characters. */
+/** Maximum number of characters. */
 const limits = { description: 200, lyrics: 3000, tags: 120, negativeTags: 1000, title: 1000 } as const;
 const maxSeconds = 3600;
 
-/** Reads the body of a music request. Throws a `NativeError` 400 that names field and limit. */
+/** Reads the body of a music request. Throws a `NativeError` 400 with the field and the limit. */
 export function readMusicRequest(body: JsonObject): MusicRequest {
   const request = new Parameters(body, '');
   const custom = request.flagOrBinary('custom_mode');
@@ -50,11 +50,11 @@ export function readMusicRequest(body: JsonObject): MusicRequest {
   const read: MusicRequest = {
     version: request.choice('mv', versions, 'chirp-hawk'),
     task: task ?? (continueClipId ? 'extend' : undefined),
-    title: text(request, 'title', limits.title),
-    tags: text(request, 'tags', limits.tags),
-    negativeTags: text(request, 'negative_tags', limits.negativeTags),
-    description: custom ? '' : describe(request),
-    lyrics: custom ? text(request, 'prompt', limits.lyrics) : '',
+    title: readText(request, 'title', limits.title),
+    tags: readText(request, 'tags', limits.tags),
+    negativeTags: readText(request, 'negative_tags', limits.negativeTags),
+    description: custom ? '' : readDescription(request),
+    lyrics: custom ? readText(request, 'prompt', limits.lyrics) : '',
     instrumental: request.flagOrBinary('make_instrumental'),
     continueClipId: continueClipId || undefined,
     continueAt: request.has('continue_at')
@@ -65,24 +65,28 @@ export function readMusicRequest(body: JsonObject): MusicRequest {
   };
   if (read.task !== undefined && read.continueClipId === undefined)
     throw request.invalid('continue_clip_id', `is required for ${read.task}`);
-  const isEmpty = [read.description, read.lyrics, read.tags, read.title].every((said) => said.trim() === '');
-  if (read.task === undefined && isEmpty) throw request.invalid('prompt', 'is required, or tags or a title');
+  const isEmpty = [read.description, read.lyrics, read.tags, read.title].every(
+    (value) => value.trim() === '',
+  );
+  if (read.task === undefined && isEmpty)
+    throw request.invalid('prompt', 'is required unless tags or title is set');
   return read;
 }
 
-/** What lyrics are asked for. */
+/** Reads the prompt of a lyrics request. */
 export function readLyricsRequest(body: JsonObject): string {
   return new Parameters(body, '').limitedString('prompt', limits.lyrics);
 }
 
-/** A description may come as the prompt. */
-function describe(request: Parameters): string {
+/** The description can also be in the field `prompt`. */
+function readDescription(request: Parameters): string {
   return (
-    text(request, 'gpt_description_prompt', limits.description) || text(request, 'prompt', limits.description)
+    readText(request, 'gpt_description_prompt', limits.description) ||
+    readText(request, 'prompt', limits.description)
   );
 }
 
-function text(request: Parameters, name: string, limit: number): string {
+function readText(request: Parameters, name: string, limit: number): string {
   return request.string(name) ? request.limitedString(name, limit) : '';
 }
 

@@ -3,30 +3,30 @@ import type { SongFacts, SongPlan } from '../media/music/song-plan.ts';
 import type { Task } from '../tasks/task-board.ts';
 import type { MusicRequest, StemTask } from './music-request.ts';
 
-/** What one clip is to be. */
+/** Plan of one clip. Stored on disk. */
 export interface ClipPlan {
   title: string;
   song: SongPlan;
-  /** Of a stem, which one. */
+  /** Set if the clip is a stem. */
   stem?: StemName;
 }
 
-/** What a task is for. */
+/** Work of a task. Stored on disk. */
 export type SigmaJob =
   | {
       action: 'MUSIC';
       request: MusicRequest;
-      /** The styles that are shown. */
+      /** Styles in the response. */
       tags: string;
       clips: readonly ClipPlan[];
-      /** Where the clips come from: the clip that they continue or are stems of. */
+      /** The source clip that the clips continue or are stems of. */
       source?: { clipId: string; at: number; stems?: StemTask; facts: SongFacts };
     }
   | { action: 'LYRICS'; prompt: string };
 
 export type MusicJob = Extract<SigmaJob, { action: 'MUSIC' }>;
 
-/** A clip that is finished; its files are named, not addressed. */
+/** A complete clip with the names of its files. Stored on disk. */
 export interface FinishedClip {
   mp3: string;
   cover: string;
@@ -36,7 +36,7 @@ export interface FinishedClip {
 }
 
 export type SigmaOutput =
-  /** Undefined for a clip that failed alone. */
+  /** Undefined for a clip that failed. */
   | { action: 'MUSIC'; clips: readonly (FinishedClip | undefined)[]; expiresAt: number }
   | { action: 'LYRICS'; title: string; text: string };
 

@@ -2,25 +2,25 @@ import { NativeError } from '../http/native-error.ts';
 import { type ForcedOutcome, TaskBoard } from '../tasks/task-board.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
 import { blankTriggers, type Triggers } from '../triggers.ts';
-import { clipIdOf, newTaskId, placeOfClip } from './clip-id.ts';
+import { createClipId, createTaskId, parseClipId } from './clip-id.ts';
 import type { MusicRequest } from './music-request.ts';
 import type { FinishedClip, SigmaJob, SigmaOutput, SigmaTask } from './music-task.ts';
-import { retentionMs, workOnSigma } from './music-work.ts';
+import { retentionMs, runSigmaJob } from './music-work.ts';
 import { continueSong, planSongs, planStems, type SongOptions, type SourceClip } from './plan-clips.ts';
-import { unknownClip } from './sigma-error.ts';
+import { createClipNotFoundError } from './sigma-error.ts';
 
 /** A clip of a task. */
 interface Clip {
   task: SigmaTask;
-  /** Counts from 0. */
+  /** Starts at 0. */
   index: number;
-  /** When it is complete. */
+  /** Set if the clip is complete. */
   finished: FinishedClip | undefined;
   /** Milliseconds since the epoch. */
   expiresAt: number;
 }
 
-/** The music and lyrics tasks, and their clips. */
+/** The music and lyrics tasks with their clips. */
 export class MusicTasks {
   readonly #tasks: TaskBoard<SigmaJob, SigmaOutput, SigmaJob>;
   readonly #options: SongOptions;
@@ -31,7 +31,7 @@ export class MusicTasks {
       ...services,
       name: 'sigma',
       retentionMs,
-      work: (job, triggers) => workOnSigma(services, job, triggers),
+      work: (job, triggers) => runSigmaJob(services, job, triggers),
     });
   }
 
@@ -39,9 +39,9 @@ export class MusicTasks {
     return this.#tasks.find(id);
   }
 
-  /** By the id of a clip, or by that of a task, whose first clip is meant. */
+  /** Finds a clip by its id. The id of a task refers to its first clip. */
   findClip(id: string): Clip | undefined {
-    const { taskId = '', index = 0 } = placeOfClip(id) ?? {};
+    const { taskId = '', index = 0 } = parseClipId(id) ?? {};
     const task = this.#tasks.find(taskId);
     if (task?.request.action !== 'MUSIC' || index >= task.request.clips.length) return undefined;
     const stage = task.stage();
@@ -50,7 +50,7 @@ export class MusicTasks {
     return { task, index, finished: stage.output.clips[index], expiresAt: stage.output.expiresAt };
   }
 
-  /** These two return the id of the task. Throws a `NativeError` 400, also for a source that is not there. */
+  /** Both methods return the id of the task. They throw a `NativeError` 400, also if the source does not exist. */
   addMusic(request: MusicRequest, triggers: Triggers): string {
     return this.#add(this.#planMusic(request), triggers);
   }
@@ -62,24 +62,25 @@ export class MusicTasks {
   #planMusic(request: MusicRequest): SigmaJob {
     const { continueClipId, task } = request;
     if (continueClipId === undefined) return planSongs(request, this.#options);
-    const source = this.#sourceOf(continueClipId);
+    const source = this.#findSource(continueClipId);
     return task === 'gen_stem' ? planStems(request, source) : continueSong(request, source, this.#options);
   }
 
-  #sourceOf(id: string): SourceClip {
+  #findSource(id: string): SourceClip {
     const { task, index, finished } = this.findClip(id) ?? {};
-    if (task?.request.action !== 'MUSIC' || index === undefined) throw unknownClip();
+    if (task?.request.action !== 'MUSIC' || index === undefined) throw createClipNotFoundError();
     const plan = task.request.clips[index];
     if (!finished || !plan) throw new NativeError(400, 'clip_not_ready', 'The clip is not complete');
-    return { id: clipIdOf(task.id, index), plan, finished, tags: task.request.tags };
+    return { id: createClipId(task.id, index), plan, finished, tags: task.request.tags };
   }
 
   #add(job: SigmaJob, triggers: Triggers): string {
-    return this.#tasks.add({ id: newTaskId(), request: job, triggers, fate: fateOf(triggers), job }).id;
+    return this.#tasks.add({ id: createTaskId(), request: job, triggers, fate: forcedOutcome(triggers), job })
+      .id;
   }
 }
 
-function fateOf(triggers: Triggers): ForcedOutcome {
+function forcedOutcome(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('expire')) return 'expired';
   if (triggers.has('sensitive'))

@@ -7,10 +7,10 @@ import type { Triggers } from '../triggers.ts';
 import { writeLyrics } from './lyrics-writer.ts';
 import type { ClipPlan, FinishedClip, MusicJob, SigmaJob, SigmaOutput } from './music-task.ts';
 
-/** For how long tasks and files are kept, in milliseconds. */
+/** Retention time of tasks and files. */
 export const retentionMs = 24 * hourMs;
 
-/** The files of one clip. */
+/** The rendered files of one clip. */
 interface ClipFiles {
   plan: ClipPlan;
   facts: SongFacts;
@@ -18,8 +18,8 @@ interface ClipFiles {
   covers: readonly [small: Uint8Array, large: Uint8Array];
 }
 
-/** Makes the songs or stems of a task, or writes its lyrics. */
-export async function workOnSigma(
+/** Renders the songs or stems of a task, or generates its lyrics. */
+export async function runSigmaJob(
   services: TaskServices,
   job: SigmaJob,
   triggers: Triggers,
@@ -28,17 +28,17 @@ export async function workOnSigma(
     const lyrics = writeLyrics(job.prompt, 0);
     return () => ({ action: 'LYRICS', ...lyrics });
   }
-  const made = job.source?.stems ? await makeStems(services, job) : await makeSongs(services, job);
+  const rendered = job.source?.stems ? await renderStems(services, job) : await renderSongs(services, job);
   return (endedAt) => {
     const expiresAt = triggers.has('expired-url') ? 1 : endedAt + retentionMs;
-    const clips = made.map((files, index) =>
-      triggers.has('one-fails') && index === 1 ? undefined : keepClip(services, files, expiresAt),
+    const clips = rendered.map((files, index) =>
+      triggers.has('one-fails') && index === 1 ? undefined : storeClip(services, files, expiresAt),
     );
     return { action: 'MUSIC', clips, expiresAt };
   };
 }
 
-async function makeSongs({ engine }: TaskServices, { clips }: MusicJob): Promise<ClipFiles[]> {
+async function renderSongs({ engine }: TaskServices, { clips }: MusicJob): Promise<ClipFiles[]> {
   return await Promise.all(
     clips.map(async (plan) => {
       const { facts, mp3, cover, largeCover } = await engine.run('renderSong', plan.song);
@@ -47,7 +47,7 @@ async function makeSongs({ engine }: TaskServices, { clips }: MusicJob): Promise
   );
 }
 
-async function makeStems({ engine }: TaskServices, { clips, source }: MusicJob): Promise<ClipFiles[]> {
+async function renderStems({ engine }: TaskServices, { clips, source }: MusicJob): Promise<ClipFiles[]> {
   const [first] = clips;
   if (!first || !source) return [];
   const stems = clips.flatMap(({ stem }) => (stem === undefined ? [] : [stem]));
@@ -56,12 +56,12 @@ async function makeStems({ engine }: TaskServices, { clips, source }: MusicJob):
   return rendered.stems.flatMap(({ mp3, waveform }, index) => {
     const plan = clips[index];
     if (!plan?.stem) return [];
-    return [{ plan, facts: { ...stemFacts(source.facts, plan.stem), waveform }, mp3, covers }];
+    return [{ plan, facts: { ...createStemFacts(source.facts, plan.stem), waveform }, mp3, covers }];
   });
 }
 
-/** What is known of a stem follows from its song. */
-function stemFacts(song: SongFacts, stem: StemName): SongFacts {
+/** Derives the properties of a stem from those of its song. */
+function createStemFacts(song: SongFacts, stem: StemName): SongFacts {
   const isSung = stem === 'Vocals';
   const families = song.families.filter((family) =>
     stem === 'Instrumental' ? family !== 'Vocals' : family === stem,
@@ -69,13 +69,13 @@ function stemFacts(song: SongFacts, stem: StemName): SongFacts {
   return { ...song, families, words: isSung ? song.words : [], unsung: isSung ? song.unsung : 0 };
 }
 
-/** The WAV file is only promised: few ask for it, and it is large. */
-function keepClip(
+/** Stores the files of a clip. The WAV file is rendered on demand, because it is large and rarely requested. */
+function storeClip(
   { results }: TaskServices,
   { plan, facts, mp3, covers }: ClipFiles,
   expiresAt: number,
 ): FinishedClip {
-  const [cover, largeCover] = covers.map((picture) => results.store(picture, 'png', expiresAt));
+  const [cover, largeCover] = covers.map((cover) => results.store(cover, 'png', expiresAt));
   return {
     mp3: results.store(mp3, 'mp3', expiresAt),
     cover: cover ?? '',

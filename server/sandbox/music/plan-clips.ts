@@ -4,19 +4,19 @@ import type { StemName } from '../media/music/instruments/names.ts';
 import type { SongPlan } from '../media/music/song-plan.ts';
 import { chooseSound } from '../media/music/sound.ts';
 import { blankTriggers } from '../triggers.ts';
-import { titleOf, writeLyrics } from './lyrics-writer.ts';
+import { createTitle, writeLyrics } from './lyrics-writer.ts';
 import type { MusicRequest } from './music-request.ts';
 import type { ClipPlan, FinishedClip, MusicJob } from './music-task.ts';
 
-/** How songs are made here. */
+/** Options of the song generator. */
 export interface SongOptions {
-  /** About how long they are. */
+  /** Approximate length of a song. */
   songSeconds: number;
   /** Package of the speech engine. */
   speechEngine: string;
 }
 
-/** A finished clip that another one comes from. */
+/** A complete clip that is the source of another one. */
 export interface SourceClip {
   id: string;
   plan: ClipPlan;
@@ -24,9 +24,9 @@ export interface SourceClip {
   tags: string;
 }
 
-const songsOfTask = 2;
+const songsPerTask = 2;
 
-/** Plans two songs that differ in tempo, key and tune; one voice sings both. */
+/** Plans two songs that differ in tempo, key and melody. Both have the same voice. */
 export function planSongs(request: MusicRequest, { songSeconds, speechEngine }: SongOptions): MusicJob {
   const description = blankTriggers(request.description).trim();
   const [tags, negativeTags] = [blankTriggers(request.tags).trim(), request.negativeTags];
@@ -34,9 +34,9 @@ export function planSongs(request: MusicRequest, { songSeconds, speechEngine }: 
   const seed = randomInt(2 ** 31);
   const written = request.lyrics === '' && description !== '' ? writeLyrics(description, seed).text : '';
   const lyrics = request.instrumental ? '' : written || blankTriggers(request.lyrics);
-  const title = blankTriggers(request.title).trim() || titleOf(firstLine(lyrics, description) || about);
+  const title = blankTriggers(request.title).trim() || createTitle(firstLine(lyrics, description) || about);
   const first = chooseSound({ tags, negativeTags, description }, seed);
-  const clips = Array.from({ length: songsOfTask }, (_, index): ClipPlan => {
+  const clips = Array.from({ length: songsPerTask }, (_, index): ClipPlan => {
     const sound = chooseSound({ tags, negativeTags, description }, seed + index);
     const song: SongPlan = {
       sound: { ...sound, voice: first.voice },
@@ -54,8 +54,8 @@ export function planSongs(request: MusicRequest, { songSeconds, speechEngine }: 
 }
 
 /**
- * Plans two songs that go on from a second of another: in its style, key and tempo, from the chord that would come
- * next. They hold only what follows, and sing the words of the other one when they have none of their own.
+ * Plans two songs that continue another one from a given second, in its style, key and tempo, with the next chord of
+ * its progression. They contain only the continuation. Without their own lyrics, they have the lyrics of the source.
  */
 export function continueSong(request: MusicRequest, source: SourceClip, options: SongOptions): MusicJob {
   const { song } = source.plan;
@@ -80,10 +80,10 @@ export function continueSong(request: MusicRequest, source: SourceClip, options:
   return { ...planned, clips, tags, source: { clipId: source.id, at, facts: source.finished.facts } };
 }
 
-/** Takes a song apart: into voice and the rest, or into those of twelve tracks that can be heard in it. */
+/** Plans the stems of a song: vocals and the rest, or those of the twelve tracks that are not silent. */
 export function planStems(request: MusicRequest, source: SourceClip): MusicJob {
   const { plan, finished } = source;
-  if (plan.stem !== undefined) throw new NativeError(400, 'clip_is_stem', 'The clip is a stem already');
+  if (plan.stem !== undefined) throw new NativeError(400, 'clip_is_stem', 'The clip is already a stem');
   const stems: readonly StemName[] =
     request.stemTask === 'two' ? ['Vocals', 'Instrumental'] : finished.facts.families;
   const clips = stems.map((stem): ClipPlan => ({ ...plan, title: `${plan.title} - ${stem}`, stem }));
@@ -96,7 +96,7 @@ export function planStems(request: MusicRequest, source: SourceClip): MusicJob {
   };
 }
 
-/** The first line that is sung, where lyrics came without a description. */
+/** Returns the first sung line if the request has lyrics and no description. */
 function firstLine(lyrics: string, description: string): string {
   if (description !== '') return '';
   return lyrics.split('\n').find((line) => line.trim() !== '' && !/^\s*[[(]/.test(line)) ?? '';

@@ -1,6 +1,6 @@
 import { NativeError } from '../http/native-error.ts';
 
-/** What this vendor calls an error that the native protocol has under another name. */
+/** Maps error codes of the native protocol to codes of this protocol. */
 const codes: Readonly<Record<string, string>> = {
   DataInspectionFailed: 'sensitive_words_detected',
   InvalidApiKey: 'invalid_api_key',
@@ -10,19 +10,19 @@ const codes: Readonly<Record<string, string>> = {
   ModelUnavailable: 'service_unavailable',
 };
 
-/** `{code, message, data: null}`. */
-export function sigmaError({ code, message }: NativeError): object {
-  return { code: sigmaCode(code), message, data: null };
+/** Formats an error as `{code, message, data: null}`. */
+export function formatError({ code, message }: NativeError): object {
+  return { code: convertErrorCode(code), message, data: null };
 }
 
-export function sigmaCode(code: string): string {
+export function convertErrorCode(code: string): string {
   return codes[code] ?? (code.startsWith('InvalidParameter') ? 'invalid_request' : code);
 }
 
-export function unknownTask(): NativeError {
-  return new NativeError(400, 'task_not_exist', 'There is no such task');
+export function createTaskNotFoundError(): NativeError {
+  return new NativeError(400, 'task_not_exist', 'The task does not exist');
 }
 
-export function unknownClip(): NativeError {
-  return new NativeError(400, 'clip_not_exist', 'There is no such clip');
+export function createClipNotFoundError(): NativeError {
+  return new NativeError(400, 'clip_not_exist', 'The clip does not exist');
 }

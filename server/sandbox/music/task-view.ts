@@ -1,12 +1,12 @@
 import type { FileStore } from '../http/file-store.ts';
-import { clipIdOf } from './clip-id.ts';
+import { createClipId } from './clip-id.ts';
 import type { MusicJob, SigmaOutput, SigmaTask } from './music-task.ts';
-import { sigmaCode } from './sigma-error.ts';
+import { convertErrorCode } from './sigma-error.ts';
 
 type Files = Pick<FileStore, 'signUrl'>;
 type Stage = ReturnType<SigmaTask['stage']>;
 type MusicOutput = Extract<SigmaOutput, { action: 'MUSIC' }>;
-/** A song on the wire. */
+/** A song in the format of the protocol. */
 export type Song = Readonly<Record<string, unknown>>;
 
 const statuses = {
@@ -18,8 +18,8 @@ const statuses = {
   canceled: ['UNKNOWN', 'error'],
 } as const;
 
-/** The record of a task. */
-export function showTask(task: SigmaTask, files: Files): object {
+/** Formats a task. */
+export function formatTask(task: SigmaTask, files: Files): object {
   const stage = task.stage();
   const [status] = statuses[stage.name];
   return {
@@ -27,47 +27,47 @@ export function showTask(task: SigmaTask, files: Files): object {
     action: task.request.action,
     status,
     fail_reason: stage.name === 'failed' ? stage.failure.message : '',
-    submit_time: seconds(task.createdAt),
-    start_time: 'startedAt' in stage ? seconds(stage.startedAt) : 0,
-    finish_time: 'endedAt' in stage ? seconds(stage.endedAt) : 0,
-    progress: progressOf(stage),
-    data: task.request.action === 'MUSIC' ? showSongs(task, files) : showLyrics(task, stage),
+    submit_time: toSeconds(task.createdAt),
+    start_time: 'startedAt' in stage ? toSeconds(stage.startedAt) : 0,
+    finish_time: 'endedAt' in stage ? toSeconds(stage.endedAt) : 0,
+    progress: formatProgress(stage),
+    data: task.request.action === 'MUSIC' ? formatSongs(task, files) : formatLyrics(task, stage),
   };
 }
 
-/** The songs of a task, whatever its stage; those of lyrics are none. */
-export function showSongs(task: SigmaTask, files: Files): Song[] {
+/** Formats the songs of a task in any state. A lyrics task has none. */
+export function formatSongs(task: SigmaTask, files: Files): Song[] {
   const { request } = task;
   if (request.action !== 'MUSIC') return [];
   const stage = task.stage();
   const output = stage.name === 'succeeded' && stage.output.action === 'MUSIC' ? stage.output : undefined;
-  return request.clips.map((_, index) => showSong(task, request, { index, stage, output }, files));
+  return request.clips.map((_, index) => formatSong(task, request, { index, stage, output }, files));
 }
 
-function showSong(
+function formatSong(
   task: SigmaTask,
   job: MusicJob,
   { index, stage, output }: { index: number; stage: Stage; output: MusicOutput | undefined },
   files: Files,
 ): Song {
-  const id = clipIdOf(task.id, index);
+  const id = createClipId(task.id, index);
   const finished = output?.clips[index];
-  const address = (name: string | undefined) => (name && output ? files.signUrl(name, output.expiresAt) : '');
+  const url = (name: string | undefined) => (name && output ? files.signUrl(name, output.expiresAt) : '');
   const failure =
     stage.name === 'failed'
       ? stage.failure
       : output && !finished
-        ? { code: 'generation_failed', message: 'The song could not be made' }
+        ? { code: 'generation_failed', message: 'The song could not be generated' }
         : undefined;
   return {
     id,
     clip_id: id,
     title: job.clips[index]?.title ?? '',
     status: failure ? 'error' : statuses[stage.name][1],
-    audio_url: address(finished?.mp3),
+    audio_url: url(finished?.mp3),
     video_url: '',
-    image_url: address(finished?.cover),
-    image_large_url: address(finished?.largeCover),
+    image_url: url(finished?.cover),
+    image_large_url: url(finished?.largeCover),
     model_name: job.request.version,
     major_model_version: job.request.version.replace('chirp-', ''),
     created_at: new Date(task.createdAt).toISOString(),
@@ -84,18 +84,18 @@ function showSong(
     upvote_count: 0,
     reaction: null,
     metadata: {
-      ...showRequest(job, index),
+      ...formatRequest(job, index),
       duration: finished ? Math.round(finished.facts.seconds * 100) / 100 : null,
-      // False also for lyrics that nobody could sing, because there is no speech engine.
+      // Also false for lyrics that are not sung because the speech engine is missing.
       has_vocal: finished ? finished.facts.families.includes('Vocals') : null,
-      error_type: failure ? sigmaCode(failure.code) : null,
+      error_type: failure ? convertErrorCode(failure.code) : null,
       error_message: failure?.message ?? null,
     },
   };
 }
 
-/** What of the metadata is known from the beginning. */
-function showRequest({ request, source, tags, clips }: MusicJob, index: number): Song {
+/** Formats the metadata that is known from the start. */
+function formatRequest({ request, source, tags, clips }: MusicJob, index: number): Song {
   const { stems, clipId, at } = source ?? {};
   const isContinuation = source !== undefined && stems === undefined;
   return {
@@ -120,17 +120,17 @@ function showRequest({ request, source, tags, clips }: MusicJob, index: number):
   };
 }
 
-function showLyrics(task: SigmaTask, stage: Stage): object | null {
+function formatLyrics(task: SigmaTask, stage: Stage): object | null {
   if (stage.name !== 'succeeded' || stage.output.action !== 'LYRICS') return null;
   const { title, text } = stage.output;
-  return { id: clipIdOf(task.id, 0), status: 'complete', title, text };
+  return { id: createClipId(task.id, 0), status: 'complete', title, text };
 }
 
-function progressOf(stage: Stage): string {
+function formatProgress(stage: Stage): string {
   if (stage.name === 'queued') return '0%';
   return stage.name === 'running' ? `${stage.progress}%` : '100%';
 }
 
-function seconds(milliseconds: number): number {
+function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }

@@ -66,14 +66,14 @@ export const alphaCloneActions: VoiceActions = {
 export const alphaDesignActions: VoiceActions = {
   create: async (action) => {
     const { exchange, input } = action;
-    const made = newVoice(action, 'designed');
+    const voice = newVoice(action, 'designed');
     const description = input.limitedString('voice_prompt', 2048);
     const timbre = createDesignedTimbre(description);
-    const preview = { timbre, maxCharacters: 1024, language: made.language };
+    const preview = { timbre, maxCharacters: 1024, language: voice.language };
     const preview_audio = await speakPreview(action, preview, previewChoices);
     const previewText = input.string('preview_text');
-    exchange.services.voices.add({ ...made, kind: 'designed', timbre, description, previewText });
-    return { voice: made.id, target_model: made.targetModel, preview_audio };
+    exchange.services.voices.add({ ...voice, kind: 'designed', timbre, description, previewText });
+    return { voice: voice.id, target_model: voice.targetModel, preview_audio };
   },
   list,
   query: (action) => formatDetails(findRequestedVoice(action, 'voice')),

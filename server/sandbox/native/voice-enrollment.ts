@@ -52,26 +52,26 @@ export const voiceEnrollmentActions: VoiceActions = {
 
 async function clone(action: VoiceAction): Promise<object> {
   const { input } = action;
-  const made = newVoice(action);
+  const voice = newVoice(action);
   const recording = input.requiredString('url');
   const timbre = await cloneTimbre(action, recording);
-  const id = `${made.targetModel}-${made.name}-${createRandomSuffix(16)}`;
-  addVoice(action, { ...made, id, kind: 'cloned', timbre, recording });
+  const id = `${voice.targetModel}-${voice.name}-${createRandomSuffix(16)}`;
+  addVoice(action, { ...voice, id, kind: 'cloned', timbre, recording });
   return { voice_id: id };
 }
 
 async function design(action: VoiceAction): Promise<object> {
   const { input } = action;
   if (input.has('url')) throw input.invalid('voice_prompt', 'and input.url are mutually exclusive');
-  const made = newVoice(action);
+  const voice = newVoice(action);
   const description = input.limitedString('voice_prompt', 500);
   const timbre = createDesignedTimbre(description);
-  const preview = { timbre, maxCharacters: 200, language: made.language };
+  const preview = { timbre, maxCharacters: 200, language: voice.language };
   const preview_audio = await speakPreview(action, preview, previewChoices);
-  const id = `${made.targetModel}-vd-${made.name}-${createRandomSuffix(16)}`;
+  const id = `${voice.targetModel}-vd-${voice.name}-${createRandomSuffix(16)}`;
   const previewText = input.string('preview_text');
-  addVoice(action, { ...made, id, kind: 'designed', timbre, description, previewText });
-  return { voice_id: id, target_model: made.targetModel, preview_audio };
+  addVoice(action, { ...voice, id, kind: 'designed', timbre, description, previewText });
+  return { voice_id: id, target_model: voice.targetModel, preview_audio };
 }
 
 function newVoice({ exchange, service, input }: VoiceAction) {

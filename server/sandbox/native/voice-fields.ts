@@ -17,7 +17,7 @@ export function readVoice(
   const custom = voices.find(id);
   if (custom) {
     if (custom.targetModel !== model.id) {
-      throw input.invalid(name, `${shown} was made for model ${custom.targetModel}, not for ${model.id}`);
+      throw input.invalid(name, `${shown} was created for model ${custom.targetModel}, not for ${model.id}`);
     }
     if (custom.status !== 'OK') throw input.invalid(name, `${shown} has status ${custom.status}`);
     return custom.timbre;

@@ -1,13 +1,13 @@
 import type { FileStore } from '../http/file-store.ts';
 import type { MediaEngine } from '../media/engine.ts';
-import type { PromisedFile } from '../media/jobs.ts';
+import type { DeferredFile } from '../media/jobs.ts';
 import type { Storage } from '../storage.ts';
 
 /** Services shared by the asynchronous protocols. */
 export interface TaskServices {
   storage: Storage;
   engine: MediaEngine;
-  results: FileStore<PromisedFile>;
+  results: FileStore<DeferredFile>;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Duration of a task in milliseconds. */

@@ -8,23 +8,23 @@ import type { EmbeddingText } from './embedding-vector.ts';
 export interface EmbeddingRequest {
   model: string;
   texts: readonly EmbeddingText[];
-  /** Base64 of little-endian floats instead of numbers. */
-  packed: boolean;
+  /** Encode vectors as Base64 of little-endian floats instead of numbers. */
+  isBase64: boolean;
   dimensions: number;
 }
 
-const usualDimensions = 512;
+const defaultDimensions = 512;
 const maxDimensions = 2048;
 const maxTexts = 2048;
 const maxTokens = 8192;
 
-/** Throws a `NativeError` 400 or 404 for a body that is no request of the protocol. */
+/** Reads the body of a request. Throws a `NativeError` 400 or 404 if it is invalid. */
 export function readEmbeddingRequest(body: JsonObject): EmbeddingRequest {
   const fields = new Parameters(body, '');
   const model = resolveModel(body.model, 'embeddings').id;
   const format = fields.choice('encoding_format', ['float', 'base64'], 'float');
-  const dimensions = fields.integer('dimensions', { min: 1, max: maxDimensions }, usualDimensions);
-  return { model, texts: readTexts(body.input), packed: format === 'base64', dimensions };
+  const dimensions = fields.integer('dimensions', { min: 1, max: maxDimensions }, defaultDimensions);
+  return { model, texts: readTexts(body.input), isBase64: format === 'base64', dimensions };
 }
 
 function readTexts(input: unknown): readonly EmbeddingText[] {
@@ -32,15 +32,15 @@ function readTexts(input: unknown): readonly EmbeddingText[] {
   if (texts.length > maxTexts) throw invalidParameter(`input must have at most ${maxTexts} texts`, 'input');
   return texts.map((text) => {
     if (!isText(text) || text.length === 0)
-      throw invalidParameter('input must be texts or lists of tokens, none of them empty', 'input');
-    if (tokensOf(text) > maxTokens)
+      throw invalidParameter('input must contain non-empty texts or lists of tokens', 'input');
+    if (countTokens(text) > maxTokens)
       throw invalidParameter(`A text of input has more than ${maxTokens} tokens`, 'input');
     return text;
   });
 }
 
-/** What a text is billed as. */
-export function tokensOf(text: EmbeddingText): number {
+/** Returns the number of billed tokens of a text. */
+export function countTokens(text: EmbeddingText): number {
   return typeof text === 'string' ? countTextTokens(text) : text.length;
 }
 

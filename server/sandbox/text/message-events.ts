@@ -1,9 +1,9 @@
-import { type Block, type Message, textOf } from './message.ts';
+import { type Block, blockText, type Message } from './message.ts';
 
 export type MessageEvent = { type: string } & Readonly<Record<string, unknown>>;
 
-/** The events of a message, piece by piece. */
-export function* eventsOf(message: Message, model: string): Generator<MessageEvent> {
+/** Yields the streaming events of a message. */
+export function* createEvents(message: Message, model: string): Generator<MessageEvent> {
   const usage = { input_tokens: message.inputTokens, output_tokens: 1 };
   const empty = { id: message.id, type: 'message', role: 'assistant', content: [], model };
   yield {
@@ -11,10 +11,10 @@ export function* eventsOf(message: Message, model: string): Generator<MessageEve
     message: { ...empty, stop_reason: null, stop_sequence: null, usage },
   };
   for (const [index, block] of message.content.entries()) {
-    yield { type: 'content_block_start', index, content_block: emptied(block) };
+    yield { type: 'content_block_start', index, content_block: emptyBlock(block) };
     if (index === 0) yield { type: 'ping' };
-    for (const piece of piecesOf(textOf(block)))
-      yield { type: 'content_block_delta', index, delta: deltaOf(block, piece) };
+    for (const chunk of splitChunks(blockText(block)))
+      yield { type: 'content_block_delta', index, delta: createDelta(block, chunk) };
     if (block.type === 'thinking') {
       const delta = { type: 'signature_delta', signature: block.signature };
       yield { type: 'content_block_delta', index, delta };
@@ -29,19 +29,19 @@ export function* eventsOf(message: Message, model: string): Generator<MessageEve
   yield { type: 'message_stop' };
 }
 
-function emptied(block: Block): object {
+function emptyBlock(block: Block): object {
   if (block.type === 'text') return { ...block, text: '' };
   return block.type === 'thinking' ? { ...block, thinking: '', signature: '' } : { ...block, input: {} };
 }
 
-function deltaOf({ type }: Block, piece: string): object {
-  if (type === 'text') return { type: 'text_delta', text: piece };
+function createDelta({ type }: Block, chunk: string): object {
+  if (type === 'text') return { type: 'text_delta', text: chunk };
   return type === 'thinking'
-    ? { type: 'thinking_delta', thinking: piece }
-    : { type: 'input_json_delta', partial_json: piece };
+    ? { type: 'thinking_delta', thinking: chunk }
+    : { type: 'input_json_delta', partial_json: chunk };
 }
 
-/** A text word by word; of one without blanks, some characters at a time. */
-function piecesOf(text: string): string[] {
+/** Splits a text by words, or after at most 16 characters without a space. */
+function splitChunks(text: string): string[] {
   return text.match(/\s*\S{1,16}\s*/gu) ?? [];
 }

@@ -7,18 +7,18 @@ import { internalError, invalidParameter, type NativeError } from '../http/nativ
 import { maxBodyBytes, withErrorFormat } from '../tasks/protocol.ts';
 import { applyTriggers, dropConnection } from '../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
-import { type Message, makeMessage } from './message.ts';
-import { eventsOf } from './message-events.ts';
+import { createMessage, type Message } from './message.ts';
+import { createEvents } from './message-events.ts';
 import { type MessageRequest, readMessageRequest, readPrompt } from './message-request.ts';
 
-/** The protocol of messages: an echo that picks its answers out of the prompt. */
+/** The messages protocol: an extractive echo of the prompt. */
 export const messageRoutes: readonly Route[] = [
-  { methods: ['POST'], path: /^\/v1\/messages$/, handler: answering(converse) },
-  { methods: ['POST'], path: /^\/v1\/messages\/count_tokens$/, handler: answering(count) },
+  { methods: ['POST'], path: /^\/v1\/messages$/, handler: messageHandler(createMessageResponse) },
+  { methods: ['POST'], path: /^\/v1\/messages\/count_tokens$/, handler: messageHandler(countPromptTokens) },
 ];
 
-function answering(handler: Handler): Handler {
-  return withErrorFormat(publicError, async (exchange) => {
+function messageHandler(handler: Handler): Handler {
+  return withErrorFormat(formatError, async (exchange) => {
     const version = exchange.request.headers['compat-version'];
     if (version === undefined || version === '')
       throw invalidParameter('compat-version is required', 'compat-version');
@@ -26,21 +26,21 @@ function answering(handler: Handler): Handler {
   });
 }
 
-async function count(exchange: Exchange): Promise<void> {
+async function countPromptTokens(exchange: Exchange): Promise<void> {
   const { question, promptText } = readPrompt(await readJson(exchange.request, maxBodyBytes));
   await applyTriggers(exchange, findTriggers(question));
   sendJson(exchange, 200, { input_tokens: countTextTokens(promptText) });
 }
 
-async function converse(exchange: Exchange): Promise<void> {
+async function createMessageResponse(exchange: Exchange): Promise<void> {
   const request = readMessageRequest(await readJson(exchange.request, maxBodyBytes));
   const triggers = findTriggers(request.question);
   await applyTriggers(exchange, triggers);
-  const message = makeMessage(request);
-  await (request.stream ? stream : answer)(exchange, request, message, triggers);
+  const message = createMessage(request);
+  await (request.stream ? streamMessage : sendMessage)(exchange, request, message, triggers);
 }
 
-async function answer(
+async function sendMessage(
   exchange: Exchange,
   { model }: MessageRequest,
   message: Message,
@@ -62,7 +62,7 @@ async function answer(
   });
 }
 
-async function stream(
+async function streamMessage(
   exchange: Exchange,
   { model }: MessageRequest,
   message: Message,
@@ -72,12 +72,12 @@ async function stream(
   const send = async (type: string, data: string) => {
     signal.throwIfAborted();
     if (!response.write(`event: ${type}\ndata: ${data}\n\n`)) await once(response, 'drain', { signal });
-    // The gateway may live in the same process: others have a turn between the pieces.
+    // The gateway can run in the same process, so the handler yields to the event loop between events.
     await setImmediate();
   };
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   if (triggers.has('malformed')) await send('message_start', '{"type":"message_st');
-  for (const event of eventsOf(message, model)) {
+  for (const event of createEvents(message, model)) {
     await send(event.type, JSON.stringify(event));
     if (event.type !== 'content_block_delta') continue;
     if (triggers.has('drop')) return await dropConnection(exchange);
@@ -100,7 +100,7 @@ const types: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
-function publicError({ status, message }: NativeError, requestId: string): object {
+function formatError({ status, message }: NativeError, requestId: string): object {
   const type = types[status] ?? 'invalid_request_error';
   return { type: 'error', error: { type, message }, request_id: requestId };
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { countTextTokens } from '../billing.ts';
-import { extractAnswer, wordsOf } from './extract.ts';
+import { contentWords, extractAnswer } from './extract.ts';
 import type { MessageRequest } from './message-request.ts';
 import { chooseTool } from './tool-use.ts';
 
@@ -18,15 +18,15 @@ export interface Message {
   outputTokens: number;
 }
 
-/** Bytes of a token, as they are billed. */
+/** Bytes per billed token. */
 const tokenBytes = 4;
 
-/** Makes the message that continues a conversation, out of the conversation's own words. */
-export function makeMessage(request: MessageRequest): Message {
+/** Creates the message that continues a conversation, from the text of the conversation. */
+export function createMessage(request: MessageRequest): Message {
   const id = `msg_${randomUUID().replaceAll('-', '')}`;
-  const thoughts = request.thinks ? [think(request)] : [];
+  const thoughts = request.isThinking ? [createThinkingBlock(request)] : [];
   const tool = chooseTool(request);
-  const { text, ...end } = limited(tool === undefined ? extractAnswer(request) : '', request);
+  const { text, ...end } = truncate(tool === undefined ? extractAnswer(request) : '', request);
   const content: Block[] = [...thoughts];
   if (tool === undefined) content.push({ type: 'text', text });
   else content.push({ type: 'tool_use', id: `toolu_${randomUUID().replaceAll('-', '')}`, ...tool });
@@ -37,19 +37,19 @@ export function makeMessage(request: MessageRequest): Message {
     inputTokens: countTextTokens(request.promptText),
     outputTokens: Math.max(
       1,
-      content.reduce((sum, block) => sum + countTextTokens(textOf(block)), 0),
+      content.reduce((sum, block) => sum + countTextTokens(blockText(block)), 0),
     ),
   };
 }
 
-function think({ question, material }: MessageRequest): Block {
-  const words = [...new Set(wordsOf(question))].join(', ');
+function createThinkingBlock({ question, material }: MessageRequest): Block {
+  const words = [...new Set(contentWords(question))].join(', ');
   const thinking = `Looking for ${words || 'nothing'} in ${material.length} texts.`;
   return { type: 'thinking', thinking, signature: createHash('sha256').update(thinking).digest('base64') };
 }
 
-/** What of the answer is left behind its given beginning, before a stop sequence and within the limit. */
-function limited(
+/** Removes the prefill, and truncates the answer at a stop sequence and at the token limit. */
+function truncate(
   answer: string,
   { prefill, stopSequences, maxTokens }: MessageRequest,
 ): Pick<Message, 'stopReason' | 'stopSequence'> & { text: string } {
@@ -61,7 +61,7 @@ function limited(
   if (stop !== undefined) text = text.slice(0, stop.at);
   const bytes = Buffer.from(text);
   if (bytes.length > maxTokens * tokenBytes) {
-    // A character that is cut in two is left out.
+    // Removes an incomplete character at the end.
     const head = bytes.toString('utf8', 0, maxTokens * tokenBytes).replace(/\uFFFD+$/, '');
     return { text: head, stopReason: 'max_tokens', stopSequence: null };
   }
@@ -69,7 +69,7 @@ function limited(
   return { text, stopReason: 'end_turn', stopSequence: null };
 }
 
-export function textOf(block: Block): string {
+export function blockText(block: Block): string {
   if (block.type === 'text') return block.text;
   return block.type === 'thinking' ? block.thinking : JSON.stringify(block.input);
 }

@@ -2,24 +2,24 @@ import { isObject, type JsonObject } from '../http/json-body.ts';
 
 /** Collects the texts of a prompt, in order. */
 export class PromptTexts {
-  /** What people, documents and the model itself say. */
-  readonly said: string[] = [];
-  /** The same, and what tools say. */
+  /** Texts of users, documents and the model. */
+  readonly withoutToolResults: string[] = [];
+  /** The same, including tool results. */
   readonly all: string[] = [];
-  /** Pictures, and documents that are no text. */
+  /** Number of images and binary documents. */
   files = 0;
 
-  /** Reads the content of a turn, a text or blocks. Gives what is said in it, and what tools say. */
+  /** Reads the content of a turn, a text or blocks. Returns its text and its tool results. */
   read(content: unknown): { text: string; toolResults: readonly string[] } {
-    const spoken: string[] = [];
+    const ownTexts: string[] = [];
     const toolResults: string[] = [];
     for (const block of typeof content === 'string' ? [{ type: 'text', text: content }] : blocksIn(content)) {
-      if (block.type === 'text') spoken.push(...textsIn([block]));
+      if (block.type === 'text') ownTexts.push(...textsIn([block]));
       else if (block.type === 'tool_result') toolResults.push(textsIn(block.content).join(' '));
       else if (block.type === 'document' || block.type === 'search_result') this.#readDocument(block);
       else if (block.type === 'image') this.files += 1;
     }
-    const text = spoken.join('\n');
+    const text = ownTexts.join('\n');
     if (text !== '') this.#add(text);
     this.all.push(...toolResults);
     return { text, toolResults };
@@ -33,7 +33,7 @@ export class PromptTexts {
   }
 
   #add(text: string): void {
-    this.said.push(text);
+    this.withoutToolResults.push(text);
     this.all.push(text);
   }
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../http/json-body.ts';
-import { wordsOf } from './extract.ts';
+import { contentWords } from './extract.ts';
 import type { MessageRequest, OfferedTool } from './message-request.ts';
 
 export interface ToolUse {
@@ -8,8 +8,8 @@ export interface ToolUse {
 }
 
 /**
- * The tool that the model asks for: the one whose name and description share most words with the question, or any when
- * one must be used. Never when tools have just answered.
+ * Chooses the tool whose name and description have the most words in common with the question. Without common words,
+ * chooses a tool only if one is required. Never chooses a tool after tool results.
  */
 export function chooseTool({
   tools,
@@ -18,31 +18,32 @@ export function chooseTool({
   toolResults,
 }: MessageRequest): ToolUse | undefined {
   if (toolResults.length > 0) return undefined;
-  const asked = new Set(wordsOf(question));
+  const questionWords = new Set(contentWords(question));
   const [best] = tools
-    .map((tool) => ({ tool, shared: sharedWords(tool, asked) }))
+    .map((tool) => ({ tool, shared: countSharedWords(tool, questionWords) }))
     .toSorted((left, right) => right.shared - left.shared);
   if (best === undefined || (best.shared === 0 && !mustUseTool)) return undefined;
-  return { name: best.tool.name, input: argumentsFor(best.tool, question) };
+  return { name: best.tool.name, input: createArguments(best.tool, question) };
 }
 
-function sharedWords({ name, description }: OfferedTool, asked: ReadonlySet<string>): number {
-  return new Set(wordsOf(`${name.replaceAll(/[_-]/g, ' ')} ${description}`).filter((word) => asked.has(word)))
-    .size;
+function countSharedWords({ name, description }: OfferedTool, questionWords: ReadonlySet<string>): number {
+  return new Set(
+    contentWords(`${name.replaceAll(/[_-]/g, ' ')} ${description}`).filter((word) => questionWords.has(word)),
+  ).size;
 }
 
-/** Arguments that fit the schema, out of the words of the question. */
-function argumentsFor({ schema }: OfferedTool, question: string): ToolUse['input'] {
+/** Creates arguments that match the schema from the words of the question. */
+function createArguments({ schema }: OfferedTool, question: string): ToolUse['input'] {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : Object.keys(properties);
   return Object.fromEntries(
     Object.entries(properties)
       .filter(([name]) => required.includes(name))
-      .map(([name, property]) => [name, valueFor(property, question)]),
+      .map(([name, property]) => [name, createValue(property, question)]),
   );
 }
 
-function valueFor(property: unknown, question: string): unknown {
+function createValue(property: unknown, question: string): unknown {
   const { type, enum: choices, default: usual } = isObject(property) ? property : {};
   if (usual !== undefined) return usual;
   if (Array.isArray(choices))
@@ -60,12 +61,12 @@ function valueFor(property: unknown, question: string): unknown {
     case 'object':
       return {};
     default:
-      return mainWord(question);
+      return findMainWord(question);
   }
 }
 
-/** What stands in quotes, the last word with a capital letter that does not begin a sentence, or all. */
-function mainWord(question: string): string {
+/** Returns the quoted text, otherwise the last capitalized word within a sentence, otherwise the whole question. */
+function findMainWord(question: string): string {
   const quoted = /["“]([^"”]+)["”]/.exec(question)?.[1];
   return quoted ?? question.match(/(?<=[\p{Ll},] )\p{Lu}[\p{L}-]+/gu)?.at(-1) ?? question.trim();
 }

@@ -1,24 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import type { Exchange, Route } from '../http/exchange.ts';
-import { type Notice, noticePage, pageHeaders, questionPage } from './page.ts';
-import { type Language, languageOf } from './page-words.ts';
+import { type Notice, pageHeaders, renderNoticePage, renderQuestionPage } from './page.ts';
+import { type Language, parseLanguage } from './page-texts.ts';
 import type { Decision, Session, VerificationSessions } from './sessions.ts';
 
-/** Where the page is. */
+/** Path of the page. */
 export const pagePath = '/h5/verification';
 
-/** More than the form ever sends, in bytes. */
+/** Maximum size of a form body in bytes, larger than any valid one. */
 const maxFormBytes = 4_096;
 
-/** The end user's page: a question, and the answer to it, which leads the browser back to the client's address. */
+/**
+ * The end user's page: a question, and the form submission, which redirects the browser to the client's callback URL.
+ */
 export function pageRoutes(sessions: VerificationSessions): Route[] {
-  async function ask(exchange: Exchange): Promise<void> {
+  async function showQuestion(exchange: Exchange): Promise<void> {
     const token = exchange.url.searchParams.get('token') ?? '';
-    const place = placeOf(exchange, token);
+    const pageContext = createPageContext(exchange, token);
     const session = sessions.find(token);
-    if (session === undefined) return send(exchange, 404, noticePage(place, 'unknown'));
-    if (sessions.statusOf(session) !== 'pending') return refuse(exchange, session);
-    send(exchange, 200, questionPage(place, { token, expiresAt: session.expiresAt }));
+    if (session === undefined) return send(exchange, 404, renderNoticePage(pageContext, 'unknown'));
+    if (sessions.statusOf(session) !== 'pending') return sendNotice(exchange, session);
+    send(exchange, 200, renderQuestionPage(pageContext, { token, expiresAt: session.expiresAt }));
   }
 
   async function decide(exchange: Exchange): Promise<void> {
@@ -26,49 +28,53 @@ export function pageRoutes(sessions: VerificationSessions): Route[] {
     const token = form.get('token') ?? '';
     const decision = decisions.find((one) => one === form.get('decision'));
     const session = sessions.find(token);
-    const place = placeOf(exchange, token);
-    if (session === undefined) return send(exchange, 404, noticePage(place, 'unknown'));
+    const pageContext = createPageContext(exchange, token);
+    if (session === undefined) return send(exchange, 404, renderNoticePage(pageContext, 'unknown'));
     if (decision === undefined)
-      return send(exchange, 400, questionPage(place, { token, expiresAt: session.expiresAt }));
+      return send(exchange, 400, renderQuestionPage(pageContext, { token, expiresAt: session.expiresAt }));
     sessions.decide(session, decision);
-    // Who presses twice sees the answer to the second press: it has to be the same.
-    if (session.result?.decision !== decision) return refuse(exchange, session);
-    const backUrl = returnUrl(session);
+    // After a double submission, the browser shows the second response, so it must equal the first one.
+    if (session.result?.decision !== decision) return sendNotice(exchange, session);
+    const backUrl = createReturnUrl(session);
     if (backUrl !== '') {
       exchange.response.writeHead(303, { ...pageHeaders, location: backUrl, 'content-length': 0 }).end();
       return;
     }
     const verified = sessions.statusOf(session) === 'verified';
-    send(exchange, 200, noticePage(place, verified ? 'approved' : 'rejected'));
+    send(exchange, 200, renderNoticePage(pageContext, verified ? 'approved' : 'rejected'));
   }
 
-  function refuse(exchange: Exchange, session: Session): void {
+  function sendNotice(exchange: Exchange, session: Session): void {
     const notice: Notice = session.result === undefined ? 'expired' : 'used';
-    send(exchange, 410, noticePage(placeOf(exchange, session.id), notice, returnUrl(session)));
+    send(
+      exchange,
+      410,
+      renderNoticePage(createPageContext(exchange, session.id), notice, createReturnUrl(session)),
+    );
   }
 
   const path = new RegExp(`^${pagePath}$`);
   return [
-    { methods: ['GET', 'HEAD'], path, handler: ask, isPublic: true },
+    { methods: ['GET', 'HEAD'], path, handler: showQuestion, isPublic: true },
     { methods: ['POST'], path, handler: decide, isPublic: true },
   ];
 }
 
 const decisions: readonly Decision[] = ['approve', 'reject'];
 
-/** The client's address with the result in it; empty where there is none, or no result. */
-function returnUrl({ id, callbackUrl, result }: Session): string {
+/** Returns the callback URL with the result. Returns an empty string without a callback URL or a result. */
+function createReturnUrl({ id, callbackUrl, result }: Session): string {
   if (callbackUrl === '' || result === undefined) return '';
   const url = new URL(callbackUrl);
-  const told = new URLSearchParams({ vendor_token: id, resultCode: String(result.code) }).toString();
-  // What the client has in its query stays as it wrote it.
-  url.search = url.search === '' ? told : `${url.search}&${told}`;
+  const resultQuery = new URLSearchParams({ vendor_token: id, resultCode: String(result.code) }).toString();
+  // The existing query stays unchanged.
+  url.search = url.search === '' ? resultQuery : `${url.search}&${resultQuery}`;
   return url.href;
 }
 
-function placeOf({ url }: Exchange, token: string) {
-  const inLanguage = (lng: Language) => `${pagePath}?${new URLSearchParams({ token, lng }).toString()}`;
-  return { language: languageOf(url.searchParams.get('lng')), inLanguage };
+function createPageContext({ url }: Exchange, token: string) {
+  const urlForLanguage = (lng: Language) => `${pagePath}?${new URLSearchParams({ token, lng }).toString()}`;
+  return { language: parseLanguage(url.searchParams.get('lng')), urlForLanguage };
 }
 
 function send({ request, response }: Exchange, status: number, html: string): void {
@@ -77,7 +83,7 @@ function send({ request, response }: Exchange, status: number, html: string): vo
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-/** The fields of the form; none where it is too long for one. */
+/** Reads the fields of the form. Returns no fields if the body is too large. */
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   const parts: Buffer[] = [];
   let length = 0;

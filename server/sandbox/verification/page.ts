@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Language, languages, words } from './page-words.ts';
+import { type Language, languages, pageTexts } from './page-texts.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 1.0625rem/1.5 system-ui, sans-serif; }
@@ -22,8 +22,8 @@ nav a[aria-current] { font-weight: 600; text-decoration: none; }
 `;
 
 /**
- * For every page: it loads nothing, runs nothing and stands in no frame. Where forms lead is left open, since browsers
- * hold the redirect to the client's own address to it, and whatever redirects follow there.
+ * Headers of all pages: they load no resources, run no scripts and cannot be framed. `form-action` is not restricted,
+ * because browsers also apply it to the redirect to the client's URL and to subsequent redirects.
  */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
@@ -39,25 +39,25 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
 };
 
-/** Where the links of a page lead. */
-interface PagePlace {
+/** Language of a page and links to the other languages. */
+interface PageContext {
   language: Language;
-  /** The same page in another language. */
-  inLanguage: (language: Language) => string;
+  /** Returns the URL of the same page in another language. */
+  urlForLanguage: (language: Language) => string;
 }
 
-/** The page on which the end user decides; `expiresAt` in milliseconds since the epoch. */
-export function questionPage(
-  place: PagePlace,
+/** Renders the page on which the end user decides. `expiresAt` is in milliseconds since the epoch. */
+export function renderQuestionPage(
+  context: PageContext,
   { token, expiresAt }: { token: string; expiresAt: number },
 ): string {
-  const { explanation, question, approve, reject, until } = words[place.language];
+  const { explanation, question, approve, reject, until } = pageTexts[context.language];
   const end = new Date(expiresAt).toISOString();
-  return page(
-    place,
+  return renderPage(
+    context,
     `<p>${explanation}</p>
-<form method="post" action="${escape(place.inLanguage(place.language))}">
-<input type="hidden" name="token" value="${escape(token)}">
+<form method="post" action="${escapeHtml(context.urlForLanguage(context.language))}">
+<input type="hidden" name="token" value="${escapeHtml(token)}">
 <fieldset>
 <legend>${question}</legend>
 <button name="decision" value="approve">${approve}</button>
@@ -68,24 +68,24 @@ export function questionPage(
   );
 }
 
-/** What the end user is told instead. */
+/** Message of a page without a question. */
 export type Notice = 'approved' | 'rejected' | 'used' | 'expired' | 'unknown';
 
-/** A page that tells something, with the way back to the application where there is one. */
-export function noticePage(place: PagePlace, notice: Notice, backUrl = ''): string {
-  const { [notice]: text, back, close } = words[place.language];
+/** Renders a page with a message and, if `backUrl` is set, a link to the application. */
+export function renderNoticePage(context: PageContext, notice: Notice, backUrl = ''): string {
+  const { [notice]: text, back, close } = pageTexts[context.language];
   const further =
     backUrl === ''
       ? `<p>${close}</p>`
-      : `<a class="back" rel="noreferrer" href="${escape(backUrl)}">${back}</a>`;
-  return page(place, `<p role="status">${text}</p>\n${further}`);
+      : `<a class="back" rel="noreferrer" href="${escapeHtml(backUrl)}">${back}</a>`;
+  return renderPage(context, `<p role="status">${text}</p>\n${further}`);
 }
 
-function page({ language, inLanguage }: PagePlace, content: string): string {
-  const { title, languageList } = words[language];
+function renderPage({ language, urlForLanguage }: PageContext, content: string): string {
+  const { title, languageList } = pageTexts[language];
   const links = languages.map((one) => {
     const current = one === language ? ' aria-current="true"' : '';
-    return `<a lang="${one}" hreflang="${one}" href="${escape(inLanguage(one))}"${current}>${words[one].name}</a>`;
+    return `<a lang="${one}" hreflang="${one}" href="${escapeHtml(urlForLanguage(one))}"${current}>${pageTexts[one].name}</a>`;
   });
   return `<!doctype html>
 <html lang="${language}">
@@ -114,6 +114,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }

@@ -10,11 +10,11 @@ import type { Session, VerificationSessions } from './sessions.ts';
 
 interface VerificationServices {
   sessions: VerificationSessions;
-  /** Address of the server, without a slash at the end. */
+  /** Base URL of the server, without a trailing slash. */
   baseUrl: () => string;
 }
 
-/** Live-person checks: made and read with the key, decided on a page without it. */
+/** Routes of identity verification sessions: creating and reading require the API key, the page does not. */
 export function verificationRoutes({ sessions, baseUrl }: VerificationServices): Route[] {
   async function create(exchange: Exchange): Promise<void> {
     const request = new Parameters(await readJson(exchange.request), '');
@@ -23,18 +23,18 @@ export function verificationRoutes({ sessions, baseUrl }: VerificationServices):
       throw request.invalid('callback_url', 'must be an http or https address');
     const triggers = findTriggers(callbackUrl, request.string('project_name'));
     await failOrHang(exchange, triggers);
-    await sendCreated(exchange, triggers, shown(sessions.add(callbackUrl, triggers)));
+    await sendCreated(exchange, triggers, formatSession(sessions.add(callbackUrl, triggers)));
   }
 
   async function read(exchange: Exchange): Promise<void> {
     const session = sessions.find(idFromPath(exchange));
     if (session === undefined || session.triggers.has('unknown'))
-      throw new NativeError(404, 'NotFound.Session', 'There is no such session');
+      throw new NativeError(404, 'NotFound.Session', 'The session does not exist');
     if (await applyPollTriggers(exchange, session)) return;
-    sendJson(exchange, 200, shown(session));
+    sendJson(exchange, 200, formatSession(session));
   }
 
-  function shown(session: Session): object {
+  function formatSession(session: Session): object {
     const { id, callbackUrl, createdAt, expiresAt, result } = session;
     const h5Link = `${baseUrl()}${pagePath}?token=${id}`;
     const status = sessions.statusOf(session);
@@ -55,9 +55,9 @@ export function verificationRoutes({ sessions, baseUrl }: VerificationServices):
         status,
         group_id: result?.groupId ?? '',
         raw_response: JSON.stringify(raw),
-        expires_at: offsetTime(expiresAt),
-        created_at: offsetTime(createdAt),
-        updated_at: offsetTime(changedAt),
+        expires_at: formatTime(expiresAt),
+        created_at: formatTime(createdAt),
+        updated_at: formatTime(changedAt),
         ...(result && { result_code: result.code }),
       },
     };
@@ -65,17 +65,17 @@ export function verificationRoutes({ sessions, baseUrl }: VerificationServices):
 
   const path = '/api/resource-channel/vendorx/visual-validate/sessions';
   return [
-    { methods: ['POST'], path: new RegExp(`^${path}$`), handler: withErrorFormat(sessionError, create) },
-    { methods: ['GET'], path: new RegExp(`^${path}/[^/]+$`), handler: withErrorFormat(sessionError, read) },
+    { methods: ['POST'], path: new RegExp(`^${path}$`), handler: withErrorFormat(formatError, create) },
+    { methods: ['GET'], path: new RegExp(`^${path}/[^/]+$`), handler: withErrorFormat(formatError, read) },
     ...pageRoutes(sessions),
   ];
 }
 
-function sessionError({ message }: NativeError): object {
+function formatError({ message }: NativeError): object {
   return { success: false, message };
 }
 
-/** RFC 3339 with an offset. */
-function offsetTime(time: number): string {
+/** Formats a time as RFC 3339 with an offset. */
+function formatTime(time: number): string {
   return new Date(time).toISOString().replace('Z', '+00:00');
 }

@@ -3,10 +3,10 @@ import type { Records, Storage } from '../storage.ts';
 import type { Triggers } from '../triggers.ts';
 import { VerifiedGroups } from '../verified-groups.ts';
 
-/** What the end user may choose on the page. */
+/** Decisions of the end user on the page. */
 export type Decision = 'approve' | 'reject';
 
-/** A session as it is kept. Times are milliseconds since the epoch. */
+/** A session as it is stored on disk. Times are milliseconds since the epoch. */
 interface SessionRecord {
   readonly callbackUrl: string;
   readonly createdAt: number;
@@ -16,26 +16,26 @@ interface SessionRecord {
 }
 
 export interface Session extends SessionRecord {
-  /** Its token, too, which is all that the page asks for. */
+  /** Also the token of the page. */
   readonly id: string;
-  /** How often it was asked about since the start. */
+  /** Number of reads since the last start. */
   polls: number;
 }
 
 export type SessionStatus = 'pending' | 'verified' | 'failed' | 'expired';
 
-const lifetime = 30 * 60_000;
-/** How long sessions are known after their end. */
+const lifetimeMs = 30 * 60_000;
+/** Retention time of expired sessions in milliseconds. */
 const retentionMs = 24 * 60 * 60_000;
-/** The result codes of the page. */
+/** Result codes of the page. */
 const codes = { passed: 10_000, rejected: 10_001, mismatch: 10_002 };
 
-/** Live-person checks, of which each can be decided once. */
+/** Identity verification sessions, each of which can be decided once. */
 export class VerificationSessions {
   readonly #now: () => number;
   readonly #groups: VerifiedGroups;
   readonly #records: Records<SessionRecord>;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   readonly #sessions: Map<string, Session>;
 
   constructor({ storage, now }: { storage: Storage; now: () => number }) {
@@ -45,14 +45,14 @@ export class VerificationSessions {
     this.#sessions = new Map(this.#records.all().map(([id, record]) => [id, { ...record, id, polls: 0 }]));
   }
 
-  /** `callbackUrl` is empty where the browser is to stay. */
+  /** Creates a session. An empty `callbackUrl` means no redirect. */
   add(callbackUrl: string, triggers: Triggers): Session {
-    this.#forgetOld();
+    this.#deleteExpired();
     const createdAt = this.#now();
     const record = {
       callbackUrl,
       createdAt,
-      expiresAt: triggers.has('expire') ? createdAt + 1_000 : createdAt + lifetime,
+      expiresAt: triggers.has('expire') ? createdAt + 1_000 : createdAt + lifetimeMs,
       triggers,
     };
     const id = `vs_${randomBytes(24).toString('hex')}`;
@@ -71,11 +71,11 @@ export class VerificationSessions {
     return this.#now() >= expiresAt ? 'expired' : 'pending';
   }
 
-  /** Takes the end user's word, the first time and while there is time. */
+  /** Stores the decision of the end user, unless the session is decided or expired. */
   decide(session: Session, decision: Decision): void {
     if (this.statusOf(session) !== 'pending') return;
     const at = this.#now();
-    const code = this.#judge(session, decision);
+    const code = this.#resultCode(session, decision);
     session.result = {
       decision,
       at,
@@ -86,12 +86,12 @@ export class VerificationSessions {
     this.#records.put(id, record);
   }
 
-  #judge({ triggers }: Session, decision: Decision): number {
+  #resultCode({ triggers }: Session, decision: Decision): number {
     if (decision === 'reject') return codes.rejected;
     return triggers.has('fail-late') ? codes.mismatch : codes.passed;
   }
 
-  #forgetOld(): void {
+  #deleteExpired(): void {
     const oldest = this.#now() - retentionMs;
     const old: string[] = [];
     for (const [id, { expiresAt }] of this.#sessions) {

@@ -2,68 +2,68 @@ import type { ClipPlan, FrameSize, Reference } from '../media/clip/clip-plan.ts'
 import { hourMs } from '../tasks/protocol.ts';
 import type { CreateOutput } from '../tasks/task-board.ts';
 import type { Triggers } from '../triggers.ts';
-import type { SeenMedia } from './media-loader.ts';
+import type { ValidatedMedia } from './media-loader.ts';
 import type { VideoServices } from './video-services.ts';
 
-const lifetime = 24 * hourMs;
+const lifetimeMs = 24 * hourMs;
 
-/** Draws a clip. What it leads to keeps the file and returns the URL, as soon as the task's end is known. */
-export async function drawClip(
+/** Renders a clip. The returned function stores the file and returns its URL. */
+export async function renderClip(
   { results, engine, draft }: VideoServices,
   plan: ClipPlan,
   triggers: Triggers,
 ): Promise<CreateOutput<string>> {
-  const file = await engine.run('renderClip', draft ? coarse(plan) : plan);
-  return (endedAt) => results.storeAndSign(file, plan.container, expiryOf(triggers, endedAt));
+  const file = await engine.run('renderClip', draft ? createDraftPlan(plan) : plan);
+  return (endedAt) => results.storeAndSign(file, plan.container, expiryTime(triggers, endedAt));
 }
 
-/** The same with its last frame, as a PNG. */
-export async function drawLastFrame(
+/** Renders the last frame of a clip as a PNG. */
+export async function renderLastFrame(
   { results, engine, draft }: VideoServices,
   plan: ClipPlan,
   triggers: Triggers,
 ): Promise<CreateOutput<string>> {
-  const file = await engine.run('renderLastFrame', draft ? coarse(plan) : plan);
-  return (endedAt) => results.storeAndSign(file, 'png', expiryOf(triggers, endedAt));
+  const file = await engine.run('renderLastFrame', draft ? createDraftPlan(plan) : plan);
+  return (endedAt) => results.storeAndSign(file, 'png', expiryTime(triggers, endedAt));
 }
 
 const [draftLines, draftRate] = [120, 2];
 
-/** As long, and of the same proportions, with few pixels, few frames and no sound. */
-function coarse(plan: ClipPlan): ClipPlan {
+/** Returns a plan with the same duration and aspect ratio, but few pixels, few frames and no audio. */
+function createDraftPlan(plan: ClipPlan): ClipPlan {
   const frames = Math.max(1, Math.round((plan.frames / plan.frameRate) * draftRate));
   return { ...plan, ...frameSize(draftLines, plan), frameRate: draftRate, frames, audio: false };
 }
 
-function expiryOf(triggers: Triggers, endedAt: number): number {
-  return triggers.has('expired-url') ? 1 : endedAt + lifetime;
+function expiryTime(triggers: Triggers, endedAt: number): number {
+  return triggers.has('expired-url') ? 1 : endedAt + lifetimeMs;
 }
 
-/** How a piece of media shows in the clip that refers to it. */
-export function referenceOf({ facts, thumbnail }: SeenMedia): Reference {
+/** Creates the tile for referenced media. */
+export function createReference({ facts, thumbnail }: ValidatedMedia): Reference {
   const parts = [facts.kind.toUpperCase()];
   if (facts.kind !== 'audio') parts.push(`${facts.width}x${facts.height}`);
   if (facts.kind !== 'image') parts.push(`${facts.seconds.toFixed(1)}s`);
-  return { label: parts.join(' '), picture: thumbnail };
+  return { label: parts.join(' '), image: thumbnail };
 }
 
-/** The size of the first picture or video, which an adaptive ratio follows. */
-export function firstSize(media: readonly SeenMedia[]): { width: number; height: number } | undefined {
+/** Returns the size of the first image or video, which determines an adaptive ratio. */
+export function firstSize(media: readonly ValidatedMedia[]): { width: number; height: number } | undefined {
   for (const { facts } of media) if (facts.kind !== 'audio') return facts;
   return undefined;
 }
 
-/** Seconds of all clips together. */
-export function totalSeconds(media: readonly SeenMedia[]): number {
+/** Returns the total duration of all clips in seconds. */
+export function totalSeconds(media: readonly ValidatedMedia[]): number {
   return media.reduce((sum, { facts }) => sum + (facts.kind === 'image' ? 0 : facts.seconds), 0);
 }
 
-/** No clip is longer or taller than this. */
+/** Maximum aspect ratio in both orientations. */
 const maxRatio = 21 / 9;
 
 /**
- * Size of a frame whose shorter side has `lines` pixels. `ratio` is width to height, such as `16:9`, or the size of
- * a picture to follow.
+ * Returns the frame size whose shorter side has `lines` pixels. `ratio` is an aspect ratio such as `16:9`, or a size
+ * with the same aspect ratio.
  */
 export function frameSize(lines: number, ratio: string | FrameSize): FrameSize {
   const { width, height } = typeof ratio === 'string' ? parseRatio(ratio) : ratio;
@@ -73,17 +73,17 @@ export function frameSize(lines: number, ratio: string | FrameSize): FrameSize {
     : { width: lines, height: even(lines / proportion) };
 }
 
-/** A size in the form of a ratio. */
-export function ratioOf({ width, height }: FrameSize): string {
+/** Formats a size as an aspect ratio. */
+export function formatRatio({ width, height }: FrameSize): string {
   return `${width}:${height}`;
 }
 
-/** Lines of a resolution such as `720p`. */
-export function linesOf(resolution: string): number {
+/** Returns the lines of a resolution such as `720p`. */
+export function parseLines(resolution: string): number {
   return Number.parseInt(resolution, 10);
 }
 
-/** Seconds for a clip whose length the model may choose: longer prompts make longer clips. */
+/** Chooses the duration in seconds if the request leaves it to the model. Longer prompts result in longer clips. */
 export function chooseSeconds(prompt: string, minSeconds: number): number {
   const words = prompt.trim() === '' ? 0 : prompt.trim().split(/\s+/).length;
   return Math.max(minSeconds, Math.min(10, 4 + Math.floor(words / 8)));

@@ -3,110 +3,117 @@ import { TaskFailure } from '../tasks/task-board.ts';
 
 const megabyte = 1024 * 1024;
 
-/** What a file must be like. Ranges include both ends; sides are in pixels, ratio is width to height. */
+/** Limits of a media file. Ranges are inclusive, sides are in pixels, ratio is width to height. */
 export interface MediaLimits {
   formats: readonly string[];
-  /** Most bytes. */
-  size: number;
+  /** Maximum size in bytes. */
+  maxBytes: number;
   side?: readonly [number, number];
   ratio?: readonly [number, number];
-  /** Length in seconds. */
+  /** Duration in seconds. */
   seconds?: readonly [number, number];
-  /** Frames a second. */
+  /** Frames per second. */
   frameRate?: readonly [number, number];
-  /** Only 480p and 720p. */
-  smallVideo?: boolean;
-  /** Nothing may be seen through. */
-  opaque?: boolean;
+  /** Allow only 480p and 720p. */
+  smallVideoOnly?: boolean;
+  /** Reject transparent images. */
+  mustBeOpaque?: boolean;
 }
 
 export const assetLimits = {
   image: {
     formats: ['jpg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heic', 'heif'],
-    // Under 30 MB, where the others are at most.
-    size: 30 * megabyte - 1,
+    // Must be smaller than 30 MB, unlike the other limits, which are inclusive.
+    maxBytes: 30 * megabyte - 1,
     side: [300, 6000],
     ratio: [0.4, 2.5],
   },
   video: {
     formats: ['mp4', 'mov'],
-    size: 50 * megabyte,
+    maxBytes: 50 * megabyte,
     side: [300, 6000],
     ratio: [0.4, 2.5],
     seconds: [2, 15],
     frameRate: [24, 60],
-    smallVideo: true,
+    smallVideoOnly: true,
   },
-  audio: { formats: ['wav', 'mp3'], size: 15 * megabyte, seconds: [2, 15] },
+  audio: { formats: ['wav', 'mp3'], maxBytes: 15 * megabyte, seconds: [2, 15] },
 } as const satisfies Record<string, MediaLimits>;
 
 export const gammaLimits = {
   image: {
     formats: ['jpg', 'png', 'bmp', 'webp'],
-    size: 20 * megabyte,
+    maxBytes: 20 * megabyte,
     side: [240, 8000],
     ratio: [1 / 8, 8],
-    opaque: true,
+    mustBeOpaque: true,
   },
   video: {
     formats: ['mp4', 'mov'],
-    size: 100 * megabyte,
+    maxBytes: 100 * megabyte,
     side: [240, 4096],
     ratio: [1 / 8, 8],
     seconds: [1, 15],
   },
-  audio: { formats: ['wav', 'mp3'], size: 15 * megabyte, seconds: [1, 15] },
+  audio: { formats: ['wav', 'mp3'], maxBytes: 15 * megabyte, seconds: [1, 15] },
 } as const satisfies Record<string, MediaLimits>;
 
 export const model3dLimits = {
-  image: { formats: ['jpg', 'png'], size: 20 * megabyte, side: [20, 6000] },
+  image: { formats: ['jpg', 'png'], maxBytes: 20 * megabyte, side: [20, 6000] },
 } as const satisfies Record<string, MediaLimits>;
 
 export const etaLimits = {
-  image: { formats: ['jpg', 'png', 'webp'], size: 20 * megabyte },
-  video: { formats: ['mp4', 'mov'], size: 100 * megabyte, seconds: [0, 8.7] },
+  image: { formats: ['jpg', 'png', 'webp'], maxBytes: 20 * megabyte },
+  video: { formats: ['mp4', 'mov'], maxBytes: 100 * megabyte, seconds: [0, 8.7] },
 } as const satisfies Record<string, MediaLimits>;
 
-/** A frame of tolerance at 24 frames a second; film at 24000/1001 counts as 24. */
+/** One frame at 24 frames per second. Film at 24000/1001 counts as 24. */
 const secondsTolerance = 0.05;
 const frameRateTolerance = 0.05;
 const lineTolerance = 16;
 const areaTolerance = 0.02;
 
-/** Throws a `TaskFailure` that names the first limit which the file breaks. */
+/** Throws a `TaskFailure` for the first limit that the file exceeds. */
 export function checkLimits(facts: MediaFacts, limits: MediaLimits): void {
-  const wrong = (aspect: string, message: string) => new TaskFailure(`InvalidParameter.${aspect}`, message);
+  const createFailure = (aspect: string, message: string) =>
+    new TaskFailure(`InvalidParameter.${aspect}`, message);
   if (!limits.formats.includes(facts.format))
-    throw wrong('Format', `The format is ${facts.format}; it must be one of ${limits.formats.join(', ')}`);
-  if (facts.size > limits.size)
-    throw wrong('Size', `The file has ${facts.size} bytes; at most ${limits.size} are allowed`);
+    throw createFailure(
+      'Format',
+      `The format is ${facts.format}; it must be one of ${limits.formats.join(', ')}`,
+    );
+  if (facts.size > limits.maxBytes)
+    throw createFailure('Size', `The file has ${facts.size} bytes; at most ${limits.maxBytes} are allowed`);
   if (facts.kind !== 'audio') {
     const { width, height } = facts;
     const { side, ratio } = limits;
     if (side && !(within(width, side) && within(height, side)))
-      throw wrong(
+      throw createFailure(
         'SideLength',
         `The size is ${width}x${height}; each side must have ${side.join(' to ')} pixels`,
       );
     if (ratio && !within(width / height, ratio, 0.001))
-      throw wrong(
+      throw createFailure(
         'AspectRatio',
         `Width to height is ${(width / height).toFixed(3)}; it must be ${ratio.join(' to ')}`,
       );
   }
   if (facts.kind === 'video') {
-    if (limits.smallVideo && !isSmall(facts))
-      throw wrong('Resolution', `The size is ${facts.width}x${facts.height}; only 480p and 720p are allowed`);
+    if (limits.smallVideoOnly && !isSmallVideo(facts))
+      throw createFailure(
+        'Resolution',
+        `The size is ${facts.width}x${facts.height}; only 480p and 720p are allowed`,
+      );
     if (limits.frameRate && !within(facts.frameRate, limits.frameRate, frameRateTolerance))
-      throw wrong(
+      throw createFailure(
         'FrameRate',
-        `It has ${facts.frameRate.toFixed(2)} frames a second; it must have ${limits.frameRate.join(' to ')}`,
+        `The frame rate is ${facts.frameRate.toFixed(2)}; it must be ${limits.frameRate.join(' to ')} frames per second`,
       );
   }
   if (facts.kind !== 'image' && limits.seconds && !within(facts.seconds, limits.seconds, secondsTolerance))
-    throw wrong(
+    throw createFailure(
       'Duration',
-      `It lasts ${facts.seconds.toFixed(2)} seconds; it must last ${limits.seconds.join(' to ')}`,
+      `The duration is ${facts.seconds.toFixed(2)} seconds; it must be ${limits.seconds.join(' to ')} seconds`,
     );
 }
 
@@ -114,8 +121,8 @@ function within(value: number, [min, max]: readonly [number, number], tolerance 
   return value >= min - tolerance && value <= max + tolerance;
 }
 
-/** 480p or 720p: by the shorter side, or by the area where the picture is nearly square. */
-function isSmall({ width, height }: { width: number; height: number }): boolean {
+/** Returns true for 480p or 720p, by the shorter side, or by the area if the aspect ratio is unusual. */
+function isSmallVideo({ width, height }: { width: number; height: number }): boolean {
   return [480, 720].some((lines) => {
     const area = (lines * lines * 16) / 9;
     return (

@@ -6,35 +6,35 @@ import type { FactsOf, MediaFacts, MediaKind } from '../media/media-facts.ts';
 import { TaskFailure } from '../tasks/task-board.ts';
 import { checkLimits, type MediaLimits } from './media-limits.ts';
 
-/** What was seen of a file that was fetched, read and found to be within its limits. */
-export interface SeenMedia<Facts extends MediaFacts = MediaFacts> {
+/** Properties of a media file that has been downloaded and validated. */
+export interface ValidatedMedia<Facts extends MediaFacts = MediaFacts> {
   facts: Facts;
-  /** A small PNG of an image; undefined for formats that cannot be decoded here, such as WebP, TIFF and HEIC. */
+  /** Small PNG of an image. Undefined for formats that cannot be decoded, such as WebP, TIFF and HEIC. */
   thumbnail?: Uint8Array;
 }
 
-interface LoadedMedia<Facts extends MediaFacts> extends SeenMedia<Facts> {
+interface LoadedMedia<Facts extends MediaFacts> extends ValidatedMedia<Facts> {
   bytes: Uint8Array;
 }
 
 interface MediaLoaderOptions {
   engine: MediaEngine;
-  /** Fetch from loopback and private networks, too. */
+  /** Allow URLs in loopback and private networks. */
   allowPrivateUrls: boolean;
-  /** Address of the own server, whose files may always be fetched. */
-  ownAddress: () => string;
-  /** Milliseconds that one download may take. */
-  timeout?: number;
+  /** Origin of the sandbox's own files, which are always allowed. */
+  ownOrigin: () => string;
+  /** Timeout of one download in milliseconds. */
+  timeoutMs?: number;
 }
 
 const dataUrl = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
 
-/** Is this a Base64 data URL of that kind of media? */
+/** Returns true for a Base64 data URL of that kind of media. */
 export function isDataUrl(source: string, kind: MediaKind): boolean {
   return dataUrl.exec(source)?.[1]?.toLowerCase().startsWith(`${kind}/`) ?? false;
 }
 
-/** Fetches media from http, https and data URLs, and looks closely at it. */
+/** Downloads media from http, https and data URLs and validates it. */
 export class MediaLoader {
   readonly #options: MediaLoaderOptions;
   readonly #agent: Agent;
@@ -42,18 +42,18 @@ export class MediaLoader {
 
   constructor(options: MediaLoaderOptions) {
     this.#options = options;
-    this.#agent = outboundAgent({ allowPrivate: options.allowPrivateUrls, exempt: options.ownAddress });
+    this.#agent = outboundAgent({ allowPrivate: options.allowPrivateUrls, exempt: options.ownOrigin });
   }
 
-  /** Throws a `TaskFailure` that says what is wrong with the file. */
+  /** Loads a media file. Throws a `TaskFailure` if it is invalid. */
   async load<Kind extends MediaKind>(
     kind: Kind,
     source: string,
     limits: MediaLimits,
   ): Promise<LoadedMedia<FactsOf<Kind>>> {
-    const bytes = await this.fetch(source, limits.size);
+    const bytes = await this.fetch(source, limits.maxBytes);
     const facts = await this.#options.engine.run('readFacts', { kind, bytes });
-    if (!facts) throw new TaskFailure('InvalidParameter.Format', `The file is no ${kind} that can be read`);
+    if (!facts) throw new TaskFailure('InvalidParameter.Format', `The file is not a readable ${kind} file`);
     checkLimits(facts, limits);
     const loaded = { facts: facts as FactsOf<Kind>, bytes };
     return kind === 'image'
@@ -61,19 +61,19 @@ export class MediaLoader {
       : loaded;
   }
 
-  /** The bytes behind a URL. Throws a `TaskFailure`: `InvalidURL`, or `InvalidParameter.Size` above `size` bytes. */
+  /** Downloads a file. Throws a `TaskFailure`: `InvalidURL`, or `InvalidParameter.Size` above `size` bytes. */
   async fetch(source: string, size: number): Promise<Uint8Array> {
     const [head] = dataUrl.exec(source) ?? [];
     if (head !== undefined) {
       const bytes = Buffer.from(source.slice(head.length), 'base64');
-      if (bytes.length > size) throw tooLarge(size);
+      if (bytes.length > size) throw createSizeFailure(size);
       return bytes;
     }
-    const { timeout = 10_000 } = this.#options;
+    const { timeoutMs = 10_000 } = this.#options;
     try {
-      return await download(this.#agent, source, { size, timeout, signal: this.#closing.signal });
+      return await download(this.#agent, source, { size, timeout: timeoutMs, signal: this.#closing.signal });
     } catch (error) {
-      throw failureOf(error, size);
+      throw toTaskFailure(error, size);
     }
   }
 
@@ -86,22 +86,22 @@ export class MediaLoader {
     const thumbnail = await this.#options.engine.run('readThumbnail', { bytes, format });
     if (thumbnail === 'damaged') throw new TaskFailure('InvalidParameter.Format', 'The image is damaged');
     if (thumbnail === 'unsupported') return undefined;
-    if (limits.opaque && format === 'png' && thumbnail.transparent)
+    if (limits.mustBeOpaque && format === 'png' && thumbnail.isTransparent)
       throw new TaskFailure('InvalidParameter.Transparency', 'A PNG must not be transparent');
     return thumbnail.png;
   }
 }
 
-function failureOf(error: unknown, size: number): TaskFailure {
-  if (!(error instanceof DownloadError)) return badUrl('The file could not be downloaded');
-  if (error.kind === 'size') return tooLarge(size);
-  return badUrl(`The ${error.kind === 'timeout' ? 'file' : 'URL'} ${error.message}`);
+function toTaskFailure(error: unknown, size: number): TaskFailure {
+  if (!(error instanceof DownloadError)) return createUrlFailure('The file could not be downloaded');
+  if (error.kind === 'size') return createSizeFailure(size);
+  return createUrlFailure(`The ${error.kind === 'timeout' ? 'file' : 'URL'} ${error.message}`);
 }
 
-function badUrl(message: string): TaskFailure {
+function createUrlFailure(message: string): TaskFailure {
   return new TaskFailure('InvalidURL', message);
 }
 
-function tooLarge(size: number): TaskFailure {
+function createSizeFailure(size: number): TaskFailure {
   return new TaskFailure('InvalidParameter.Size', `The file has more than ${size} bytes`);
 }

@@ -9,21 +9,24 @@ import { nativeRoutes } from './native/native-tasks.ts';
 import { officialRoutes } from './official/official-tasks.ts';
 import type { VideoServices } from './video-services.ts';
 
-/** The upstream's video, 3D and asset protocols. */
+/** The video, 3D and asset protocols. */
 export interface VideoUpstream {
   routes: readonly Route[];
-  /** To be called as soon as the server knows its address, which has no slash at the end. */
+  /** Sets the base URL, without a trailing slash. Called when the server knows its port. */
   setAddress(url: string): void;
   close(): Promise<void>;
 }
 
-/** Makes the routes of video, 3D and asset jobs. `allowPrivateUrls`: fetch media from loopback and private networks, too. */
+/**
+ * Creates the routes of video, 3D and asset tasks. `allowPrivateUrls`: allow media URLs in loopback and private
+ * networks.
+ */
 export function createVideoUpstream(
   shared: TaskServices,
   { allowPrivateUrls }: { allowPrivateUrls: boolean },
 ): VideoUpstream {
   const { storage, engine, results, now, taskDurationMs } = shared;
-  const media = new MediaLoader({ engine, allowPrivateUrls, ownAddress: () => results.baseUrl });
+  const media = new MediaLoader({ engine, allowPrivateUrls, ownOrigin: () => results.baseUrl });
   const uploads = new FileStore({ folder: 'uploads', storage, now, maxBytes: Infinity });
   const assets = new Assets({ storage, media, files: uploads, now, taskDurationMs });
   const services: VideoServices = { ...shared, media, assets };

@@ -1,17 +1,17 @@
-/** One tile in a clip that shows something the request referred to. */
+/** A tile in a clip that shows media of the request. */
 export interface Reference {
-  /** Shown at the foot of the tile, for example `VIDEO 1280x720 5.0s`. */
+  /** Text at the bottom of the tile, for example `VIDEO 1280x720 5.0s`. */
   label: string;
-  /** A PNG. Without it the tile is plain. */
-  picture?: Uint8Array;
+  /** PNG. Without it, the tile has a plain background. */
+  image?: Uint8Array;
 }
 
-/** All that decides a clip: the same plan always gives the same pictures and sound. */
+/** All inputs of a clip. The same plan always produces the same frames and audio. */
 export interface ClipPlan {
-  /** In pixels, both even. */
+  /** In pixels. Both must be even. */
   width: number;
   height: number;
-  /** Frames a second. */
+  /** Frames per second. */
   frameRate: number;
   /** Length in frames. */
   frames: number;
@@ -20,9 +20,9 @@ export interface ClipPlan {
   seed: number;
   audio: boolean;
   watermark: boolean;
-  /** PNG that fills the picture at first. */
+  /** PNG that fills the frame at the start. */
   firstFrame?: Uint8Array;
-  /** PNG that has filled the picture at the end. */
+  /** PNG that fills the frame at the end. */
   lastFrame?: Uint8Array;
   references: readonly Reference[];
 }

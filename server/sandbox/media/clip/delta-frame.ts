@@ -1,43 +1,43 @@
-import type { YuvPicture } from '../drawing/yuv-picture.ts';
+import type { YuvFrame } from '../drawing/yuv-frame.ts';
 
-/** As the key frame encoder sets it. */
+/** Must match the key frame encoder. */
 const frameNumberBits = 5;
 
 const referencePictureSlice = 0x61;
 const uncompressedBlock = 30;
 
 /**
- * A frame that repeats the one before it but for the given macroblocks, which are written without compression: one
- * H.264 slice behind its length, as MP4 keeps it. `number` counts from the last key frame, `blocks` are in order.
+ * Encodes a frame that repeats the previous one except for the given macroblocks, which are uncompressed. The result is
+ * one H.264 slice with a length prefix, as in MP4. `number` counts from the last key frame, `blocks` are sorted.
  *
- * It is cheap to make; an encoder would look at every macroblock of every frame.
+ * This is much faster than an encoder, which would process every macroblock of every frame.
  */
-export function deltaFrame(picture: YuvPicture, blocks: readonly number[], number: number): Uint8Array {
+export function encodeDeltaFrame(frame: YuvFrame, blocks: readonly number[], number: number): Uint8Array {
   const slice = new BitWriter();
-  slice.golomb(0); // first macroblock
-  slice.golomb(0); // predicted from earlier frames
-  slice.golomb(0); // picture parameter set
-  slice.bits(number % 2 ** frameNumberBits, frameNumberBits);
-  slice.bits(0, 3); // no other references, no reordering, no marking
-  slice.golomb(0); // quantizer as in the parameter set
-  slice.golomb(1); // no deblocking
+  slice.writeGolomb(0); // first macroblock
+  slice.writeGolomb(0); // predicted from earlier frames
+  slice.writeGolomb(0); // parameter set (PPS)
+  slice.writeBits(number % 2 ** frameNumberBits, frameNumberBits);
+  slice.writeBits(0, 3); // no other references, no reordering, no marking
+  slice.writeGolomb(0); // quantizer as in the parameter set
+  slice.writeGolomb(1); // no deblocking
   let next = 0;
   for (const block of blocks) {
-    slice.golomb(block - next);
-    slice.golomb(uncompressedBlock);
+    slice.writeGolomb(block - next);
+    slice.writeGolomb(uncompressedBlock);
     slice.align();
-    slice.bytes(picture.readBlock(block));
+    slice.writeBytes(frame.readBlock(block));
     next = block + 1;
   }
-  const rest = picture.columns * picture.rows - next;
-  if (rest > 0) slice.golomb(rest);
-  slice.bits(1, 1);
+  const rest = frame.columns * frame.rows - next;
+  if (rest > 0) slice.writeGolomb(rest);
+  slice.writeBits(1, 1);
   slice.align();
-  return lengthPrefixed(slice.toBytes());
+  return toLengthPrefixed(slice.toBytes());
 }
 
-/** Breaks up what a decoder would take for the start of another unit, and puts the length in front. */
-function lengthPrefixed(payload: Uint8Array): Uint8Array {
+/** Inserts emulation prevention bytes and the length prefix. */
+function toLengthPrefixed(payload: Uint8Array): Uint8Array {
   const unit: number[] = [referencePictureSlice];
   let zeros = 0;
   for (const byte of payload) {
@@ -54,13 +54,13 @@ function lengthPrefixed(payload: Uint8Array): Uint8Array {
   return framed;
 }
 
-/** Writes bits, the most significant first. */
+/** Writes bits, the most significant one first. */
 class BitWriter {
   readonly #bytes: number[] = [];
   #current = 0;
   #filled = 0;
 
-  bits(value: number, count: number): void {
+  writeBits(value: number, count: number): void {
     for (let bit = count - 1; bit >= 0; bit--) {
       this.#current = (this.#current << 1) | ((value >>> bit) & 1);
       if (++this.#filled < 8) continue;
@@ -70,20 +70,20 @@ class BitWriter {
     }
   }
 
-  /** A number in the exponential Golomb code of H.264. */
-  golomb(value: number): void {
+  /** Writes a number in the exponential-Golomb code of H.264. */
+  writeGolomb(value: number): void {
     const length = 32 - Math.clz32(value + 1);
-    this.bits(0, length - 1);
-    this.bits(value + 1, length);
+    this.writeBits(0, length - 1);
+    this.writeBits(value + 1, length);
   }
 
-  /** Fills the byte up with zeros. */
+  /** Pads the current byte with zeros. */
   align(): void {
-    if (this.#filled > 0) this.bits(0, 8 - this.#filled);
+    if (this.#filled > 0) this.writeBits(0, 8 - this.#filled);
   }
 
-  /** Whole bytes; the writer must be aligned. */
-  bytes(values: Uint8Array): void {
+  /** Writes whole bytes. The writer must be aligned. */
+  writeBytes(values: Uint8Array): void {
     for (const value of values) this.#bytes.push(value);
   }
 

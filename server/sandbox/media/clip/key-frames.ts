@@ -1,11 +1,11 @@
 import h264, { type H264MP4Encoder } from 'h264-mp4-encoder';
 import { BufferSource, EncodedPacketSink, Input, MP4 } from 'mediabunny';
-import type { YuvPicture } from '../drawing/yuv-picture.ts';
+import type { YuvFrame } from '../drawing/yuv-frame.ts';
 import type { FrameSize } from './clip-plan.ts';
 
 let encoders = 0;
 
-/** Encodes pictures as H.264 frames that stand by themselves. */
+/** Encodes images as H.264 key frames. */
 export class KeyFrameEncoder {
   readonly #encoder: H264MP4Encoder;
 
@@ -15,7 +15,7 @@ export class KeyFrameEncoder {
 
   static async create({ width, height }: FrameSize): Promise<KeyFrameEncoder> {
     const encoder = await h264.createH264MP4Encoder();
-    // The file system is one for all encoders of the thread.
+    // All encoders of the thread share one file system.
     encoder.outputFilename = `${encoders++}.mp4`;
     encoder.width = width;
     encoder.height = height;
@@ -26,11 +26,11 @@ export class KeyFrameEncoder {
     return new KeyFrameEncoder(encoder);
   }
 
-  add(picture: YuvPicture): void {
-    this.#encoder.addFrameYuv(picture.toI420());
+  add(frame: YuvFrame): void {
+    this.#encoder.addFrameYuv(frame.toI420());
   }
 
-  /** One packet for each picture. Nothing may be added after it. */
+  /** Returns one packet per image. Nothing can be added afterwards. */
   async finish(): Promise<{ config: VideoDecoderConfig; packets: Uint8Array[] }> {
     const { FS, outputFilename } = this.#encoder;
     this.#encoder.finalize();
@@ -48,16 +48,17 @@ async function readPackets(file: Uint8Array): Promise<{ config: VideoDecoderConf
   using input = new Input({ formats: [MP4], source: new BufferSource(file) });
   const track = await input.getPrimaryVideoTrack();
   const config = await track?.getDecoderConfig();
-  if (!track || !config) throw new Error('The encoder made no video');
-  checkStream(config);
+  if (!track || !config) throw new Error('The encoder produced no video');
+  validateStream(config);
   const packets: Uint8Array[] = [];
   for await (const packet of new EncodedPacketSink(track).packets()) packets.push(packet.data);
   return { config, packets };
 }
 
-/** The delta frames are written for this kind of stream alone, so another release of the encoder is refused. */
-function checkStream({ description }: VideoDecoderConfig): void {
+/** The delta frames only match this stream format, so another version of the encoder is rejected. */
+function validateStream({ description }: VideoDecoderConfig): void {
   const record = new Uint8Array((description as Uint8Array | undefined) ?? []);
-  // Five bits of frame number, order of display as of decoding: 1, 010, 011 at the head of the parameter set.
-  if ((record[12] ?? 0) >> 1 !== 0b1_010_011) throw new Error('The encoder makes another kind of stream');
+  // Five bits of frame number, display order equal to decoding order: 1, 010, 011 at the start of the parameter set.
+  if ((record[12] ?? 0) >> 1 !== 0b1_010_011)
+    throw new Error('The encoder produces an unsupported stream format');
 }

@@ -1,47 +1,53 @@
-import { chance, seedOf } from '../drawing/chance.ts';
-import { type Colour, hex, hsl } from '../drawing/colours.ts';
-import { advance, glyphHeight, lineHeight, spellable, textPath, wrapText } from '../drawing/text.ts';
-import { YuvPicture } from '../drawing/yuv-picture.ts';
-import { imageElement, rasterize, svgElement } from '../pictures/rasterize.ts';
+import { type Color, hex, hsl } from '../drawing/colors.ts';
+import { createRandom, deriveSeed } from '../drawing/random.ts';
+import { charAdvance, glyphHeight, lineHeight, textPath, toPrintable, wrapText } from '../drawing/text.ts';
+import { YuvFrame } from '../drawing/yuv-frame.ts';
+import { imageElement, rasterize, svgElement } from '../images/rasterize.ts';
 import type { ClipPlan, Reference } from './clip-plan.ts';
-import { captionPlace, referencePlaces, textScale, watermarkPlace } from './layout.ts';
+import { captionArea, referenceTiles, textScale, watermarkArea } from './layout.ts';
 
 const captionLines = 3;
-/** What a watermarked clip says. */
+/** Text of the watermark. */
 const watermarkText = 'AI GENERATED';
 
-/** The colours of a clip: the first two make the background, the third is the ball. */
-export function clipColours({
+/** Returns the colors of a clip: the first two for the background, the third for the ball. */
+export function clipColors({
   caption,
   seed,
-}: Pick<ClipPlan, 'caption' | 'seed'>): readonly [Colour, Colour, Colour] {
-  const next = chance(seedOf(caption, seed));
-  const hue = next();
-  return [hsl(hue, 0.55, 0.3), hsl(hue + 0.1 + next() * 0.2, 0.6, 0.55), hsl(hue + 0.5, 0.9, 0.6)];
+}: Pick<ClipPlan, 'caption' | 'seed'>): readonly [Color, Color, Color] {
+  const random = createRandom(deriveSeed(caption, seed));
+  const hue = random();
+  return [hsl(hue, 0.55, 0.3), hsl(hue + 0.1 + random() * 0.2, 0.6, 0.55), hsl(hue + 0.5, 0.9, 0.6)];
 }
 
-/** What stands still behind the moving parts: the picture at the start and, with a last frame, the one at the end. */
-export async function drawLayers(plan: ClipPlan): Promise<{ start: YuvPicture; end: YuvPicture }> {
+/**
+ * Draws the static layers behind the moving parts: the image at the start and, with a last frame, the image at the end.
+ */
+export async function drawLayers(plan: ClipPlan): Promise<{ start: YuvFrame; end: YuvFrame }> {
   const start = await drawLayer(plan, plan.firstFrame);
   const end = plan.lastFrame ? await drawLayer(plan, plan.lastFrame) : start;
   return { start, end };
 }
 
-async function drawLayer(plan: ClipPlan, frame: Uint8Array | undefined): Promise<YuvPicture> {
+async function drawLayer(plan: ClipPlan, frame: Uint8Array | undefined): Promise<YuvFrame> {
   const whole = { x: 0, y: 0, width: plan.width, height: plan.height };
   const background = frame ? imageElement(frame, 'image/png', whole, 'slice') : drawBackground(plan);
   const body = `<rect width="100%" height="100%"/>${background}${drawReferences(plan)}${drawCaption(plan)}${drawWatermark(plan)}`;
   return await rasterize(svgElement(plan, body), ({ pixels }) =>
-    YuvPicture.fromRgba(pixels, plan.width, plan.height),
+    YuvFrame.fromRgba(pixels, plan.width, plan.height),
   );
 }
 
 function drawBackground(plan: ClipPlan): string {
-  const [first, second] = clipColours(plan);
-  const next = chance(seedOf(plan.caption, plan.seed + 1));
+  const [first, second] = clipColors(plan);
+  const random = createRandom(deriveSeed(plan.caption, plan.seed + 1));
   const shapes = Array.from({ length: 7 }, () => {
-    const [x, y, radius] = [next() * plan.width, next() * plan.height, (0.05 + next() * 0.2) * plan.height];
-    return `<circle cx="${x}" cy="${y}" r="${radius}" fill="${hex(hsl(next(), 0.5, 0.5))}" fill-opacity="0.25"/>`;
+    const [x, y, radius] = [
+      random() * plan.width,
+      random() * plan.height,
+      (0.05 + random() * 0.2) * plan.height,
+    ];
+    return `<circle cx="${x}" cy="${y}" r="${radius}" fill="${hex(hsl(random(), 0.5, 0.5))}" fill-opacity="0.25"/>`;
   });
   return (
     `<defs><linearGradient id="sky" x2="1" y2="1"><stop stop-color="${hex(first)}"/>` +
@@ -51,36 +57,36 @@ function drawBackground(plan: ClipPlan): string {
 }
 
 function drawReferences({ references, ...plan }: ClipPlan): string {
-  const places = referencePlaces(plan, references.length);
+  const tiles = referenceTiles(plan, references.length);
   return references
     .map((reference, index) => {
-      const place = places[index];
-      return place ? drawReference(reference, place, textScale(plan) / 2) : '';
+      const tile = tiles[index];
+      return tile ? drawReference(reference, tile, textScale(plan) / 2) : '';
     })
     .join('');
 }
 
 function drawReference(
-  { label, picture }: Reference,
-  place: { x: number; y: number; width: number; height: number },
+  { label, image }: Reference,
+  tile: { x: number; y: number; width: number; height: number },
   scale: number,
 ): string {
-  const { x, y, width, height } = place;
+  const { x, y, width, height } = tile;
   const foot = lineHeight * scale + scale * 2;
-  const text = spellable(label).slice(0, Math.max(0, Math.floor(width / (advance * scale)) - 1));
+  const text = toPrintable(label).slice(0, Math.max(0, Math.floor(width / (charAdvance * scale)) - 1));
   return (
     `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="#334"/>` +
-    (picture ? imageElement(picture, 'image/png', { ...place, height: height - foot }, 'slice') : '') +
+    (image ? imageElement(image, 'image/png', { ...tile, height: height - foot }, 'slice') : '') +
     `<rect x="${x}" y="${y + height - foot}" width="${width}" height="${foot}" fill="#111"/>` +
     `<path d="${textPath(text, x + 3 * scale, y + height - foot + 3 * scale, scale)}" fill="#fff"/>`
   );
 }
 
 function drawCaption(plan: ClipPlan): string {
-  const { x, y, width, height } = captionPlace(plan);
+  const { x, y, width, height } = captionArea(plan);
   const scale = textScale(plan);
-  const columns = Math.floor((width * 0.94) / (advance * scale));
-  const lines = wrapText(spellable(plan.caption).trim(), columns, captionLines);
+  const columns = Math.floor((width * 0.94) / (charAdvance * scale));
+  const lines = wrapText(toPrintable(plan.caption).trim(), columns, captionLines);
   if (lines.length === 0) return '';
   const top = y + Math.round((height - (lines.length * lineHeight - 3) * scale) / 2);
   const path = lines.map((line, index) =>
@@ -95,7 +101,7 @@ function drawCaption(plan: ClipPlan): string {
 function drawWatermark(plan: ClipPlan): string {
   if (!plan.watermark) return '';
   const scale = textScale(plan);
-  const [width, height] = [watermarkText.length * advance * scale, glyphHeight * scale];
-  const { x, y } = watermarkPlace(plan, width, height);
+  const [width, height] = [watermarkText.length * charAdvance * scale, glyphHeight * scale];
+  const { x, y } = watermarkArea(plan, width, height);
   return `<path d="${textPath(watermarkText, x, y, scale)}" fill="#fff" fill-opacity="0.8"/>`;
 }

@@ -1,25 +1,25 @@
-import type { Rectangle } from '../drawing/yuv-picture.ts';
+import type { Rectangle } from '../drawing/yuv-frame.ts';
 import type { FrameSize } from './clip-plan.ts';
 
 /**
- * Where things are in a frame, from top to bottom: the counter and the watermark, the references, the lane in which
- * the ball moves, the caption.
+ * Layout of a frame, from top to bottom: the counter and the watermark, the references, the lane in which the ball
+ * moves, the caption.
  */
 
-/** Side of a glyph pixel. */
+/** Returns the side of a glyph pixel. */
 export function textScale({ width, height }: FrameSize): number {
   return Math.max(2, 2 * Math.floor(Math.min(width, height) / 320));
 }
 
-export function counterPlace(size: FrameSize): { x: number; y: number } {
+export function counterPosition(size: FrameSize): { x: number; y: number } {
   const margin = even(size.height * 0.03);
   return { x: margin, y: margin };
 }
 
-/** One rectangle for each of `count` references, filling rows from left to right. */
-export function referencePlaces({ width, height }: FrameSize, count: number): Rectangle[] {
+/** Returns one rectangle per reference, in rows from left to right. */
+export function referenceTiles({ width, height }: FrameSize, count: number): Rectangle[] {
   const area = { x: width * 0.05, y: height * 0.14, width: width * 0.9, height: height * 0.48 };
-  // As many columns as make the tiles roughly square.
+  // The number of columns makes the tiles approximately square.
   const columns = Math.min(count, Math.max(1, Math.round(Math.sqrt((count * area.width) / area.height))));
   const rows = Math.ceil(count / columns);
   const [across, down] = [area.width / columns, area.height / rows];
@@ -31,18 +31,17 @@ export function referencePlaces({ width, height }: FrameSize, count: number): Re
   }));
 }
 
-/** The rectangle in which the ball's centre moves. */
+/** Returns the rectangle in which the center of the ball moves. */
 export function ballLane({ width, height }: FrameSize): Rectangle {
   return { x: width * 0.1, y: height * 0.68, width: width * 0.8, height: height * 0.06 };
 }
 
-export function captionPlace({ width, height }: FrameSize): Rectangle {
+export function captionArea({ width, height }: FrameSize): Rectangle {
   const top = even(height * 0.79);
   return { x: 0, y: top, width, height: height - top };
 }
 
-/** `textWidth` is the watermark's own. */
-export function watermarkPlace(
+export function watermarkArea(
   { width, height }: FrameSize,
   textWidth: number,
   textHeight: number,

@@ -1,32 +1,32 @@
-import { toYuv } from '../drawing/colours.ts';
-import { advance, glyphHeight, textRuns } from '../drawing/text.ts';
-import { blockSide, type Rectangle, YuvPicture } from '../drawing/yuv-picture.ts';
+import { toYuv } from '../drawing/colors.ts';
+import { charAdvance, glyphHeight, textRuns } from '../drawing/text.ts';
+import { blockSide, type Rectangle, YuvFrame } from '../drawing/yuv-frame.ts';
 import type { ClipPlan } from './clip-plan.ts';
-import { clipColours, drawLayers } from './layers.ts';
-import { ballLane, counterPlace, textScale } from './layout.ts';
+import { clipColors, drawLayers } from './layers.ts';
+import { ballLane, counterPosition, textScale } from './layout.ts';
 
 const white = [235, 128, 128] as const;
 const black = [16, 128, 128] as const;
-/** Share of the clip after which the last frame begins to come in from the left. */
-const wipeBegin = 0.2;
+/** Fraction of the clip after which the wipe to the last frame starts from the left. */
+const wipeStart = 0.2;
 
-/** Paints the frames of a clip in order onto one canvas and reports which macroblocks have changed. */
+/** Paints the frames of a clip in order on one canvas and returns the changed macroblocks. */
 export class ClipPainter {
-  readonly canvas: YuvPicture;
+  readonly canvas: YuvFrame;
   readonly #plan: ClipPlan;
-  readonly #start: YuvPicture;
-  readonly #end: YuvPicture;
+  readonly #start: YuvFrame;
+  readonly #end: YuvFrame;
   readonly #ball: readonly [number, number, number];
   readonly #radius: number;
   readonly #scale: number;
-  #painted = { ball: nothing, counter: '', wiped: 0 };
+  #painted = { ball: emptyRectangle, counter: '', wiped: 0 };
 
-  private constructor(plan: ClipPlan, { start, end }: { start: YuvPicture; end: YuvPicture }) {
+  private constructor(plan: ClipPlan, { start, end }: { start: YuvFrame; end: YuvFrame }) {
     this.#plan = plan;
     this.#start = start;
     this.#end = end;
-    this.canvas = new YuvPicture(plan.width, plan.height);
-    this.#ball = toYuv(...clipColours(plan)[2]);
+    this.canvas = new YuvFrame(plan.width, plan.height);
+    this.#ball = toYuv(...clipColors(plan)[2]);
     this.#radius = Math.min(plan.width, plan.height) < 600 ? 16 : 24;
     this.#scale = textScale(plan);
     for (let block = 0; block < start.columns * start.rows; block++) this.canvas.copyBlock(start, block);
@@ -36,7 +36,7 @@ export class ClipPainter {
     return new ClipPainter(plan, await drawLayers(plan));
   }
 
-  /** Paints frame `index` over the one before; gives the changed macroblocks in order. */
+  /** Paints frame `index` over the previous one. Returns the changed macroblocks in order. */
   paint(index: number): number[] {
     const counter = counterText(index, this.#plan.frameRate);
     const ball = this.#ballAt(index);
@@ -46,9 +46,9 @@ export class ClipPainter {
       this.#painted.ball,
       ball,
       ...this.#changedCells(counter),
-      columns(this.#painted.wiped, wiped, this.#plan.height),
+      columnsRectangle(this.#painted.wiped, wiped, this.#plan.height),
     ]) {
-      for (const block of this.canvas.blocksOf(part)) changed.add(block);
+      for (const block of this.canvas.blocksIn(part)) changed.add(block);
     }
     const blocks = Array.from(changed).sort((first, second) => first - second);
     for (const block of blocks)
@@ -59,10 +59,10 @@ export class ClipPainter {
     return blocks;
   }
 
-  /** Macroblock columns that show the end. */
+  /** Returns the number of macroblock columns that show the last frame. */
   #wipedColumns(index: number): number {
     if (this.#start === this.#end) return 0;
-    const share = (index / Math.max(1, this.#plan.frames - 1) - wipeBegin) / (1 - wipeBegin);
+    const share = (index / Math.max(1, this.#plan.frames - 1) - wipeStart) / (1 - wipeStart);
     return Math.floor(Math.max(0, share) * this.canvas.columns);
   }
 
@@ -84,7 +84,7 @@ export class ClipPainter {
     }
   }
 
-  /** The characters of the counter that differ from what is painted. */
+  /** Returns the cells of the counter that differ from the painted ones. */
   #changedCells(counter: string): Rectangle[] {
     const cells: Rectangle[] = [];
     for (const [index, character] of Array.from(counter).entries())
@@ -93,34 +93,34 @@ export class ClipPainter {
   }
 
   #cell(index: number, count: number): Rectangle {
-    const { x, y } = counterPlace(this.#plan);
-    const [width, height] = [advance * this.#scale, (glyphHeight + 2) * this.#scale];
+    const { x, y } = counterPosition(this.#plan);
+    const [width, height] = [charAdvance * this.#scale, (glyphHeight + 2) * this.#scale];
     return { x: x + index * width, y, width: width * count, height };
   }
 
   #drawCounter(counter: string): void {
     const scale = this.#scale;
-    const place = this.#cell(0, counter.length);
-    this.canvas.fill(place, black);
+    const cell = this.#cell(0, counter.length);
+    this.canvas.fill(cell, black);
     for (const run of textRuns(counter)) {
-      const x = place.x + run.x * scale + scale / 2;
+      const x = cell.x + run.x * scale + scale / 2;
       this.canvas.fill(
-        { x, y: place.y + (run.y + 1) * scale, width: run.length * scale, height: scale },
+        { x, y: cell.y + (run.y + 1) * scale, width: run.length * scale, height: scale },
         white,
       );
     }
   }
 }
 
-const nothing: Rectangle = { x: 0, y: 0, width: 0, height: 0 };
+const emptyRectangle: Rectangle = { x: 0, y: 0, width: 0, height: 0 };
 
-/** Number of the frame, then its time in seconds. */
+/** Formats the number of a frame and its time in seconds. */
 function counterText(index: number, frameRate: number): string {
   return `${String(index).padStart(4, '0')} ${(index / frameRate).toFixed(2).padStart(5, '0')}`;
 }
 
-function columns(from: number, to: number, height: number): Rectangle {
-  return to > from ? { x: from * blockSide, y: 0, width: (to - from) * blockSide, height } : nothing;
+function columnsRectangle(from: number, to: number, height: number): Rectangle {
+  return to > from ? { x: from * blockSide, y: 0, width: (to - from) * blockSide, height } : emptyRectangle;
 }
 
 function even(value: number): number {

@@ -1,22 +1,25 @@
-import { encodePng } from '../pictures/encode.ts';
+import { encodePng } from '../images/encode.ts';
 import type { ClipPlan } from './clip-plan.ts';
-import { deltaFrame } from './delta-frame.ts';
+import { encodeDeltaFrame } from './delta-frame.ts';
 import { KeyFrameEncoder } from './key-frames.ts';
-import { audioRate, playMelody } from './melody.ts';
+import { audioRate, synthesizeMelody } from './melody.ts';
 import { ClipPainter } from './painter.ts';
 import { type VideoTrack, writeVideoFile } from './video-file.ts';
 
-/** A player can seek to every second. */
+/** One key frame per second, so that a player can seek to every second. */
 const keyFrameSeconds = 1;
-/** Of a frame that many macroblocks may have changed; else a key frame is smaller. */
+/** Maximum fraction of changed macroblocks. With more, a key frame is smaller. */
 const maxChangedShare = 0.2;
-/** Samples that the audio codec puts around its input, so that the track does not outlast the video. */
-const codecDelay = 2048;
+/**
+ * Samples of padding that the audio codec adds. Subtracting them prevents the audio track from being longer than the
+ * video.
+ */
+const codecPadding = 2048;
 
-/** Makes the whole video file of a clip. */
+/** Renders the video file of a clip. */
 export async function renderClip(plan: ClipPlan): Promise<Uint8Array<ArrayBuffer>> {
   const seconds = plan.frames / plan.frameRate;
-  const samples = plan.audio ? playMelody(seconds - codecDelay / audioRate, plan.seed) : undefined;
+  const samples = plan.audio ? synthesizeMelody(seconds - codecPadding / audioRate, plan.seed) : undefined;
   return await writeVideoFile(plan.container, await encodeFrames(plan), samples);
 }
 
@@ -35,7 +38,7 @@ async function encodeFrames(plan: ClipPlan): Promise<VideoTrack> {
         sinceKey = 0;
         deltas.push(undefined);
       } else {
-        deltas.push(deltaFrame(canvas, changed, ++sinceKey));
+        deltas.push(encodeDeltaFrame(canvas, changed, ++sinceKey));
       }
     }
     const { config, packets } = await encoder.finish();
@@ -51,7 +54,7 @@ async function encodeFrames(plan: ClipPlan): Promise<VideoTrack> {
   }
 }
 
-/** The last frame of the clip, exactly as it is encoded. */
+/** Renders the last frame of the clip, identical to the encoded one. */
 export async function renderLastFrame(plan: ClipPlan): Promise<Uint8Array<ArrayBuffer>> {
   const painter = await ClipPainter.create(plan);
   painter.paint(plan.frames - 1);

@@ -14,7 +14,7 @@ import { audioRate } from './melody.ts';
 export interface VideoTrack {
   config: VideoDecoderConfig;
   frames: readonly { data: Uint8Array; type: 'key' | 'delta' }[];
-  /** Frames a second. */
+  /** Frames per second. */
   frameRate: number;
 }
 
@@ -23,7 +23,10 @@ const audioBitRate = 96_000;
 
 registerAacEncoder();
 
-/** An MP4 or QuickTime file of a video track and, if there are `samples`, an AAC track. Its index comes first. */
+/**
+ * Writes an MP4 or QuickTime file with a video track and, if there are `samples`, an AAC track. Its index is at the
+ * start.
+ */
 export async function writeVideoFile(
   container: 'mp4' | 'mov',
   { config, frames, frameRate }: VideoTrack,

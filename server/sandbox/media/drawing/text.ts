@@ -1,10 +1,10 @@
-/** Columns and rows of a glyph. */
+/** Width and height of a glyph in glyph pixels. */
 const glyphWidth = 5;
 export const glyphHeight = 7;
 
 /**
- * The printable ASCII characters in order. One digit of base 32 a row, from top to bottom: its five pixels, of which
- * the leftmost counts most.
+ * The printable ASCII characters in order. Each row of a glyph, from top to bottom, is one digit in base 32 for its
+ * five pixels, the leftmost in the highest bit.
  */
 const glyphs: readonly string[] = [
   '0000000 4444004 aaa0000 aavavaa 4fke5u4 op248j3 cik8lid c480000 2488842 8422248 04lel40 044v440',
@@ -18,8 +18,8 @@ const glyphs: readonly string[] = [
 ].flatMap((line) => line.split(' '));
 
 /**
- * The seven rows of a character, the leftmost pixel in bit 4. One that the font lacks is a frame around 15 pixels
- * that spell the low bits of its code point, so that two different ones look different.
+ * Returns the seven rows of a character, the leftmost pixel in bit 4. A character that the font lacks is a frame around
+ * 15 pixels that encode the low bits of its code point, so that different characters look different.
  */
 function glyphRows(character: string): readonly number[] {
   const code = character.codePointAt(0) ?? 0;
@@ -29,8 +29,8 @@ function glyphRows(character: string): readonly number[] {
   return [0b11111, ...inside, 0b11111];
 }
 
-/** Accents are taken off and typographic marks made plain, as far as the font needs it. */
-export function spellable(text: string): string {
+/** Removes accents and replaces typographic characters, as far as the font requires. */
+export function toPrintable(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -40,24 +40,24 @@ export function spellable(text: string): string {
     .replace(/\s+/g, ' ');
 }
 
-/** From one character to the next, and from one line to the next, in glyph pixels. */
-export const advance = glyphWidth + 1;
+/** Distances between characters and between lines, in glyph pixels. */
+export const charAdvance = glyphWidth + 1;
 export const lineHeight = glyphHeight + 3;
 
-/** Horizontal runs of set pixels of one line of text, in glyph pixels. */
+/** Yields the horizontal runs of set pixels of one line of text, in glyph pixels. */
 export function* textRuns(text: string): Generator<{ x: number; y: number; length: number }> {
   for (const [index, character] of Array.from(text).entries()) {
     for (const [y, row] of glyphRows(character).entries()) {
       for (let x = 0; x < glyphWidth; x++) {
         const start = x;
         while (x < glyphWidth && (row >> (glyphWidth - 1 - x)) & 1) x++;
-        if (x > start) yield { x: index * advance + start, y, length: x - start };
+        if (x > start) yield { x: index * charAdvance + start, y, length: x - start };
       }
     }
   }
 }
 
-/** One line of text as the data of an SVG path; `scale` is the side of a glyph pixel. */
+/** Converts one line of text to SVG path data. `scale` is the side of a glyph pixel. */
 export function textPath(text: string, x: number, y: number, scale: number): string {
   let path = '';
   for (const run of textRuns(text)) {
@@ -67,11 +67,13 @@ export function textPath(text: string, x: number, y: number, scale: number): str
   return path;
 }
 
-/** Breaks text into at most `most` lines of `columns` characters; what does not fit ends in three dots. */
+/**
+ * Wraps text to at most `maxLines` lines of `columns` characters. Text that does not fit is truncated with three dots.
+ */
 export function wrapText(text: string, columns: number, maxLines: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ').flatMap((long) => slices(long, columns))) {
+  for (const word of text.split(' ').flatMap((long) => splitWord(long, columns))) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (Array.from(longer).length <= columns) line = longer;
     else {
@@ -85,7 +87,7 @@ export function wrapText(text: string, columns: number, maxLines: number): strin
   return [...lines.slice(0, maxLines - 1), `${last.join('')}...`];
 }
 
-function slices(word: string, length: number): string[] {
+function splitWord(word: string, length: number): string[] {
   const characters = Array.from(word);
   const parts: string[] = [];
   for (let start = 0; start < characters.length; start += length)

@@ -1,6 +1,6 @@
 import type { Point, Surface } from './shape.ts';
 
-/** Vertices as rows of a grid, triangles as three indices each. */
+/** A grid of vertices by row, and triangles with three indices each. */
 interface Mesh {
   positions: Float32Array<ArrayBuffer>;
   normals: Float32Array<ArrayBuffer>;
@@ -10,8 +10,8 @@ interface Mesh {
 
 const step = 1e-3;
 
-/** Covers a surface with a grid of `around` by `along` squares. */
-export function meshOf(surface: Surface, around: number, along: number): Mesh {
+/** Approximates a surface with a grid of `around` by `along` squares. */
+export function createMesh(surface: Surface, around: number, along: number): Mesh {
   const count = (around + 1) * (along + 1);
   const positions = new Float32Array(count * 3);
   const normals = new Float32Array(count * 3);
@@ -36,7 +36,7 @@ export function meshOf(surface: Surface, around: number, along: number): Mesh {
 }
 
 function normalAt(surface: Surface, u: number, v: number): Point {
-  // At a pole all directions meet in one point, so the slope is taken a little inside.
+  // At a pole, all directions meet in one point, so the slope is computed slightly inside.
   const inside = Math.min(1 - 2 * step, Math.max(2 * step, v));
   const across = subtract(surface(u + step, inside), surface(u - step, inside));
   const up = subtract(surface(u, inside + step), surface(u, inside - step));

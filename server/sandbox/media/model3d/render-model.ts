@@ -1,17 +1,17 @@
 import { Document, type Material, NodeIO, type Texture } from '@gltf-transform/core';
+import { encodePng } from '../images/encode.ts';
+import { rasterize } from '../images/rasterize.ts';
 import type { ModelPlan } from '../jobs.ts';
-import { encodePng } from '../pictures/encode.ts';
-import { rasterize } from '../pictures/rasterize.ts';
-import { meshOf } from './mesh.ts';
-import { colourOf, shapeOf } from './shape.ts';
-import { textureSvg } from './texture.ts';
+import { createMesh } from './mesh.ts';
+import { chooseColor, chooseShape } from './shape.ts';
+import { createTextureSvg } from './texture.ts';
 
-/** Makes a GLB with one textured mesh. */
+/** Renders a GLB with one textured mesh. */
 export async function renderModel(plan: ModelPlan): Promise<Uint8Array<ArrayBuffer>> {
   const document = new Document();
   const buffer = document.createBuffer();
   const [around, along] = plan.fine ? [256, 128] : [96, 64];
-  const mesh = meshOf(shapeOf(plan.prompt), around, along);
+  const mesh = createMesh(chooseShape(plan.prompt), around, along);
   const accessor = (
     type: 'SCALAR' | 'VEC2' | 'VEC3',
     values: Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>,
@@ -38,10 +38,10 @@ async function createMaterial(document: Document, plan: ModelPlan): Promise<Mate
     .setDoubleSided(true);
   const size = plan.textureSize;
   if (size === undefined) {
-    const [red, green, blue] = colourOf(plan.prompt);
+    const [red, green, blue] = chooseColor(plan.prompt);
     return material.setBaseColorFactor([red / 255, green / 255, blue / 255, 1]);
   }
-  const image = await rasterize(textureSvg(plan, size), (raster) => new Uint8Array(raster.asPng()));
+  const image = await rasterize(createTextureSvg(plan, size), (raster) => new Uint8Array(raster.asPng()));
   material.setBaseColorTexture(createTexture(document, 'base colour', image));
   if (!plan.pbr) return material;
   return material
@@ -54,7 +54,7 @@ function createTexture(document: Document, name: string, image: Uint8Array<Array
   return document.createTexture(name).setMimeType('image/png').setImage(image);
 }
 
-/** Rough below, smooth above: green holds the roughness, blue the metal. */
+/** Creates a texture that is rougher at the bottom. Green is the roughness, blue the metalness. */
 function roughnessMap(size: number): Uint8Array<ArrayBuffer> {
   const data = new Uint8Array(size * size * 4);
   for (let pixel = 0; pixel < size * size; pixel++)

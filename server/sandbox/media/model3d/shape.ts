@@ -1,15 +1,15 @@
-import { chance, seedOf } from '../drawing/chance.ts';
-import { type Colour, hsl } from '../drawing/colours.ts';
+import { type Color, hsl } from '../drawing/colors.ts';
+import { createRandom, deriveSeed } from '../drawing/random.ts';
 
 export type Point = readonly [number, number, number];
 
 /**
- * A point of a closed surface. `u` goes around, a half being the front, and `v` from the bottom to the top, both from
- * 0 to 1; Y is up and Z comes forward.
+ * A point of a closed surface. `u` is the position around the vertical axis, with 0.5 at the front, and `v` the height,
+ * both from 0 to 1. Y points up and Z forward.
  */
 export type Surface = (u: number, v: number) => Point;
 
-const words: readonly [RegExp, (random: () => number) => Surface][] = [
+const shapeWords: readonly [RegExp, (random: () => number) => Surface][] = [
   [/\b(cube|box|crate|house|brick)/i, () => superquadric(0.2, 0.2)],
   [/\b(ring|torus|donut|doughnut|wheel|tyre|tire)/i, () => torus],
   [/\b(cylinder|can|barrel|tower|pillar|column)/i, () => superquadric(0.2, 1)],
@@ -17,7 +17,7 @@ const words: readonly [RegExp, (random: () => number) => Surface][] = [
   [/\b(ball|sphere|globe|planet|orange|apple)/i, () => superquadric(1, 1)],
 ];
 
-const colourWords: readonly [RegExp, Colour][] = [
+const colorWords: readonly [RegExp, Color][] = [
   [/\bred\b/i, [200, 45, 40]],
   [/\b(orange|wooden)\b/i, [200, 120, 50]],
   [/\b(yellow|gold|golden)\b/i, [225, 190, 50]],
@@ -28,15 +28,18 @@ const colourWords: readonly [RegExp, Colour][] = [
   [/\bwhite\b/i, [235, 235, 230]],
 ];
 
-/** The shape that a prompt names; without a known word a turned vase whose outline it decides. */
-export function shapeOf(prompt: string): Surface {
-  const random = chance(seedOf(prompt, 0));
-  return (words.find(([word]) => word.test(prompt))?.[1] ?? vase)(random);
+/** Returns the shape that a prompt names. Without a known word, a vase with an outline that the prompt determines. */
+export function chooseShape(prompt: string): Surface {
+  const random = createRandom(deriveSeed(prompt, 0));
+  return (shapeWords.find(([word]) => word.test(prompt))?.[1] ?? vase)(random);
 }
 
-/** The colour that a prompt names or decides. */
-export function colourOf(prompt: string): Colour {
-  return colourWords.find(([word]) => word.test(prompt))?.[1] ?? hsl(chance(seedOf(prompt, 1))(), 0.55, 0.5);
+/** Returns the color that a prompt names, or one that its hash determines. */
+export function chooseColor(prompt: string): Color {
+  return (
+    colorWords.find(([word]) => word.test(prompt))?.[1] ??
+    hsl(createRandom(deriveSeed(prompt, 1))(), 0.55, 0.5)
+  );
 }
 
 function superquadric(northSouth: number, eastWest: number): Surface {

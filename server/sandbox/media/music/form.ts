@@ -1,75 +1,81 @@
-import { type LyricWord, readLyrics, type SectionKind } from './lyric-lines.ts';
+import { type LyricWord, parseLyrics, type SectionKind } from './lyrics.ts';
 import type { SongPlan } from './song-plan.ts';
-import { styleOf } from './sound.ts';
+import { findStyle } from './sound.ts';
 
-/** A word and the half beat of its line on which it begins. */
-export interface PlacedWord extends LyricWord {
+/** A word with its position in its line, in eighth notes. */
+interface PlacedWord extends LyricWord {
   at: number;
-  /** Half beats that it takes. */
+  /** Length in eighth notes. */
   length: number;
 }
 
-/** One bar. Bars of one line share it; only the first of them has its words. */
+/** One bar. The words of a line are in the first of its bars. */
 export interface Bar {
   kind: SectionKind;
-  /** Place in its section. */
+  /** Index within its section. */
   index: number;
-  /** Is somebody singing? */
-  sung: boolean;
+  /** True if the bar has vocals. */
+  hasVocals: boolean;
   words: PlacedWord[];
 }
 
-/** Longer than planned a song gets only for its lyrics, and by so much. */
-const stretch = 5 / 4;
+/** Lyrics can extend a song to this multiple of its planned length. */
+const maxLengthFactor = 5 / 4;
 
-/** The bars of a song: its lyrics as far as there is room, played music before, after and for want of them. */
-export function layOut(plan: SongPlan): Bar[] {
+/**
+ * Creates the bars of a song: as many lyrics as fit, with instrumental bars before, after and instead of missing
+ * lyrics.
+ */
+export function createBars(plan: SongPlan): Bar[] {
   const bars: Bar[] = [];
-  const perBar = styleOf(plan.sound).beats * 2;
-  const wanted = Math.max(2, Math.round((plan.seconds * plan.sound.tempo * 2) / (60 * perBar)));
-  // A continuation is in the middle of things already.
-  const intro = plan.startAt > 0 || wanted < 4 ? 0 : wanted < 8 ? 1 : 2;
-  const outro = wanted < 8 ? 1 : 2;
-  const room = Math.floor(wanted * stretch) - outro;
-  const played = (kind: SectionKind, count: number) => {
-    for (let index = 0; index < count; index++) bars.push({ kind, index, sung: false, words: [] });
+  const perBar = findStyle(plan.sound).beats * 2;
+  const plannedBars = Math.max(2, Math.round((plan.seconds * plan.sound.tempo * 2) / (60 * perBar)));
+  // A continuation has no intro.
+  const intro = plan.startAt > 0 || plannedBars < 4 ? 0 : plannedBars < 8 ? 1 : 2;
+  const outro = plannedBars < 8 ? 1 : 2;
+  const maxBars = Math.floor(plannedBars * maxLengthFactor) - outro;
+  const addInstrumental = (kind: SectionKind, count: number) => {
+    for (let index = 0; index < count; index++) bars.push({ kind, index, hasVocals: false, words: [] });
   };
 
-  played('intro', intro);
-  let full = false;
-  for (const { kind, lines } of readLyrics(plan.lyrics)) {
+  addInstrumental('intro', intro);
+  let isFull = false;
+  for (const { kind, lines } of parseLyrics(plan.lyrics)) {
     let index = 0;
     if (lines.length === 0 && (kind === 'solo' || kind === 'outro'))
-      played(kind, Math.min(2, room - bars.length));
-    for (const words of lines.flatMap((line) => phrasesOf(line.words, 2 * perBar - 1))) {
+      addInstrumental(kind, Math.min(2, maxBars - bars.length));
+    for (const words of lines.flatMap((line) => splitPhrases(line.words, 2 * perBar - 1))) {
       const line = placeWords(words, perBar);
-      full ||= bars.length + line.bars > room;
-      if (full) break;
+      isFull ||= bars.length + line.bars > maxBars;
+      if (isFull) break;
       for (let bar = 0; bar < line.bars; bar++)
-        bars.push({ kind, index: index++, sung: true, words: bar === 0 ? line.words : [] });
+        bars.push({ kind, index: index++, hasVocals: true, words: bar === 0 ? line.words : [] });
     }
-    if (full) break;
+    if (isFull) break;
   }
-  const left = wanted - outro - bars.length;
-  if (!bars.some(({ sung }) => sung)) fillWithMusic(left, played);
-  else if (left >= 2) played('solo', Math.min(8, left));
-  played('outro', outro);
+  const remaining = plannedBars - outro - bars.length;
+  if (!bars.some(({ hasVocals }) => hasVocals)) addInstrumentalSections(remaining, addInstrumental);
+  else if (remaining >= 2) addInstrumental('solo', Math.min(8, remaining));
+  addInstrumental('outro', outro);
   return bars;
 }
 
-/** Verses and choruses of four bars in turn. */
-function fillWithMusic(count: number, played: (kind: SectionKind, count: number) => void): void {
+/** Adds alternating verses and choruses of four bars. */
+function addInstrumentalSections(
+  count: number,
+  addInstrumental: (kind: SectionKind, count: number) => void,
+): void {
   for (let left = count, turn = 0; left > 0; left -= 4, turn++)
-    played(turn % 2 === 0 ? 'verse' : 'chorus', Math.min(4, left));
+    addInstrumental(turn % 2 === 0 ? 'verse' : 'chorus', Math.min(4, left));
 }
 
-/** Cuts a line into pieces of at most so many syllables, as a singer takes breath. */
-function phrasesOf(words: readonly LyricWord[], most: number): LyricWord[][] {
+/** Splits a line into phrases with at most `maxSyllables` syllables. */
+function splitPhrases(words: readonly LyricWord[], maxSyllables: number): LyricWord[][] {
   const phrases: LyricWord[][] = [];
   let syllables = Infinity;
   for (const word of words) {
     syllables += word.syllables;
-    if (syllables > most) {
+    if (syllables > maxSyllables) {
       phrases.push([]);
       syllables = word.syllables;
     }
@@ -78,7 +84,10 @@ function phrasesOf(words: readonly LyricWord[], most: number): LyricWord[][] {
   return phrases;
 }
 
-/** A syllable is half a beat, in short lines a whole one; a line ends with a rest and fills whole bars. */
+/**
+ * Places the words of a line. A syllable is an eighth note, in short lines a quarter note. A line ends with a rest and
+ * fills whole bars.
+ */
 function placeWords(words: readonly LyricWord[], perBar: number): { words: PlacedWord[]; bars: number } {
   const syllables = words.reduce((sum, word) => sum + word.syllables, 0);
   const step = syllables <= perBar / 2 ? 2 : 1;

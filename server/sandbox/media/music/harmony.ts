@@ -1,5 +1,5 @@
-/** Semitones of the seven degrees above the tonic. */
-export const modes = {
+/** Semitones of the seven scale degrees above the tonic. */
+const modes = {
   major: [0, 2, 4, 5, 7, 9, 11],
   minor: [0, 2, 3, 5, 7, 8, 10],
   dorian: [0, 2, 3, 5, 7, 9, 10],
@@ -10,7 +10,7 @@ export const modes = {
 
 export type Mode = keyof typeof modes;
 
-export const darkModes: readonly Mode[] = ['minor', 'dorian', 'phrygian'];
+export const minorModes: readonly Mode[] = ['minor', 'dorian', 'phrygian'];
 
 const tonics = ['C', 'C#', 'D', 'Eb', 'E', 'F', 'F#', 'G', 'Ab', 'A', 'Bb', 'B'] as const;
 
@@ -20,28 +20,25 @@ export interface Key {
   mode: Mode;
 }
 
-/** A key as musicians write it, such as `F# minor`. */
-export function keyName({ tonic, mode }: Key): string {
-  return `${tonics[tonic] ?? 'C'} ${mode}`;
+/** Formats a key for ID3: at most three characters, `m` for minor modes. */
+export function formatKeyForId3({ tonic, mode }: Key): string {
+  return `${tonics[tonic] ?? 'C'}${minorModes.includes(mode) ? 'm' : ''}`;
 }
 
-/** A key as ID3 writes it: at most three characters, `m` for the dark modes. */
-export function keyCode({ tonic, mode }: Key): string {
-  return `${tonics[tonic] ?? 'C'}${darkModes.includes(mode) ? 'm' : ''}`;
-}
-
-/** MIDI number of a degree of the scale, of which 0 is the tonic in the octave that begins at `octave` times 12. */
+/**
+ * Returns the MIDI note number of a scale degree. Degree 0 is the tonic in the octave that starts at `octave` times 12.
+ */
 export function scaleNote({ tonic, mode }: Key, degree: number, octave: number): number {
   const step = ((degree % 7) + 7) % 7;
   return 12 * (octave + Math.floor(degree / 7)) + tonic + modes[mode][step as 0];
 }
 
-/** Moves a note by octaves into the twelve semitones that begin at `lowest`. */
+/** Transposes a note by octaves into the twelve semitones that start at `lowest`. */
 export function foldNote(note: number, lowest: number): number {
   return lowest + ((((note - lowest) % 12) + 12) % 12);
 }
 
-/** Hertz of a MIDI number. */
-export function frequencyOf(note: number): number {
+/** Converts a MIDI note number to Hz. */
+export function noteFrequency(note: number): number {
   return 440 * 2 ** ((note - 69) / 12);
 }

@@ -1,59 +1,65 @@
 import type { Family, StemName } from './instruments/names.ts';
-import { reverberate } from './reverb.ts';
+import { createReverb } from './reverb.ts';
 
-/** Stereo in floats; full scale is 1. */
+/** Stereo samples. Full scale is 1. */
 export interface Stereo {
   left: Float32Array;
   right: Float32Array;
 }
 
-/** One player in the room, as loud as in the song. */
+/** One stereo track at its level in the mix. */
 export interface Track extends Stereo {
   family: Family;
 }
 
-/** How one player is heard. */
-interface Placing {
+/** Mixer settings of one track. */
+interface TrackSettings {
   family: Family;
-  /** Level of its tones, in decibels below full scale. */
+  /** Loudness in decibels relative to full scale. */
   level: number;
-  /** -1 left to 1 right. */
+  /** Stereo position from -1 (left) to 1 (right). */
   pan: number;
-  /** Reverberation, 0 to 1. */
-  space: number;
-  /** Distorts: the factor before the bend. */
+  /** Reverb level, 0 to 1. */
+  reverb: number;
+  /** Gain before the distortion. Undefined for no distortion. */
   drive?: number;
 }
 
-/** Samples of one look at the level. */
-const block = 4096;
-/** The loudest sample of a song and of each of its tracks, to leave room for what MP3 changes. */
-const peak = 0.84;
+/** Samples per loudness measurement. */
+const blockSize = 4096;
+/** Peak level of a song and of each of its stems. It leaves headroom, because MP3 encoding changes the peaks. */
+const targetPeak = 0.84;
 
-/** Puts a mono player at its place in the room. */
-export function placeTrack(samples: Float32Array, { family, level, pan, space, drive }: Placing): Track {
+/** Converts mono samples to a stereo track: applies distortion, level, pan and reverb. */
+export function createTrack(
+  samples: Float32Array,
+  { family, level, pan, reverb, drive }: TrackSettings,
+): Track {
   if (drive !== undefined) distort(samples, drive);
-  scale(samples, 10 ** (level / 20) / (loudness(samples) || 1));
-  const [echoLeft, echoRight] = space === 0 ? [] : reverberate(samples);
+  scale(samples, 10 ** (level / 20) / (measureLoudness(samples) || 1));
+  const [echoLeft, echoRight] = reverb === 0 ? [] : createReverb(samples);
   const angle = ((pan + 1) * Math.PI) / 4;
   const side = (gain: number, echo: Float32Array | undefined) =>
-    samples.map((sample, index) => Math.SQRT2 * gain * sample + space * (echo?.[index] ?? 0));
+    samples.map((sample, index) => Math.SQRT2 * gain * sample + reverb * (echo?.[index] ?? 0));
   return { family, left: side(Math.cos(angle), echoLeft), right: side(Math.sin(angle), echoRight) };
 }
 
-/** Scales the tracks, all alike, so that neither one of them nor a sum of theirs passes full scale. */
-export function balance(tracks: readonly Track[]): void {
-  const heard = [...tracks, stemOf(tracks, undefined), stemOf(tracks, 'Instrumental')];
-  const loudest = heard.reduce((most, { left, right }) => Math.max(most, peakOf(left), peakOf(right)), 0);
+/** Scales all tracks equally, so that no track and no stem exceeds the peak level. */
+export function normalizeTracks(tracks: readonly Track[]): void {
+  const mixes = [...tracks, mixStem(tracks, undefined), mixStem(tracks, 'Instrumental')];
+  const loudest = mixes.reduce(
+    (most, { left, right }) => Math.max(most, measurePeak(left), measurePeak(right)),
+    0,
+  );
   if (loudest === 0) return;
   for (const { left, right } of tracks) {
-    scale(left, peak / loudest);
-    scale(right, peak / loudest);
+    scale(left, targetPeak / loudest);
+    scale(right, targetPeak / loudest);
   }
 }
 
-/** The sum of the tracks of a stem; of all tracks, the song itself, without a name. */
-export function stemOf(tracks: readonly Track[], name: StemName | undefined): Stereo {
+/** Returns the sum of the tracks of a stem, or of all tracks without a name. */
+export function mixStem(tracks: readonly Track[], name: StemName | undefined): Stereo {
   const length = tracks[0]?.left.length ?? 0;
   const sum = { left: new Float32Array(length), right: new Float32Array(length) };
   for (const track of tracks) {
@@ -66,20 +72,22 @@ export function stemOf(tracks: readonly Track[], name: StemName | undefined): St
   return sum;
 }
 
-/** Loudest samples of equally long pieces. */
-export function waveformOf({ left, right }: Stereo, pieces: number): number[] {
-  const length = Math.ceil(left.length / pieces);
-  return Array.from({ length: pieces }, (_, index) => {
-    const piece = [left, right].map((side) => peakOf(side.subarray(index * length, (index + 1) * length)));
-    return Math.round(1000 * Math.max(...piece)) / 1000;
+/** Returns the peaks of segments of equal length. */
+export function measureWaveform({ left, right }: Stereo, segments: number): number[] {
+  const length = Math.ceil(left.length / segments);
+  return Array.from({ length: segments }, (_, index) => {
+    const peaks = [left, right].map((side) =>
+      measurePeak(side.subarray(index * length, (index + 1) * length)),
+    );
+    return Math.round(1000 * Math.max(...peaks)) / 1000;
   });
 }
 
-/** Root mean square of those parts in which something sounds. */
-function loudness(samples: Float32Array): number {
+/** Returns the root mean square of the segments that are not silent. */
+function measureLoudness(samples: Float32Array): number {
   const powers: number[] = [];
-  for (let start = 0; start < samples.length; start += block) {
-    const part = samples.subarray(start, start + block);
+  for (let start = 0; start < samples.length; start += blockSize) {
+    const part = samples.subarray(start, start + blockSize);
     powers.push(part.reduce((sum, sample) => sum + sample * sample, 0) / part.length);
   }
   const loudest = Math.max(0, ...powers);
@@ -87,13 +95,13 @@ function loudness(samples: Float32Array): number {
   return Math.sqrt(sounding.reduce((sum, power) => sum + power, 0) / (sounding.length || 1));
 }
 
-/** A valve amplifier and its box, which lets little of the new harmonics through. */
+/** Simulates a tube amplifier and its speaker cabinet, which attenuates high harmonics. */
 function distort(samples: Float32Array, drive: number): void {
-  const gain = drive / (4 * loudness(samples) || 1);
+  const gain = drive / (4 * measureLoudness(samples) || 1);
   let [first, second, slow] = [0, 0, 0];
   for (let index = 0; index < samples.length; index++) {
-    const bent = Math.tanh(gain * (samples[index] ?? 0));
-    first += 0.45 * (bent - first);
+    const shaped = Math.tanh(gain * (samples[index] ?? 0));
+    first += 0.45 * (shaped - first);
     second += 0.45 * (first - second);
     slow += 0.008 * (second - slow);
     samples[index] = second - slow;
@@ -108,7 +116,7 @@ function addTo(sum: Float32Array, samples: Float32Array): void {
   for (let index = 0; index < sum.length; index++) sum[index] = (sum[index] ?? 0) + (samples[index] ?? 0);
 }
 
-function peakOf(samples: Float32Array): number {
+function measurePeak(samples: Float32Array): number {
   let most = 0;
   for (let index = 0; index < samples.length; index++) most = Math.max(most, Math.abs(samples[index] ?? 0));
   return most;

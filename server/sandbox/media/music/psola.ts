@@ -1,24 +1,24 @@
-import { chance } from '../drawing/chance.ts';
+import { createRandom } from '../drawing/random.ts';
 import { songRate } from './instruments/tone.ts';
 
-/** A spoken word whose pitch does not move. */
+/** A spoken word with constant pitch. */
 export interface SpokenWord {
-  /** Mono, at the rate of songs. */
+  /** Mono, at the sample rate of songs. */
   samples: Float32Array;
   /** Hertz. */
   frequency: number;
 }
 
-/** Seconds at both ends that keep their pace, so that consonants stay what they are. */
-const edge = 0.06;
-/** How alike one period and the next must be to count as voiced. */
-const voiced = 0.5;
+/** Seconds at both ends that are not stretched, so that consonants stay intelligible. */
+const edgeSeconds = 0.06;
+/** Minimum correlation of consecutive periods to count as voiced. */
+const minVoicedCorrelation = 0.5;
 
 /**
- * Adds a spoken word to a song as a note: its periods are laid down again at the distance of the new pitch and as often
- * as it takes. The timbre stays, since each period stays what it was. (Pitch-synchronous overlap and add.)
+ * Adds a spoken word to a song as a note, by pitch-synchronous overlap and add (PSOLA): periods of the word are
+ * repeated at the interval of the new pitch. The timbre stays the same, because the periods are unchanged.
  */
-export function singWord(
+export function addSungWord(
   into: Float32Array,
   at: number,
   word: SpokenWord,
@@ -28,52 +28,52 @@ export function singWord(
   const period = songRate / word.frequency;
   const marks = markPeriods(samples, period);
   const length = Math.round(seconds * songRate);
-  const next = chance(length);
+  const random = createRandom(length);
   let [time, mark] = [0, 0];
   while (time < length) {
-    const wanted = sourceAt(time, length, samples.length);
-    while (mark + 1 < marks.length && distance(marks[mark + 1], wanted) <= distance(marks[mark], wanted))
+    const target = sourcePosition(time, length, samples.length);
+    while (mark + 1 < marks.length && distance(marks[mark + 1], target) <= distance(marks[mark], target))
       mark++;
-    const centre = marks[mark] ?? 0;
-    const hasPitch = likeness(samples, centre, Math.round(period)) > voiced;
+    const center = marks[mark] ?? 0;
+    const hasPitch = periodCorrelation(samples, center, Math.round(period)) > minVoicedCorrelation;
     const age = time / songRate;
     const vibrato = 1 + 0.012 * Math.min(1, 3 * age) * Math.sin(2 * Math.PI * 5.5 * age);
     const hop = hasPitch ? songRate / (frequency * vibrato) : period;
-    // A noise that repeats would buzz.
-    const from = hasPitch ? centre : centre + Math.round((next() - 0.5) * period);
-    // Denser grains are fainter.
+    // Repeated noise would buzz, so its grains start at random offsets.
+    const from = hasPitch ? center : center + Math.round((random() - 0.5) * period);
+    // The level decreases with the density of the grains.
     const grain = { from, at: at + Math.round(time), period, level: Math.min(1, hop / period) };
-    layGrain(samples, into.subarray(0, at + length), grain, at);
+    addGrain(samples, into.subarray(0, at + length), grain, at);
     time += hop;
   }
 }
 
-/** Peaks about one period apart. */
+/** Returns the positions of peaks that are about one period apart. */
 function markPeriods(samples: Float32Array, period: number): number[] {
   const marks: number[] = [];
-  let wanted = period / 2;
-  while (wanted < samples.length) {
+  let target = period / 2;
+  while (target < samples.length) {
     const reach = marks.length === 0 ? period / 2 : period * 0.15;
-    let best = Math.round(wanted);
-    const last = Math.min(samples.length - 1, wanted + reach);
-    for (let index = Math.max(0, Math.round(wanted - reach)); index <= last; index++)
+    let best = Math.round(target);
+    const last = Math.min(samples.length - 1, target + reach);
+    for (let index = Math.max(0, Math.round(target - reach)); index <= last; index++)
       if ((samples[index] ?? 0) > (samples[best] ?? 0)) best = index;
     marks.push(best);
-    wanted = best + period;
+    target = best + period;
   }
   return marks;
 }
 
-/** The place in the word that sounds at a time of the note, both in samples. */
-function sourceAt(time: number, length: number, source: number): number {
-  const kept = Math.min(edge * songRate, length / 3, source / 3);
-  if (time < kept) return time;
-  if (time > length - kept) return source - (length - time);
-  return kept + ((time - kept) * (source - 2 * kept)) / (length - 2 * kept);
+/** Maps a time of the note to a position in the word, both in samples. */
+function sourcePosition(time: number, length: number, source: number): number {
+  const unstretched = Math.min(edgeSeconds * songRate, length / 3, source / 3);
+  if (time < unstretched) return time;
+  if (time > length - unstretched) return source - (length - time);
+  return unstretched + ((time - unstretched) * (source - 2 * unstretched)) / (length - 2 * unstretched);
 }
 
-/** Correlation of the period around a place with the one after it, -1 to 1. */
-function likeness(samples: Float32Array, centre: number, period: number): number {
+/** Returns the correlation of the period around a position with the next one, -1 to 1. */
+function periodCorrelation(samples: Float32Array, centre: number, period: number): number {
   const start = Math.max(0, Math.min(samples.length - 2 * period, centre - (period >> 1)));
   let [product, first, second] = [0, 1e-9, 1e-9];
   for (let index = start; index < start + period; index += 2) {
@@ -85,8 +85,8 @@ function likeness(samples: Float32Array, centre: number, period: number): number
   return product / Math.sqrt(first * second);
 }
 
-/** Adds two periods around `from`, faded in and out, but nothing before `begin`. */
-function layGrain(
+/** Adds two periods around `from` with a fade-in and fade-out, but nothing before `begin`. */
+function addGrain(
   samples: Float32Array,
   into: Float32Array,
   { from, at, period, level }: { from: number; at: number; period: number; level: number },
@@ -100,6 +100,6 @@ function layGrain(
   }
 }
 
-function distance(mark: number | undefined, wanted: number): number {
-  return Math.abs((mark ?? 0) - wanted);
+function distance(mark: number | undefined, target: number): number {
+  return Math.abs((mark ?? 0) - target);
 }

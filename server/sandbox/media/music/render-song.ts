@@ -1,15 +1,15 @@
 import { drawCover } from './cover.ts';
-import { keyCode } from './harmony.ts';
+import { formatKeyForId3 } from './harmony.ts';
 import type { StemName } from './instruments/names.ts';
-import { stemOf, waveformOf } from './mix.ts';
-import { perform } from './perform.ts';
+import { measureWaveform, mixStem } from './mix.ts';
 import { toMp3, toWav } from './song-files.ts';
 import type { SongFacts, SongPlan } from './song-plan.ts';
+import { synthesizeSong } from './synthesize-song.ts';
 
-/** Whom the tags name. */
+/** Artist name in the tags. */
 const artist = 'Unigate Sandbox';
 
-/** A finished song: its MP3 and the PNGs of its cover. */
+/** A rendered song: its MP3, and its cover as PNGs. */
 export interface RenderedSong {
   facts: SongFacts;
   mp3: Uint8Array<ArrayBuffer>;
@@ -18,13 +18,13 @@ export interface RenderedSong {
 }
 
 export async function renderSong(plan: SongPlan): Promise<RenderedSong> {
-  const { tracks, facts } = await perform(plan);
+  const { tracks, facts } = await synthesizeSong(plan);
   const cover = await drawCover(plan);
-  const mp3 = await toMp3(stemOf(tracks, undefined), tagsOf(plan, cover.small, facts.words.length > 0));
+  const mp3 = await toMp3(mixStem(tracks, undefined), createTags(plan, cover.small, facts.words.length > 0));
   return { facts, mp3, cover: cover.small, largeCover: cover.large };
 }
 
-/** A song taken apart, in the order asked for. */
+/** The stems of a song, in the requested order. */
 export interface RenderedStems extends Pick<RenderedSong, 'cover' | 'largeCover'> {
   stems: { mp3: Uint8Array<ArrayBuffer>; waveform: number[] }[];
 }
@@ -36,19 +36,19 @@ export async function renderStems({
   plan: SongPlan;
   stems: readonly StemName[];
 }): Promise<RenderedStems> {
-  const { tracks, facts } = await perform(plan);
+  const { tracks, facts } = await synthesizeSong(plan);
   const cover = await drawCover(plan);
   const stems: RenderedStems['stems'] = [];
   for (const name of names) {
-    const stem = stemOf(tracks, name);
-    const tags = tagsOf(plan, cover.small, name === 'Vocals');
+    const stem = mixStem(tracks, name);
+    const tags = createTags(plan, cover.small, name === 'Vocals');
     const mp3 = await toMp3(stem, { ...tags, title: `${plan.title} - ${name}` });
-    stems.push({ mp3, waveform: waveformOf(stem, facts.waveform.length) });
+    stems.push({ mp3, waveform: measureWaveform(stem, facts.waveform.length) });
   }
   return { stems, cover: cover.small, largeCover: cover.large };
 }
 
-/** The WAV file of a song or of one of its stems. */
+/** Renders the WAV file of a song or of one of its stems. */
 export async function renderSongWav({
   plan,
   stem,
@@ -56,11 +56,11 @@ export async function renderSongWav({
   plan: SongPlan;
   stem?: StemName;
 }): Promise<Uint8Array<ArrayBuffer>> {
-  const { tracks } = await perform(plan);
-  return toWav(stemOf(tracks, stem));
+  const { tracks } = await synthesizeSong(plan);
+  return toWav(mixStem(tracks, stem));
 }
 
-function tagsOf(plan: SongPlan, cover: Uint8Array, isSung: boolean) {
+function createTags(plan: SongPlan, cover: Uint8Array, isSung: boolean) {
   const { sound, title, lyrics } = plan;
   return {
     title,
@@ -68,7 +68,7 @@ function tagsOf(plan: SongPlan, cover: Uint8Array, isSung: boolean) {
     style: sound.style,
     lyrics: isSung ? lyrics : '',
     tempo: sound.tempo,
-    key: keyCode(sound),
+    key: formatKeyForId3(sound),
     cover,
   };
 }

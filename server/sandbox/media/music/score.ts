@@ -1,26 +1,26 @@
 import type { DrumName, InstrumentName } from './instruments/names.ts';
-import type { LyricWord } from './lyric-lines.ts';
+import type { LyricWord } from './lyrics.ts';
 
-/** A note as MIDI number; times in seconds from the start of the song. */
+/** A note with its MIDI note number. Times are in seconds from the start of the song. */
 export interface Note {
   note: number;
   start: number;
   seconds: number;
-  /** How hard, 0 to 1. */
+  /** Velocity, 0 to 1. */
   velocity: number;
 }
 
-/** A word on its note. */
+/** A word with its note. */
 export interface SungNote extends Note {
   word: LyricWord;
 }
 
-/** What each player has to play. */
+/** The notes of all instruments. */
 export interface Score {
-  /** Until the last tone has died away. */
+  /** Length including the decay of the last note. */
   seconds: number;
   parts: ReadonlyMap<InstrumentName, readonly Note[]>;
   drums: ReadonlyMap<DrumName, readonly Pick<Note, 'start' | 'velocity'>[]>;
-  /** In the order in which they are sung, in the octave above the tonic. */
-  singing: readonly SungNote[];
+  /** In order of time, in the octave above the tonic. */
+  sungNotes: readonly SungNote[];
 }

@@ -1,18 +1,18 @@
 import libsamplerate from '@alexanderolsen/libsamplerate-js';
 import { chooseLanguage, engineLanguages } from '../../language.ts';
 import { EngineMissing, type Espeak, engineSampleRate, loadEspeak } from '../../speech/espeak.ts';
-import { frequencyOf } from './harmony.ts';
+import { noteFrequency } from './harmony.ts';
 import { songRate } from './instruments/tone.ts';
-import { type SpokenWord, singWord } from './psola.ts';
+import { addSungWord, type SpokenWord } from './psola.ts';
 import type { SungNote } from './score.ts';
 import type { SungWord, VoiceName } from './song-plan.ts';
 
 interface Voice {
-  /** The engine's variant. */
+  /** Engine variant. */
   variant: string;
-  /** Hertz at which it speaks here. */
+  /** Frequency in Hz at which the engine speaks. */
   frequency: number;
-  /** MIDI number; it sings about an octave from there. */
+  /** Lowest MIDI note number of its range of about an octave. */
   lowest: number;
 }
 
@@ -21,42 +21,45 @@ const voices: Readonly<Record<VoiceName, Voice>> = {
   male: { variant: 'm3', frequency: 91, lowest: 43 },
 };
 
-/** Faster than anybody sings, since the engine takes its time for every second: the notes stretch it. */
+/** Faster than singing, because the engine's time per word depends on its length. The notes stretch the words. */
 const wordsPerMinute = 240;
-/** Samples below are silence. */
+/** Quieter samples are silence. */
 const threshold = 0.01;
-const maxKept = 400;
-/** Nobody sings more of one word. */
+const maxCachedWords = 400;
+/** Maximum characters per word. */
 const maxLetters = 24;
 
-/** By their packages. */
+/** Engines by package name. */
 const engines = new Map<string, Promise<Espeak>>();
 let resampler: ReturnType<typeof libsamplerate.create> | undefined;
-/** Words that were spoken lately; the clips of a task sing the same ones. */
-const spoken = new Map<string, SpokenWord | undefined>();
+/** Cache of recently spoken words, because the clips of a task have the same lyrics. */
+const wordCache = new Map<string, SpokenWord | undefined>();
 
-/** Sings the notes into mono samples and returns the words with their times; none without the speech engine. */
-export async function sing(
+/**
+ * Adds the sung notes to mono samples and returns the words with their times. Returns no words without the speech
+ * engine.
+ */
+export async function synthesizeVocals(
   notes: readonly SungNote[],
   into: Float32Array,
   { voice, speechEngine }: { voice: VoiceName; speechEngine: string },
 ): Promise<SungWord[]> {
   const { lowest } = voices[voice];
   const sung: SungWord[] = [];
-  let free = 0;
+  let nextStart = 0;
   try {
     for (const note of notes) {
-      const word = await speakWord(shorten(note.word.text), voice, speechEngine);
+      const word = await speakWord(limitWord(note.word.text), voice, speechEngine);
       if (!word) continue;
-      // Two words at once are not understood.
-      const start = Math.max(note.start, free);
+      // Overlapping words would be unintelligible.
+      const start = Math.max(note.start, nextStart);
       const seconds = Math.max(0.09, note.start + note.seconds * 0.96 - start);
       const at = Math.round(start * songRate);
       if (at >= into.length) break;
-      singWord(into, at, word, { frequency: frequencyOf(foldRange(note.note, lowest)), seconds });
-      free = start + seconds;
+      addSungWord(into, at, word, { frequency: noteFrequency(foldRange(note.note, lowest)), seconds });
+      nextStart = start + seconds;
       const { text, written } = note.word;
-      sung.push({ text, written, start, end: free });
+      sung.push({ text, written, start, end: nextStart });
     }
   } catch (error) {
     if (!(error instanceof EngineMissing)) throw error;
@@ -64,14 +67,14 @@ export async function sing(
   return sung;
 }
 
-/** Every digit is spoken as words of its own, so few of them are. */
-function shorten(word: string): string {
+/** Limits the number of digits, because the engine speaks each one as a word. */
+function limitWord(word: string): string {
   return Array.from(word.replace(/(\d{4})\d+/g, '$1'))
     .slice(0, maxLetters)
     .join('');
 }
 
-/** Moves a note by octaves into the range of a voice. */
+/** Transposes a note by octaves into the range of a voice. */
 function foldRange(note: number, lowest: number): number {
   let folded = note;
   while (folded > lowest + 14) folded -= 12;
@@ -79,25 +82,25 @@ function foldRange(note: number, lowest: number): number {
   return folded;
 }
 
-/** Undefined when the engine has no sound for the word. Throws `EngineMissing`. */
+/** Returns undefined if the engine produces no sound for the word. Throws `EngineMissing`. */
 async function speakWord(text: string, voice: VoiceName, module: string): Promise<SpokenWord | undefined> {
   const name = `${module} ${voice} ${text.toLowerCase()}`;
-  if (spoken.has(name)) return spoken.get(name);
-  const word = await voiceWord(text, voices[voice], module);
-  spoken.set(name, word);
-  const [oldest = ''] = spoken.keys();
-  if (spoken.size > maxKept) spoken.delete(oldest);
+  if (wordCache.has(name)) return wordCache.get(name);
+  const word = await synthesizeWord(text, voices[voice], module);
+  wordCache.set(name, word);
+  const [oldest = ''] = wordCache.keys();
+  if (wordCache.size > maxCachedWords) wordCache.delete(oldest);
   return word;
 }
 
-async function voiceWord(text: string, voice: Voice, module: string): Promise<SpokenWord | undefined> {
+async function synthesizeWord(text: string, voice: Voice, module: string): Promise<SpokenWord | undefined> {
   const language = chooseLanguage(text, undefined);
   const accent = language === 'en' ? 'gmw/en-US' : engineLanguages[language];
   const engine = engines.get(module) ?? loadEspeak(module);
   engines.set(module, engine);
   let samples: Float32Array;
   try {
-    // Neither pitch nor range: a monotone is what the periods are cut from.
+    // No pitch range, because PSOLA requires a constant pitch.
     ({ samples } = (await engine).speak({
       text,
       voice: `${accent}+${voice.variant}`,
@@ -108,21 +111,23 @@ async function voiceWord(text: string, voice: Voice, module: string): Promise<Sp
       pause: 0,
     }));
   } catch (error) {
-    // A trap leaves the engine in an unknown state: the next word gets a new one.
+    // After a WebAssembly trap, the state of the engine is undefined, so the next word uses a new instance.
     engines.delete(module);
     if (error instanceof EngineMissing) throw error;
     return undefined;
   }
-  const heard = trimmed(samples);
-  if (heard.length === 0) return undefined;
+  const trimmedSamples = trimSilence(samples);
+  if (trimmedSamples.length === 0) return undefined;
   resampler ??= libsamplerate.create(1, engineSampleRate, songRate);
-  const level = Math.sqrt(heard.reduce((sum, sample) => sum + sample * sample, 0) / heard.length);
-  const even = heard.map((sample) => (0.2 * sample) / level);
-  return { samples: (await resampler).simple(even), frequency: voice.frequency };
+  const level = Math.sqrt(
+    trimmedSamples.reduce((sum, sample) => sum + sample * sample, 0) / trimmedSamples.length,
+  );
+  const normalized = trimmedSamples.map((sample) => (0.2 * sample) / level);
+  return { samples: (await resampler).simple(normalized), frequency: voice.frequency };
 }
 
-/** Without the silence at both ends. */
-function trimmed(samples: Float32Array): Float32Array {
+/** Removes silence at both ends. */
+function trimSilence(samples: Float32Array): Float32Array {
   const first = samples.findIndex((sample) => Math.abs(sample) > threshold);
   const last = samples.findLastIndex((sample) => Math.abs(sample) > threshold);
   return first < 0 ? new Float32Array() : samples.slice(first, last + 1);

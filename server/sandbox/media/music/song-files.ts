@@ -4,7 +4,7 @@ import { wavHeader } from '../../speech/encoders/wav.ts';
 import { songRate } from './instruments/tone.ts';
 import type { Stereo } from './mix.ts';
 
-/** Kilobits a second. */
+/** Kilobits per second. */
 const bitrate = 192;
 
 export interface SongTags {
@@ -12,32 +12,32 @@ export interface SongTags {
   artist: string;
   style: string;
   lyrics: string;
-  /** Beats a minute. */
+  /** Beats per minute. */
   tempo: number;
-  /** As ID3 writes it, such as `F#m`. */
+  /** In ID3 format, such as `F#m`. */
   key: string;
-  /** A PNG. */
+  /** PNG. */
   cover: Uint8Array;
 }
 
 let encoder: ReturnType<typeof createMp3Encoder> | undefined;
 
-/** An MP3 with its tags in front. */
+/** Encodes an MP3 with its tags at the start. */
 export async function toMp3({ left, right }: Stereo, tags: SongTags): Promise<Uint8Array<ArrayBuffer>> {
   encoder ??= createMp3Encoder();
   const lame = await encoder;
   lame.configure({ sampleRate: songRate, channels: 2, bitrate });
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   for (let start = 0; start < left.length; start += songRate) {
     const end = start + songRate;
-    pieces.push(lame.encode([left.subarray(start, end), right.subarray(start, end)]).slice());
+    chunks.push(lame.encode([left.subarray(start, end), right.subarray(start, end)]).slice());
   }
-  pieces.push(lame.finalize().slice());
-  const audio = new Uint8Array(Buffer.concat(pieces));
-  return tagged(audio.buffer, tags, (left.length * 1000) / songRate);
+  chunks.push(lame.finalize().slice());
+  const audio = new Uint8Array(Buffer.concat(chunks));
+  return addTags(audio.buffer, tags, (left.length * 1000) / songRate);
 }
 
-function tagged(audio: ArrayBuffer, tags: SongTags, milliseconds: number): Uint8Array<ArrayBuffer> {
+function addTags(audio: ArrayBuffer, tags: SongTags, milliseconds: number): Uint8Array<ArrayBuffer> {
   const writer = new ID3Writer(audio);
   writer
     .setFrame('TIT2', tags.title)
@@ -51,7 +51,7 @@ function tagged(audio: ArrayBuffer, tags: SongTags, milliseconds: number): Uint8
   return new Uint8Array(writer.addTag());
 }
 
-/** 16-bit stereo. */
+/** Encodes a WAV with 16-bit stereo samples. */
 export function toWav({ left, right }: Stereo): Uint8Array<ArrayBuffer> {
   const dataLength = left.length * 4;
   const header = wavHeader(songRate, 2, dataLength);

@@ -1,55 +1,55 @@
 import type { Key } from './harmony.ts';
 import type { Family, InstrumentName } from './instruments/names.ts';
 
-/** What a song sounds like, whatever is sung; a continuation takes it over. */
+/** The sound of a song, independent of its lyrics. A continuation has the same sound as its source. */
 export interface Sound extends Key {
-  /** Name of its style. */
+  /** Name of the style. */
   style: string;
-  /** Beats a minute. */
+  /** Beats per minute. */
   tempo: number;
-  /** Instead of the style's own. */
+  /** Lead instrument that replaces the default of the style. */
   lead?: InstrumentName;
-  /** False when drums are unwanted. */
+  /** False for a song without drums. */
   drums: boolean;
   voice: VoiceName;
 }
 
 export type VoiceName = 'female' | 'male';
 
-/** All that decides a song: from the same plan always the same one. */
+/** All inputs of a song. Stored on disk. The same plan always produces the same song. */
 export interface SongPlan {
   sound: Sound;
   title: string;
-  /** Lines to sing under section marks in brackets; empty for an instrumental. */
+  /** Lines below section marks in brackets. Empty for an instrumental. */
   lyrics: string;
-  /** About how long it is; up to a quarter longer with many lines to sing. */
+  /** Approximate length. Songs with many lyrics are up to a quarter longer. */
   seconds: number;
   seed: number;
-  /** 0 keeps the melody to the chords, 1 lets it leap. */
+  /** 0 to 1. Higher values add larger intervals to the melody. */
   weirdness: number;
-  /** Seconds of another song after which this one goes on. */
+  /** Position in the source in seconds, if this song continues another one. */
   startAt: number;
-  /** Package of the speech engine; without it nothing is sung. */
+  /** Package of the speech engine. Without it, the song has no vocals. */
   speechEngine: string;
 }
 
-/** A word that is sung, and when; seconds from the start. */
+/** A sung word with its times in seconds from the start. */
 export interface SungWord {
   text: string;
-  /** Its part of the lyrics, with what stands before and after it. */
+  /** Its part of the lyrics, with the text before and after it. */
   written: string;
   start: number;
   end: number;
 }
 
-/** What is known of a song when it is made. */
+/** Properties of a rendered song. Stored on disk. */
 export interface SongFacts {
   seconds: number;
   words: SungWord[];
-  /** Of the letters of the lyrics, the share that is not sung. */
+  /** Share of the letters of the lyrics that is not sung. */
   unsung: number;
-  /** Loudest samples of equally long pieces, 0 to 1. */
+  /** Peaks of segments of equal length, 0 to 1. */
   waveform: number[];
-  /** Its tracks that can be heard. */
+  /** Families of the tracks that are not silent. */
   families: Family[];
 }

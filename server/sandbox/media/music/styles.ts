@@ -2,36 +2,36 @@ import type { Mode } from './harmony.ts';
 import type { DrumName, InstrumentName } from './instruments/names.ts';
 
 /**
- * What a style sounds like. A rhythm is one bar of sixteenths, `x` a stroke and `.` none; a bass line has the degree of
- * the chord instead of `x`.
+ * Musical parameters of a style. A rhythm is one bar of sixteenth notes, with `x` for a stroke and `.` for none. A bass
+ * line has a chord degree instead of `x`.
  */
 export interface Style {
   name: string;
-  /** Words in tags that mean it, too. */
+  /** Words in tags that also select the style. */
   words: readonly string[];
-  /** Beats a minute, the slowest and the fastest. */
+  /** Beats per minute, minimum and maximum. */
   tempo: readonly [number, number];
-  /** Quarters in a bar. */
+  /** Quarter notes per bar. */
   beats: 3 | 4;
   modes: readonly Mode[];
-  /** Degrees of the chords, one a bar. */
+  /** Degrees of the chords, one per bar. */
   progressions: readonly string[];
-  /** By how much of a beat its second half comes late. */
+  /** Delay of the second half of a beat, as a fraction of the beat. */
   swing: number;
-  /** Reverberation, 0 to 1. */
-  space: number;
+  /** Reverb level, 0 to 1. */
+  reverb: number;
   lead: InstrumentName;
   chords: {
     instrument: InstrumentName;
     rhythm: string;
-    manner: 'strum' | 'block' | 'arpeggio' | 'power';
+    playingStyle: 'strum' | 'block' | 'arpeggio' | 'power';
     sevenths?: true;
   };
   pad?: InstrumentName;
   bass: { instrument: InstrumentName; line: string };
-  /** Rhythms of the drums by their names. */
+  /** Rhythms by drum. */
   drums: Readonly<Partial<Record<DrumName, string>>>;
-  /** Of the cover, in turns. */
+  /** Hue of the cover in turns. */
   hue: number;
 }
 
@@ -44,9 +44,9 @@ export const styles: readonly Style[] = [
     modes: ['major', 'mixolydian'],
     progressions: ['1 5 6 4', '1 4 1 5', '6 4 1 5'],
     swing: 0,
-    space: 0.2,
+    reverb: 0.2,
     lead: 'flute',
-    chords: { instrument: 'steel guitar', rhythm: 'x...x.x...x.x.x.', manner: 'strum' },
+    chords: { instrument: 'steel guitar', rhythm: 'x...x.x...x.x.x.', playingStyle: 'strum' },
     bass: { instrument: 'upright bass', line: '1.......5.......' },
     drums: { tambourine: '....x.......x...', shaker: 'x.x.x.x.x.x.x.x.' },
     hue: 0.1,
@@ -59,9 +59,9 @@ export const styles: readonly Style[] = [
     modes: ['major'],
     progressions: ['1 4 1 5', '1 1 4 5', '1 5 4 1'],
     swing: 0.04,
-    space: 0.12,
+    reverb: 0.12,
     lead: 'banjo',
-    chords: { instrument: 'steel guitar', rhythm: '....x.......x.x.', manner: 'strum' },
+    chords: { instrument: 'steel guitar', rhythm: '....x.......x.x.', playingStyle: 'strum' },
     bass: { instrument: 'upright bass', line: '1.......5.......' },
     drums: { kick: 'x.......x.......', snare: '..x.x.x...x.x.x.', hat: '....x.......x...' },
     hue: 0.08,
@@ -74,9 +74,9 @@ export const styles: readonly Style[] = [
     modes: ['major', 'minor'],
     progressions: ['1 5 6 4', '6 4 1 5', '1 6 4 5'],
     swing: 0,
-    space: 0.18,
+    reverb: 0.18,
     lead: 'synth lead',
-    chords: { instrument: 'piano', rhythm: 'x..x..x...x.x...', manner: 'block' },
+    chords: { instrument: 'piano', rhythm: 'x..x..x...x.x...', playingStyle: 'block' },
     pad: 'strings',
     bass: { instrument: 'electric bass', line: '1..1..1...1.5...' },
     drums: {
@@ -95,9 +95,9 @@ export const styles: readonly Style[] = [
     modes: ['mixolydian', 'minor', 'major'],
     progressions: ['1 7 4 1', '1 4 5 4', '6 4 1 5'],
     swing: 0,
-    space: 0.1,
+    reverb: 0.1,
     lead: 'electric guitar',
-    chords: { instrument: 'overdriven guitar', rhythm: 'x.x.x.x.x.x.x.x.', manner: 'power' },
+    chords: { instrument: 'overdriven guitar', rhythm: 'x.x.x.x.x.x.x.x.', playingStyle: 'power' },
     pad: 'organ',
     bass: { instrument: 'electric bass', line: '1.1.1.1.1.1.1.5.' },
     drums: { kick: 'x.....x.x.......', snare: '....x.......x...', hat: 'x.x.x.x.x.x.x.x.' },
@@ -111,9 +111,9 @@ export const styles: readonly Style[] = [
     modes: ['phrygian', 'minor'],
     progressions: ['1 1 2 1', '1 6 7 1', '1 2 7 1'],
     swing: 0,
-    space: 0.06,
+    reverb: 0.06,
     lead: 'screaming guitar',
-    chords: { instrument: 'distorted guitar', rhythm: 'x.xxx.xxx.xxx.xx', manner: 'power' },
+    chords: { instrument: 'distorted guitar', rhythm: 'x.xxx.xxx.xxx.xx', playingStyle: 'power' },
     bass: { instrument: 'electric bass', line: '1.111.111.111.11' },
     drums: {
       kick: 'x.xxx.xxx.xxx.xx',
@@ -131,9 +131,9 @@ export const styles: readonly Style[] = [
     modes: ['major', 'dorian'],
     progressions: ['2 5 1 6', '1 6 2 5', '3 6 2 5'],
     swing: 0.16,
-    space: 0.15,
+    reverb: 0.15,
     lead: 'saxophone',
-    chords: { instrument: 'piano', rhythm: 'x.....x.......x.', manner: 'block', sevenths: true },
+    chords: { instrument: 'piano', rhythm: 'x.....x.......x.', playingStyle: 'block', sevenths: true },
     bass: { instrument: 'upright bass', line: '1...3...5...6...' },
     drums: { ride: 'x...x.x.x...x.x.', hat: '....x.......x...', snare: '..........x.....' },
     hue: 0.58,
@@ -146,9 +146,9 @@ export const styles: readonly Style[] = [
     modes: ['mixolydian'],
     progressions: ['1 4 1 1 4 4 1 1 5 4 1 5'],
     swing: 0.16,
-    space: 0.14,
+    reverb: 0.14,
     lead: 'harmonica',
-    chords: { instrument: 'organ', rhythm: 'x.....x...x.....', manner: 'block', sevenths: true },
+    chords: { instrument: 'organ', rhythm: 'x.....x...x.....', playingStyle: 'block', sevenths: true },
     bass: { instrument: 'electric bass', line: '1.1.3.3.5.5.6.5.' },
     drums: { kick: 'x.......x.x.....', snare: '....x.......x...', ride: 'x.x.x.x.x.x.x.x.' },
     hue: 0.63,
@@ -161,9 +161,9 @@ export const styles: readonly Style[] = [
     modes: ['minor', 'dorian'],
     progressions: ['6 4 1 5', '1 6 3 7', '1 1 6 7'],
     swing: 0,
-    space: 0.2,
+    reverb: 0.2,
     lead: 'synth lead',
-    chords: { instrument: 'synth pluck', rhythm: 'x.xx.x.xx.xx.x.x', manner: 'arpeggio' },
+    chords: { instrument: 'synth pluck', rhythm: 'x.xx.x.xx.xx.x.x', playingStyle: 'arpeggio' },
     pad: 'synth pad',
     bass: { instrument: 'synth bass', line: '..11..11..11..18' },
     drums: {
@@ -182,9 +182,9 @@ export const styles: readonly Style[] = [
     modes: ['lydian', 'major'],
     progressions: ['1 2 1 5', '1 5 2 4'],
     swing: 0,
-    space: 0.55,
+    reverb: 0.55,
     lead: 'bell',
-    chords: { instrument: 'synth pad', rhythm: 'x...............', manner: 'block', sevenths: true },
+    chords: { instrument: 'synth pad', rhythm: 'x...............', playingStyle: 'block', sevenths: true },
     pad: 'strings',
     bass: { instrument: 'sub bass', line: '1...............' },
     drums: {},
@@ -198,9 +198,9 @@ export const styles: readonly Style[] = [
     modes: ['major', 'minor'],
     progressions: ['1 4 5 1', '1 6 2 5', '1 5 6 3 4 1 4 5'],
     swing: 0,
-    space: 0.3,
+    reverb: 0.3,
     lead: 'violin',
-    chords: { instrument: 'piano', rhythm: 'x.x.x.x.x.x.x.x.', manner: 'arpeggio' },
+    chords: { instrument: 'piano', rhythm: 'x.x.x.x.x.x.x.x.', playingStyle: 'arpeggio' },
     pad: 'strings',
     bass: { instrument: 'cello', line: '1.......5.......' },
     drums: {},
@@ -214,9 +214,9 @@ export const styles: readonly Style[] = [
     modes: ['minor', 'dorian'],
     progressions: ['1 6 3 7', '1 7 6 7'],
     swing: 0,
-    space: 0.35,
+    reverb: 0.35,
     lead: 'horn',
-    chords: { instrument: 'strings', rhythm: 'x.x.x.x.x.x.x.x.', manner: 'block' },
+    chords: { instrument: 'strings', rhythm: 'x.x.x.x.x.x.x.x.', playingStyle: 'block' },
     pad: 'strings',
     bass: { instrument: 'cello', line: '1...1...1...1...' },
     drums: { timpani: 'x.....x.x.......', tom: '............x.xx' },
@@ -230,9 +230,9 @@ export const styles: readonly Style[] = [
     modes: ['major'],
     progressions: ['1 1 4 1', '1 4 5 1'],
     swing: 0,
-    space: 0.3,
+    reverb: 0.3,
     lead: 'music box',
-    chords: { instrument: 'harp', rhythm: 'x.x.x.x.x.x.', manner: 'arpeggio' },
+    chords: { instrument: 'harp', rhythm: 'x.x.x.x.x.x.', playingStyle: 'arpeggio' },
     pad: 'strings',
     bass: { instrument: 'cello', line: '1...........' },
     drums: {},
@@ -246,9 +246,14 @@ export const styles: readonly Style[] = [
     modes: ['minor', 'dorian'],
     progressions: ['1 6 1 7', '1 4 1 5'],
     swing: 0.06,
-    space: 0.12,
+    reverb: 0.12,
     lead: 'bell',
-    chords: { instrument: 'electric piano', rhythm: 'x.......x..x....', manner: 'block', sevenths: true },
+    chords: {
+      instrument: 'electric piano',
+      rhythm: 'x.......x..x....',
+      playingStyle: 'block',
+      sevenths: true,
+    },
     bass: { instrument: 'sub bass', line: '1..1......1.....' },
     drums: { kick: 'x..x......x.....', snare: '....x.......x...', hat: 'x.x.x.xxx.x.x.xx' },
     hue: 0.83,
@@ -261,9 +266,9 @@ export const styles: readonly Style[] = [
     modes: ['major', 'minor'],
     progressions: ['1 4 1 5', '1 5 6 4'],
     swing: 0.06,
-    space: 0.2,
+    reverb: 0.2,
     lead: 'trumpet',
-    chords: { instrument: 'organ', rhythm: '....x.......x...', manner: 'block' },
+    chords: { instrument: 'organ', rhythm: '....x.......x...', playingStyle: 'block' },
     bass: { instrument: 'sub bass', line: '1..1..3...5.1...' },
     drums: { kick: '........x.......', snare: '........x.......', hat: '..x...x...x...x.' },
     hue: 0.3,
@@ -276,9 +281,9 @@ export const styles: readonly Style[] = [
     modes: ['minor', 'major'],
     progressions: ['1 4 5 1', '1 7 6 5', '2 5 1 1'],
     swing: 0,
-    space: 0.15,
+    reverb: 0.15,
     lead: 'trumpet',
-    chords: { instrument: 'nylon guitar', rhythm: 'x..x..x.x..x..x.', manner: 'strum' },
+    chords: { instrument: 'nylon guitar', rhythm: 'x..x..x.x..x..x.', playingStyle: 'strum' },
     bass: { instrument: 'upright bass', line: '1.....5.....1...' },
     drums: { conga: 'x..xx.x.x..xx.xx', shaker: 'x.x.x.x.x.x.x.x.', clap: '...x..x...x.x...' },
     hue: 0.04,
@@ -291,9 +296,14 @@ export const styles: readonly Style[] = [
     modes: ['dorian', 'mixolydian'],
     progressions: ['1 1 4 1', '2 5 2 5', '1 4 2 5'],
     swing: 0.03,
-    space: 0.12,
+    reverb: 0.12,
     lead: 'trumpet',
-    chords: { instrument: 'electric piano', rhythm: '..x...xx..x..x..', manner: 'block', sevenths: true },
+    chords: {
+      instrument: 'electric piano',
+      rhythm: '..x...xx..x..x..',
+      playingStyle: 'block',
+      sevenths: true,
+    },
     bass: { instrument: 'electric bass', line: '1..1..8.1.5.7.8.' },
     drums: { kick: 'x..x..x...x.....', snare: '....x..x....x..x', hat: 'x.xxx.xxx.xxx.xx' },
     hue: 0.12,

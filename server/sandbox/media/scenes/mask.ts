@@ -1,46 +1,46 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { imageSize } from 'image-size';
-import type { Rectangle } from '../drawing/yuv-picture.ts';
-import { imageElement, rasterize, svgElement } from '../pictures/rasterize.ts';
-import type { Mask, PictureSize } from './scene.ts';
+import type { Rectangle } from '../drawing/yuv-frame.ts';
+import { imageElement, rasterize, svgElement } from '../images/rasterize.ts';
+import type { ImageSize, Mask } from './scene.ts';
 
-/** A mask that was read, and the smallest rectangle around what it chooses, in shares of the picture. */
-export interface ReadMask {
+/** A decoded mask, and the bounding box of its selected pixels as fractions of the image. */
+export interface DecodedMask {
   mask: Mask;
   bounds: Rectangle;
 }
 
-/** What is wrong with a mask: no PNG, too large, of another shape than the picture, or nothing is chosen in it. */
-export type MaskProblem = 'format' | 'size' | 'shape' | 'empty';
+/** Reason why a mask is invalid: not a PNG, too large, another aspect ratio than the image, or nothing selected. */
+export type MaskError = 'format' | 'size' | 'shape' | 'empty';
 
 const maxSide = 4096;
-/** Share by which the proportions may differ, from rounding to whole pixels. */
+/** Allowed difference of the aspect ratios, for rounding to whole pixels. */
 const tolerance = 0.01;
 
-/** Reads the PNG of a mask for a picture of that size. Chosen is what is white, or lighter than grey, and opaque. */
+/** Reads the PNG of a mask for an image of that size. Opaque pixels lighter than medium gray are selected. */
 export async function readMask({
   bytes,
-  picture,
+  image,
 }: {
   bytes: Uint8Array;
-  picture: PictureSize;
-}): Promise<ReadMask | MaskProblem> {
-  const size = sizeOf(bytes);
+  image: ImageSize;
+}): Promise<DecodedMask | MaskError> {
+  const size = readPngSize(bytes);
   if (!size) return 'format';
   if (Math.max(size.width, size.height) > maxSide) return 'size';
-  const proportion = (size.width * picture.height) / (size.height * picture.width);
+  const proportion = (size.width * image.height) / (size.height * image.width);
   if (Math.abs(proportion - 1) > tolerance) return 'shape';
   const svg = svgElement(size, imageElement(bytes, 'image/png', { x: 0, y: 0, ...size }, 'none'));
   const pixels = await rasterize(svg, (raster) => Uint8Array.from(raster.pixels));
-  return choose(pixels, size, picture);
+  return selectPixels(pixels, size, image);
 }
 
-/** Which pixels of the picture the mask's pixels choose. The colours are already multiplied by alpha. */
-function choose(
+/** Scales the mask to the size of the image. The colors are already premultiplied by alpha. */
+function selectPixels(
   pixels: Uint8Array,
-  size: PictureSize,
-  { width, height }: PictureSize,
-): ReadMask | MaskProblem {
+  size: ImageSize,
+  { width, height }: ImageSize,
+): DecodedMask | MaskError {
   const chosen = new Uint8Array(width * height);
   let [left, top, right, bottom] = [width, height, -1, -1];
   for (let y = 0; y < height; y++) {
@@ -67,12 +67,12 @@ function choose(
   };
 }
 
-/** One byte a pixel of a mask: 1 where it is chosen. */
-export function chosenPixels({ chosen }: Mask): Uint8Array {
+/** Returns one byte per pixel of a mask: 1 where it is selected. */
+export function selectedPixels({ chosen }: Mask): Uint8Array {
   return inflateSync(chosen);
 }
 
-function sizeOf(bytes: Uint8Array): PictureSize | undefined {
+function readPngSize(bytes: Uint8Array): ImageSize | undefined {
   try {
     const { type, width, height } = imageSize(bytes);
     return type === 'png' && width > 0 && height > 0 ? { width, height } : undefined;

@@ -1,15 +1,15 @@
-import { type Colour, hsl } from '../drawing/colours.ts';
-import type { Dice } from './dice.ts';
+import { type Color, hsl } from '../drawing/colors.ts';
 import type { Ground, PromptWords } from './prompt-words.ts';
-import type { SubjectColours } from './subjects.ts';
+import type { SceneRandom } from './scene-random.ts';
+import type { SubjectColors } from './subjects.ts';
 
-/** The colours of a scene. */
-export interface Palette extends SubjectColours {
-  /** At the top and at the horizon. */
-  sky: readonly [Colour, Colour];
-  /** Far and near. */
-  ground: readonly [Colour, Colour];
-  ridges: readonly [Colour, Colour];
+/** Colors of a scene. */
+export interface Palette extends SubjectColors {
+  /** Colors at the top and at the horizon. */
+  sky: readonly [Color, Color];
+  /** Colors in the distance and in the foreground. */
+  ground: readonly [Color, Color];
+  ridges: readonly [Color, Color];
 }
 
 const groundHues: Readonly<Record<Ground, number>> = {
@@ -20,20 +20,26 @@ const groundHues: Readonly<Record<Ground, number>> = {
   city: 0.65,
 };
 
-/** Mixes the colours of the words, the pictures and the dice. `lent` are the colours of reference pictures. */
+/**
+ * Combines colors from the prompt, the reference images and random numbers. `referenceColors` are those of a reference image.
+ */
 export function mixPalette(
   { ground, light, hues }: PromptWords,
-  { arrangement, lent, dice }: { arrangement: number; lent: readonly Colour[]; dice: Dice },
+  {
+    arrangement,
+    referenceColors,
+    random,
+  }: { arrangement: number; referenceColors: readonly Color[]; random: SceneRandom },
 ): Palette {
-  // The four pictures of a grid are a sixth of the circle apart unless a colour was named.
-  const base = hues[0] ?? dice.between('hue', 0, 0.1) + 0.02 + arrangement / 6;
-  const other = hues[1] ?? base + dice.between('other hue', 0.4, 0.6);
+  // Without a named color, the hues of the four images of a grid are a sixth of the color wheel apart.
+  const base = hues[0] ?? random.between('hue', 0, 0.1) + 0.02 + arrangement / 6;
+  const other = hues[1] ?? base + random.between('other hue', 0.4, 0.6);
   const bright = { day: 1, dusk: 0.75, night: 0.4 }[light];
   const skyHue =
-    light === 'dusk' ? 0.02 + base / 12 : 0.5 + dice.between('sky hue', 0, 0.12) + arrangement / 40;
-  const groundHue = groundHues[ground] + dice.between('ground hue', -0.05, 0.05);
+    light === 'dusk' ? 0.02 + base / 12 : 0.5 + random.between('sky hue', 0, 0.12) + arrangement / 40;
+  const groundHue = groundHues[ground] + random.between('ground hue', -0.05, 0.05);
   const white = ground === 'snow' ? 0.3 : 0;
-  const [sky, horizon, land] = lent;
+  const [sky, horizon, land] = referenceColors;
   return {
     sky: [
       sky ?? hsl(skyHue, 0.6, 0.5 * bright),

@@ -1,11 +1,11 @@
 import type { SubjectName } from './subjects.ts';
 
 export type Ground = 'meadow' | 'sea' | 'snow' | 'desert' | 'city';
-export type Light = 'day' | 'dusk' | 'night';
+type Light = 'day' | 'dusk' | 'night';
 
-/** What a prompt's words ask for. */
+/** Properties of a scene that the words of a prompt determine. */
 export interface PromptWords {
-  /** In the order in which they are named, at most three; none when no word is known. */
+  /** At most three, in the order of the prompt. Empty if no word is known. */
   subjects: readonly SubjectName[];
   ground: Ground;
   light: Light;
@@ -56,17 +56,17 @@ const hueWords: readonly [number, RegExp][] = [
   [0.92, /pink|magenta|rose/],
 ];
 
-/** Switches such as `--zoom 2` are no words of the picture. */
-const switches = /\s--\w+(?:\s+[\d.:]+)?/g;
+/** Options such as `--zoom 2` do not describe the image. */
+const optionPattern = /\s--\w+(?:\s+[\d.:]+)?/g;
 
-/** The words that are drawn and shown as the caption. */
-export function withoutSwitches(prompt: string): string {
-  return ` ${prompt}`.replace(switches, '').trim();
+/** Returns the text that is drawn and shown as the caption. */
+export function withoutOptions(prompt: string): string {
+  return ` ${prompt}`.replace(optionPattern, '').trim();
 }
 
 export function readPrompt(prompt: string): PromptWords {
   const words =
-    withoutSwitches(prompt)
+    withoutOptions(prompt)
       .toLowerCase()
       .match(/\p{L}+/gu) ?? [];
   const known = words.flatMap((word) => matches(subjectWords, word));

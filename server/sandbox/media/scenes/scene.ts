@@ -1,44 +1,50 @@
-import type { Rectangle } from '../drawing/yuv-picture.ts';
+import type { Rectangle } from '../drawing/yuv-frame.ts';
 
 /**
- * A world without edges that a prompt and a seed decide. However much of it is seen, from near or far, a place in it
- * always looks the same. Pictures are views of such worlds.
+ * An unbounded plane that is determined by a prompt and a seed. Each part of it always looks the same, at any zoom
+ * level. Images are views of scenes.
  */
 export interface Scene {
   prompt: string;
   seed: number;
-  /** Which of the four arrangements of a grid it has, from 0. */
+  /** Index of the arrangement in a grid of four images, from 0. */
   arrangement: number;
-  /** Changes of all that the seed decides, one after the other; `strength` is from 0 to 1. */
+  /** Changes of everything that the seed determines, applied in order. `strength` is from 0 to 1. */
   variations: readonly { seed: number; strength: number }[];
-  /** Small PNGs that lend their colours and stand in it. */
+  /** Small PNGs that are shown in the scene and determine its colors. */
   references: readonly Uint8Array[];
-  /** The part of the plane that it is arranged for; its subject stands in there. */
+  /** The part of the plane that the composition is made for, with the subject in it. */
   frame: Rectangle;
 }
 
-/** Pixels of a picture, chosen by a mask. */
+/** A selection of pixels of an image. */
 export interface Mask {
   width: number;
   height: number;
-  /** One byte a pixel, row by row, deflated: 1 where it is chosen. */
+  /** One byte per pixel, by row, deflated: 1 where it is selected. */
   chosen: Uint8Array;
 }
 
-/** A scene, and where it shows: everywhere, in a rectangle of the plane, or where a mask over that has chosen pixels. */
+/**
+ * A scene and its visible area: everywhere, a rectangle of the plane, or the selected pixels of a mask in that
+ * rectangle.
+ */
 export interface Layer {
   scene: Scene;
   area?: { place: Rectangle; mask?: Mask };
 }
 
-/** A rectangle of the plane with scenes on it, the lowest first. The first picture of a prompt is 1 high, at 0, 0. */
-export interface Picture {
+/**
+ * A rectangle of the plane with its scenes, the lowest layer first. The first image of a prompt has a height of 1, at
+ * 0, 0.
+ */
+export interface SceneImage {
   view: Rectangle;
   layers: readonly Layer[];
 }
 
 /** In pixels. */
-export interface PictureSize {
+export interface ImageSize {
   width: number;
   height: number;
 }

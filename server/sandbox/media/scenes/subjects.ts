@@ -1,17 +1,17 @@
-import { type Colour, hex } from '../drawing/colours.ts';
-import type { Dice } from './dice.ts';
+import { type Color, hex } from '../drawing/colors.ts';
+import type { SceneRandom } from './scene-random.ts';
 
-/** What stands in a scene, as SVG in a box from -0.5 to 0.5 across and from -1 to 0 down, its foot at 0, 0. */
+/** Subjects of a scene as SVG in a box from -0.5 to 0.5 horizontally and -1 to 0 vertically, with the foot at 0, 0. */
 
-/** `accent` stands out from the colour of the subject itself. */
-export type SubjectColours = Readonly<Record<'subject' | 'accent' | 'dark' | 'pale', Colour>>;
+/** `accent` contrasts with the color of the subject. */
+export type SubjectColors = Readonly<Record<'subject' | 'accent' | 'dark' | 'pale', Color>>;
 
 interface Paint {
   subject: string;
   accent: string;
   dark: string;
   pale: string;
-  dice: Dice;
+  random: SceneRandom;
 }
 
 const path = (data: string, fill: string, more = '') => `<path d="${data}" fill="${fill}"${more}/>`;
@@ -45,10 +45,10 @@ const subjects = {
     path('M-.145-.5L-.128-.66H.128L.145-.5z', subject) +
     box(-0.1, -0.88, 0.2, 0.13, accent) +
     path('M-.15-.87L0-1L.15-.87z', dark),
-  tree: ({ subject, accent, dark, dice }) => {
+  tree: ({ subject, accent, dark, random }) => {
     const crown = Array.from({ length: 6 }, (_, index) => {
       const angle = (index / 6) * 2 * Math.PI;
-      const reach = dice.between(`crown ${index}`, 0.14, 0.22);
+      const reach = random.between(`crown ${index}`, 0.14, 0.22);
       return disc(
         Math.cos(angle) * 0.22,
         -0.66 + Math.sin(angle) * 0.17,
@@ -92,8 +92,8 @@ const subjects = {
     path('M-.16-.68L-.3-.4L-.22-.36L-.1-.56zM.16-.68L.3-.4L.22-.36L.1-.56z', accent) +
     disc(0, -0.85, 0.13, pale) +
     path('M-.14-.86Q-.1-1.02 0-1Q.1-1.02 .14-.86Q0-.94-.14-.86z', dark),
-  flower: ({ subject, accent, dark, dice }) => {
-    const count = 6 + Math.floor(dice.between('petals', 0, 5));
+  flower: ({ subject, accent, dark, random }) => {
+    const count = 6 + Math.floor(random.between('petals', 0, 5));
     const petals = Array.from({ length: count }, (_, index) => {
       const turn = (360 * index) / count;
       return `<ellipse cx="0" cy="-.2" rx=".09" ry=".16" fill="${subject}" transform="translate(0 -.64) rotate(${turn})"/>`;
@@ -126,10 +126,10 @@ const subjects = {
     path('M0-1C-.36-1-.36-.68-.16-.48H.16C.36-.68 .36-1 0-1z', subject) +
     path('M0-1C-.14-1-.14-.68-.06-.48H.06C.14-.68 .14-1 0-1z', accent) +
     box(-0.08, -0.15, 0.16, 0.12, pale),
-  /** For words that are not known: a star whose points the dice choose. */
-  emblem: ({ subject, accent, pale, dice }) => {
-    const points = 5 + Math.floor(dice.between('points', 0, 7));
-    const inner = dice.between('inner', 0.15, 0.35);
+  /** A star with a random number of points, for prompts without a known word. */
+  emblem: ({ subject, accent, pale, random }) => {
+    const points = 5 + Math.floor(random.between('points', 0, 7));
+    const inner = random.between('inner', 0.15, 0.35);
     const corners = Array.from({ length: points * 2 }, (_, index) => {
       const [angle, reach] = [(index / points) * Math.PI, index % 2 ? inner : 0.48];
       return `${(Math.sin(angle) * reach).toFixed(3)} ${(-0.5 - Math.cos(angle) * reach).toFixed(3)}`;
@@ -148,14 +148,14 @@ export type SubjectName = keyof typeof subjects;
 export function drawSubject(
   name: SubjectName,
   { x, y, size }: { x: number; y: number; size: number },
-  { palette, dice }: { palette: SubjectColours; dice: Dice },
+  { palette, random }: { palette: SubjectColors; random: SceneRandom },
 ): string {
   const paint: Paint = {
     subject: hex(palette.subject),
     accent: hex(palette.accent),
     dark: hex(palette.dark),
     pale: hex(palette.pale),
-    dice,
+    random,
   };
   return `<g transform="translate(${x} ${y}) scale(${size})">${subjects[name](paint)}</g>`;
 }

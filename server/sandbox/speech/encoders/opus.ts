@@ -62,10 +62,10 @@ export async function createOpusEncoder({
     rest = input.slice(whole * frameSize);
   }
 
-  function pages(keep: number, lastGranule?: number): Buffer[] {
+  function pages(minWaiting: number, lastGranule?: number): Buffer[] {
     const written: Buffer[] = [];
-    while (waiting.length > keep) {
-      const packets = waiting.slice(0, Math.min(packetsPerPage, waiting.length - keep));
+    while (waiting.length > minWaiting) {
+      const packets = waiting.slice(0, Math.min(packetsPerPage, waiting.length - minWaiting));
       waiting = waiting.slice(packets.length);
       frames += packets.length;
       const last = lastGranule !== undefined && waiting.length === 0;

@@ -9,12 +9,12 @@ import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers } from '../../triggers.ts';
 import { VerifiedGroups } from '../../verified-groups.ts';
 import type { VideoServices } from '../video-services.ts';
-import { type Asset, type Assets, isOverseas, unknownAsset } from './assets.ts';
+import { type Asset, type Assets, createAssetNotFoundError, isOverseas } from './assets.ts';
 
 const kinds: Readonly<Record<string, MediaKind>> = { image: 'image', video: 'video', audio: 'audio' };
 const typeNames: Readonly<Record<MediaKind, string>> = { image: 'Image', video: 'Video', audio: 'Audio' };
 
-/** Upload by URL and look-up of assets. */
+/** Routes to upload assets by URL and to get them. */
 export function assetRoutes({ assets, storage }: VideoServices): Route[] {
   const groups = new VerifiedGroups(storage);
 
@@ -36,14 +36,14 @@ export function assetRoutes({ assets, storage }: VideoServices): Route[] {
 
   async function show(exchange: Exchange): Promise<void> {
     const asset = assets.find(idFromPath(exchange), readRegion(exchange));
-    if (!asset) throw unknownAsset();
+    if (!asset) throw createAssetNotFoundError();
     if (await applyPollTriggers(exchange, asset)) return;
-    sendJson(exchange, 200, { code: 0, message: 'success', data: showAsset(asset, assets) });
+    sendJson(exchange, 200, { code: 0, message: 'success', data: formatAsset(asset, assets) });
   }
 
   return [
-    { methods: ['POST'], path: /^\/api\/assets\/upload$/, handler: withErrorFormat(assetError, upload) },
-    { methods: ['GET'], path: /^\/api\/assets\/[^/]+$/, handler: withErrorFormat(assetError, show) },
+    { methods: ['POST'], path: /^\/api\/assets\/upload$/, handler: withErrorFormat(formatError, upload) },
+    { methods: ['GET'], path: /^\/api\/assets\/[^/]+$/, handler: withErrorFormat(formatError, show) },
   ];
 }
 
@@ -51,11 +51,11 @@ function readRegion({ url }: Exchange): boolean {
   const model = url.searchParams.get('model');
   if (model === null) return false;
   if (!isOverseas(resolveModel(model, 'official').id))
-    throw invalidParameter('model is only given for the overseas model', 'model');
+    throw invalidParameter('model is only accepted for the overseas model', 'model');
   return true;
 }
 
-function showAsset(asset: Asset, assets: Assets): object {
+function formatAsset(asset: Asset, assets: Assets): object {
   const stage = asset.stage();
   const { kind, name, groupId = assets.groupId } = asset.request;
   return {
@@ -65,17 +65,17 @@ function showAsset(asset: Asset, assets: Assets): object {
     Name: name,
     GroupId: groupId,
     ProjectName: 'default',
-    CreateTime: isoTime(asset.createdAt),
-    UpdateTime: isoTime('endedAt' in stage ? stage.endedAt : asset.createdAt),
+    CreateTime: formatTime(asset.createdAt),
+    UpdateTime: formatTime('endedAt' in stage ? stage.endedAt : asset.createdAt),
     ...(stage.name === 'succeeded' && { URL: assets.signUrl(stage) }),
     ...(stage.name === 'failed' && { Error: { Code: stage.failure.code, Message: stage.failure.message } }),
   };
 }
 
-function isoTime(time: number): string {
+function formatTime(time: number): string {
   return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-function assetError({ code, message }: NativeError, requestId: string): object {
+function formatError({ code, message }: NativeError, requestId: string): object {
   return { error: { code, message, request_id: requestId } };
 }

@@ -11,22 +11,22 @@ import {
 } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import { assetLimits } from '../media-limits.ts';
-import type { MediaLoader, SeenMedia } from '../media-loader.ts';
+import type { MediaLoader, ValidatedMedia } from '../media-loader.ts';
 
-/** What an asset was made from. */
+/** Fields of an upload request. Stored on disk. */
 interface AssetRequest {
   kind: MediaKind;
   url: string;
   name: string;
-  /** Overseas accounts have a store of their own. */
+  /** Overseas accounts have separate assets. */
   overseas: boolean;
-  /** Of a verified person; undefined: the account's own. */
+  /** Group of a verified person. Undefined: the group of the account. */
   groupId?: string | undefined;
 }
 
 interface AssetOutput {
-  media: SeenMedia;
-  /** Name of its file. */
+  media: ValidatedMedia;
+  /** File name. */
   file: string;
 }
 
@@ -38,17 +38,17 @@ interface AssetsOptions {
   files: FileStore;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Milliseconds that the checks take. */
+  /** Duration of the validation in milliseconds. */
   taskDurationMs: number;
 }
 
 const reference = /^asset:\/\//i;
-/** Milliseconds for which the URL of an asset works. */
-const urlLifetime = 12 * 60 * 60 * 1000;
-/** When its file runs out: long after everything else, and early enough for every file system. */
-const forever = Date.UTC(2100, 0);
+/** Lifetime of an asset URL in milliseconds. */
+const urlLifetimeMs = 12 * 60 * 60 * 1000;
+/** Expiry of asset files. All file systems support this date as modification time. */
+const fileExpiry = Date.UTC(2100, 0);
 
-/** Media kept under ids. It is fetched and checked after the upload call, and then usable or failed. */
+/** Media assets by id. An asset is downloaded and validated after the upload request, and is then active or failed. */
 export class Assets {
   readonly groupId: string;
   readonly #options: AssetsOptions;
@@ -62,8 +62,8 @@ export class Assets {
       name: 'asset',
       retentionMs: Infinity,
       work: async ({ kind, url }) => {
-        const { bytes, ...seen } = await media.load(kind, url, assetLimits[kind]);
-        return () => ({ media: seen, file: files.store(bytes, seen.facts.format, forever) });
+        const { bytes, ...validated } = await media.load(kind, url, assetLimits[kind]);
+        return () => ({ media: validated, file: files.store(bytes, validated.facts.format, fileExpiry) });
       },
     });
     this.groupId = storage.getOrCreate('asset group', () => createTimestampedId('group', now()));
@@ -74,7 +74,7 @@ export class Assets {
       id: createTimestampedId('asset', this.#options.now()),
       request,
       triggers,
-      fate: fateOf(request, triggers),
+      fate: forcedOutcome(request, triggers),
       job: request,
     });
   }
@@ -84,15 +84,18 @@ export class Assets {
     return asset?.request.overseas === overseas ? asset : undefined;
   }
 
-  /** Throws a `NativeError` 400 when `url` refers to an asset that `model` cannot use now. */
-  check(url: string, model: string, field: string): void {
+  /** Throws a `NativeError` 400 if `url` refers to an asset that `model` cannot use. */
+  validateReference(url: string, model: string, field: string): void {
     if (!reference.test(url)) return;
     if (this.#resolve(url, model)?.stage().name !== 'succeeded')
-      throw invalidParameter(`${field}: ${url.slice(0, 100)} is no active asset`, field);
+      throw invalidParameter(`${field}: ${url.slice(0, 100)} is not an active asset`, field);
   }
 
-  /** The media behind an asset reference; undefined for any other URL. Throws a `TaskFailure` if it is not active. */
-  referenced(url: string, model: string): SeenMedia | undefined {
+  /**
+   * Returns the media of an asset reference, or undefined for any other URL. Throws a `TaskFailure` if the asset is not
+   * active.
+   */
+  findReferenced(url: string, model: string): ValidatedMedia | undefined {
     if (!reference.test(url)) return undefined;
     const stage = this.#resolve(url, model)?.stage();
     if (stage?.name !== 'succeeded') throw new TaskFailure('InvalidParameter', 'The asset is not active');
@@ -103,20 +106,20 @@ export class Assets {
     return this.find(url.replace(reference, ''), isOverseas(model));
   }
 
-  /** A new URL each time that the last one has run out. */
+  /** Returns a URL that changes when the previous one expires. */
   signUrl({ output, endedAt }: { output: AssetOutput; endedAt: number }): string {
     const { now, files } = this.#options;
-    const runOut = Math.floor((now() - endedAt) / urlLifetime);
-    return files.signUrl(output.file, endedAt + (runOut + 1) * urlLifetime);
+    const runOut = Math.floor((now() - endedAt) / urlLifetimeMs);
+    return files.signUrl(output.file, endedAt + (runOut + 1) * urlLifetimeMs);
   }
 }
 
-/** Does the model belong to the overseas accounts? */
+/** Returns true if the model belongs to overseas accounts. */
 export function isOverseas(model: string): boolean {
   return model.startsWith('zeta-');
 }
 
-function fateOf({ kind }: AssetRequest, triggers: Triggers): ForcedOutcome {
+function forcedOutcome({ kind }: AssetRequest, triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('sensitive')) {
     const media = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
@@ -130,6 +133,6 @@ function fateOf({ kind }: AssetRequest, triggers: Triggers): ForcedOutcome {
   return undefined;
 }
 
-export function unknownAsset(): NativeError {
-  return new NativeError(404, 'NotFound.Asset', 'There is no such asset');
+export function createAssetNotFoundError(): NativeError {
+  return new NativeError(404, 'NotFound.Asset', 'The asset does not exist');
 }

@@ -6,15 +6,15 @@ import { isDataUrl } from '../media-loader.ts';
 
 export type EtaAction = 'generations' | 'edits' | 'extensions';
 
-/** An eta request with its defaults filled in. */
+/** An eta request with default values. */
 export interface EtaRequest {
   action: EtaAction;
   model: string;
   prompt: string;
-  /** Seconds to make; an edit keeps those of its source. */
+  /** Duration in seconds. An edit keeps the duration of its source. */
   duration: number;
   resolution: (typeof resolutions)[number];
-  /** Undefined: that of the picture or the video, else 16:9. */
+  /** Undefined: the ratio of the image or the video, otherwise 16:9. */
   aspectRatio: (typeof ratios)[number] | undefined;
   image: string | undefined;
   references: readonly string[];
@@ -26,32 +26,29 @@ const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const;
 const maxPromptCharacters = 4096;
 const maxReferences = 7;
 
-/** Reads the body of a request. Throws a `NativeError` for what its fields alone show to be wrong. */
+/** Reads the body of a request. Throws a `NativeError` if a field is invalid. */
 export function readEtaRequest(body: JsonObject, path: EtaAction): EtaRequest {
   const { id: model } = resolveModel(body.model, 'eta');
-  const newer = model.includes('-1.5');
+  const isNewer = model.includes('-1.5');
   const request = new Parameters(body, '');
   const image = readUrl(request, 'image');
   const video = readUrl(request, 'video');
   const references = request
     .objects('reference_images', maxReferences)
     .map((item) => item.requiredString('url'));
-  for (const url of references) checkUrl(url, 'reference_images');
+  for (const url of references) validateUrl(url, 'reference_images');
   const resolution = request.choice('resolution', resolutions, '480p');
-  // A video in an ordinary request means an edit, too.
+  // A request for generations with a video is also an edit.
   const action = path === 'generations' && video !== undefined ? 'edits' : path;
 
   if (action !== 'generations' && video === undefined) throw request.invalid('video', 'is required');
-  if (video !== undefined && newer) throw request.invalid('video', `is not taken by ${model}`);
+  if (video !== undefined && isNewer) throw request.invalid('video', `is not supported by ${model}`);
   if (video !== undefined && (image !== undefined || references.length > 0))
-    throw invalidParameter('video excludes image and reference_images', 'video');
+    throw invalidParameter('video cannot be combined with image or reference_images', 'video');
   if (image !== undefined && references.length > 0)
-    throw invalidParameter('image and reference_images exclude each other', 'image');
-  if (resolution === '1080p' && (!newer || references.length > 0))
-    throw request.invalid(
-      'resolution',
-      'is 1080p, which only the 1.5 model takes, and not with reference_images',
-    );
+    throw invalidParameter('image and reference_images are mutually exclusive', 'image');
+  if (resolution === '1080p' && (!isNewer || references.length > 0))
+    throw request.invalid('resolution', '1080p is only supported by the 1.5 model, without reference_images');
   return {
     action,
     model,
@@ -67,11 +64,11 @@ export function readEtaRequest(body: JsonObject, path: EtaAction): EtaRequest {
 
 function readUrl(request: Parameters, name: string): string | undefined {
   const url = request.object(name)?.requiredString('url');
-  if (url !== undefined) checkUrl(url, name);
+  if (url !== undefined) validateUrl(url, name);
   return url;
 }
 
-function checkUrl(url: string, field: string): void {
+function validateUrl(url: string, field: string): void {
   const fits = /^https?:\/\//i.test(url) || (field !== 'video' && isDataUrl(url, 'image'));
   if (!fits) throw invalidParameter(`${field}.url must be an http or https address`, `${field}.url`);
 }

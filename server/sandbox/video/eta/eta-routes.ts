@@ -15,21 +15,21 @@ import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
 import type { VideoServices } from '../video-services.ts';
 import { type EtaAction, type EtaRequest, readEtaRequest } from './eta-request.ts';
-import { type EtaOutput, workOnEta } from './eta-work.ts';
+import { type EtaOutput, runEtaJob } from './eta-work.ts';
 
 type EtaTask = Task<Pick<EtaRequest, 'model'>, EtaOutput>;
 
 const retentionMs = 24 * hourMs;
-/** Of the polls of an unfinished task every so many answer with 202 and nothing else. */
-const emptyEvery = 3;
+/** Every third poll of an unfinished task returns 202 without a body. */
+const emptyPollInterval = 3;
 
-/** The eta protocol: generations, edits and extensions, and one poll for all of them. */
+/** The eta protocol: generations, edits and extensions, with a common poll route. */
 export function etaRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<Pick<EtaRequest, 'model'>, EtaOutput, EtaRequest>({
     ...services,
     name: 'eta',
     retentionMs,
-    work: (request, triggers) => workOnEta(services, request, triggers),
+    work: (request, triggers) => runEtaJob(services, request, triggers),
   });
 
   async function create(exchange: Exchange): Promise<void> {
@@ -38,32 +38,32 @@ export function etaRoutes(services: VideoServices): Route[] {
     const triggers = findTriggers(request.prompt, request.image, request.video, ...request.references);
     await failOrHang(exchange, triggers);
     const { model } = request;
-    const fate = fateOf(triggers);
+    const fate = forcedOutcome(triggers);
     const task = tasks.add({ id: randomUUID(), request: { model }, triggers, fate, job: request });
     await sendCreated(exchange, triggers, { request_id: task.id });
   }
 
   async function poll(exchange: Exchange): Promise<void> {
     const task = tasks.find(idFromPath(exchange));
-    if (!task) throw new NativeError(404, 'not_found', 'There is no such request');
+    if (!task) throw new NativeError(404, 'not_found', 'The request does not exist');
     if (await applyPollTriggers(exchange, task)) return;
     const { name } = task.stage();
-    if ((name === 'queued' || name === 'running') && task.polls % emptyEvery === 0)
+    if ((name === 'queued' || name === 'running') && task.polls % emptyPollInterval === 0)
       exchange.response.writeHead(202, { 'content-length': 0 }).end();
-    else sendJson(exchange, 200, show(task));
+    else sendJson(exchange, 200, formatTask(task));
   }
 
   return [
     {
       methods: ['POST'],
       path: /^\/v1\/videos\/(generations|edits|extensions)$/,
-      handler: withErrorFormat(etaError, create),
+      handler: withErrorFormat(formatError, create),
     },
-    { methods: ['GET'], path: /^\/v1\/videos\/[^/]+$/, handler: withErrorFormat(etaError, poll) },
+    { methods: ['GET'], path: /^\/v1\/videos\/[^/]+$/, handler: withErrorFormat(formatError, poll) },
   ];
 }
 
-function show(task: EtaTask): object {
+function formatTask(task: EtaTask): object {
   const stage = task.stage();
   const { model } = task.request;
   switch (stage.name) {
@@ -76,17 +76,17 @@ function show(task: EtaTask): object {
       return { status: 'expired' };
     case 'failed': {
       const { code, message } = stage.failure;
-      return { status: 'failed', model, error: { code: codes[code] ?? invalidArgument(code), message } };
+      return { status: 'failed', model, error: { code: codes[code] ?? convertUnknownCode(code), message } };
     }
     case 'succeeded':
       return {
         ...(!task.triggers.has('no-status') && { status: 'done' }),
-        ...finished(task, stage.output),
+        ...formatFinished(task, stage.output),
       };
   }
 }
 
-function finished({ request, triggers }: EtaTask, { url, duration }: EtaOutput): object {
+function formatFinished({ request, triggers }: EtaTask, { url, duration }: EtaOutput): object {
   const moderated = triggers.has('sensitive');
   return {
     video: moderated ? { respect_moderation: false } : { url, duration, respect_moderation: true },
@@ -96,8 +96,8 @@ function finished({ request, triggers }: EtaTask, { url, duration }: EtaOutput):
   };
 }
 
-/** Unsuitable output is no failure here, but a finished task without a video. */
-function fateOf(triggers: Triggers): ForcedOutcome {
+/** In this protocol, a task with unsuitable output succeeds without a video. */
+function forcedOutcome(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';
@@ -106,7 +106,7 @@ function fateOf(triggers: Triggers): ForcedOutcome {
   return undefined;
 }
 
-/** What this vendor calls an error that the native protocol has under another name. */
+/** Maps error codes of the native protocol to codes of this protocol. */
 const codes: Readonly<Record<string, string>> = {
   DataInspectionFailed: 'invalid_argument',
   InvalidApiKey: 'unauthenticated',
@@ -118,11 +118,11 @@ const codes: Readonly<Record<string, string>> = {
   InvalidURL: 'invalid_argument',
 };
 
-function invalidArgument(code: string): string {
+function convertUnknownCode(code: string): string {
   return code.startsWith('InvalidParameter') ? 'invalid_argument' : code;
 }
 
-/** `{error: {code, message}}`. */
-function etaError({ code, message }: NativeError): object {
-  return { error: { code: codes[code] ?? invalidArgument(code), message } };
+/** Formats an error as `{error: {code, message}}`. */
+function formatError({ code, message }: NativeError): object {
+  return { error: { code: codes[code] ?? convertUnknownCode(code), message } };
 }

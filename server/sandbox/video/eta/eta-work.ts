@@ -2,21 +2,21 @@ import { randomInt } from 'node:crypto';
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
 import type { CreateOutput } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
-import { drawClip, frameSize, linesOf, referenceOf } from '../clip.ts';
+import { createReference, frameSize, parseLines, renderClip } from '../clip.ts';
 import { etaLimits } from '../media-limits.ts';
 import type { VideoServices } from '../video-services.ts';
 import type { EtaRequest } from './eta-request.ts';
 
 export interface EtaOutput {
   url: string;
-  /** Seconds. */
+  /** In seconds. */
   duration: number;
 }
 
 const frameRate = 30;
 
-/** Loads the media of a request and draws its clip. Throws a `TaskFailure` where the media breaks a limit. */
-export async function workOnEta(
+/** Loads the media of a request and renders its clip. Throws a `TaskFailure` if a media file exceeds a limit. */
+export async function runEtaJob(
   services: VideoServices,
   request: EtaRequest,
   triggers: Triggers,
@@ -34,23 +34,23 @@ export async function workOnEta(
       : request.action === 'extensions'
         ? source + request.duration
         : request.duration;
-  const followed = image?.facts ?? video?.facts;
+  const sourceSize = image?.facts ?? video?.facts;
   const plan: ClipPlan = {
-    ...frameSize(linesOf(request.resolution), request.aspectRatio ?? followed ?? '16:9'),
+    ...frameSize(parseLines(request.resolution), request.aspectRatio ?? sourceSize ?? '16:9'),
     frameRate,
     frames: Math.max(1, Math.round(seconds * frameRate)),
     container: 'mp4',
     caption: request.prompt,
     seed: randomInt(2 ** 31),
-    // The protocol has no word for sound.
+    // The protocol has no audio option.
     audio: false,
     watermark: false,
     firstFrame: image?.thumbnail,
-    references: [...(video ? [video] : []), ...references].map(referenceOf),
+    references: [...(video ? [video] : []), ...references].map(createReference),
   };
-  const keepVideo = await drawClip(services, plan, triggers);
+  const storeVideo = await renderClip(services, plan, triggers);
   return (endedAt) => ({
-    url: keepVideo(endedAt),
+    url: storeVideo(endedAt),
     duration: Math.round((plan.frames / frameRate) * 100) / 100,
   });
 }

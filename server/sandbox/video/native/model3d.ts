@@ -10,13 +10,13 @@ import { model3dLimits } from '../media-limits.ts';
 import type { VideoServices } from '../video-services.ts';
 import type { NativeOutput } from './video-work.ts';
 
-/** A 3D request with its defaults filled in: a prompt, or the views from the front, the left, the back, the right. */
+/** A 3D request with default values: a prompt, or views from the front, left, back and right. */
 export interface Model3dRequest {
   model: string;
-  /** Empty for pictures. */
+  /** Empty for a request with images. */
   prompt: string;
   views: readonly (string | undefined)[];
-  /** Undefined: without texture. */
+  /** Undefined for a model without a texture. */
   textureSize: number | undefined;
   pbr: boolean;
   fine: boolean;
@@ -24,9 +24,9 @@ export interface Model3dRequest {
 
 const maxPromptCharacters = 1024;
 const textureSizes = { standard: 512, detailed: 1024 };
-const lifetime = 2 * hourMs;
+const lifetimeMs = 2 * hourMs;
 
-/** Reads the body of a 3D request. Throws a `NativeError` for what its fields alone show to be wrong. */
+/** Reads the body of a 3D request. Throws a `NativeError` if a field is invalid. */
 export function readModel3dRequest(body: JsonObject): Model3dRequest {
   const request = new Parameters(body, '');
   if (body.model === undefined) throw new NativeError(400, 'BadRequest.EmptyModel', 'model is required');
@@ -64,8 +64,8 @@ function readViews(input: Parameters): (string | undefined)[] {
   return views;
 }
 
-/** Fetches the pictures of a request and draws its model. Throws a `TaskFailure` where one breaks a limit. */
-export async function workOnModel3d(
+/** Loads the images of a request and renders its model. Throws a `TaskFailure` if an image exceeds a limit. */
+export async function runModel3dJob(
   { media, results, engine }: VideoServices,
   request: Model3dRequest,
   triggers: Triggers,
@@ -80,7 +80,7 @@ export async function workOnModel3d(
   const model = await engine.run('renderModel', plan);
   const preview = await engine.run('renderModelPreview', plan);
   return (endedAt) => {
-    const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
+    const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetimeMs;
     const url = results.storeAndSign(model, 'glb', expiresAt);
     return {
       output: {

@@ -7,9 +7,9 @@ import { type ForcedOutcome, type Task, TaskBoard } from '../../tasks/task-board
 import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
 import type { VideoServices } from '../video-services.ts';
-import { type Model3dRequest, readModel3dRequest, workOnModel3d } from './model3d.ts';
+import { type Model3dRequest, readModel3dRequest, runModel3dJob } from './model3d.ts';
 import { readVideoRequest, type VideoRequest } from './video-request.ts';
-import { type NativeOutput, workOnVideo } from './video-work.ts';
+import { type NativeOutput, runVideoJob } from './video-work.ts';
 
 type Job = { kind: 'video'; request: VideoRequest } | { kind: 'model3d'; request: Model3dRequest };
 
@@ -17,7 +17,7 @@ type NativeTask = Task<undefined, NativeOutput>;
 
 const retentionMs = 24 * hourMs;
 
-/** The native protocol: gamma video and 3D, whose tasks are polled at one path. */
+/** The native protocol: gamma video and 3D tasks, with a common poll route. */
 export function nativeRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<undefined, NativeOutput, Job>({
     ...services,
@@ -25,8 +25,8 @@ export function nativeRoutes(services: VideoServices): Route[] {
     retentionMs,
     work: ({ kind, request }, triggers) =>
       kind === 'video'
-        ? workOnVideo(services, request, triggers)
-        : workOnModel3d(services, request, triggers),
+        ? runVideoJob(services, request, triggers)
+        : runModel3dJob(services, request, triggers),
   });
 
   async function submit(exchange: Exchange, readJob: (body: JsonObject) => Job): Promise<void> {
@@ -34,13 +34,13 @@ export function nativeRoutes(services: VideoServices): Route[] {
     if (String(exchange.request.headers['x-native-async'] ?? '').toLowerCase() !== 'enable')
       throw new NativeError(403, 'AccessDenied', 'The current user api does not support synchronous calls');
     const job = readJob(body);
-    const triggers = findTriggers(...textsOf(job));
+    const triggers = findTriggers(...collectTexts(job));
     await failOrHang(exchange, triggers);
     const task = tasks.add({
       id: randomUUID(),
       request: undefined,
       triggers,
-      fate: fateOf(triggers),
+      fate: forcedOutcome(triggers),
       job,
     });
     await sendCreated(exchange, triggers, {
@@ -53,10 +53,10 @@ export function nativeRoutes(services: VideoServices): Route[] {
     const id = idFromPath(exchange);
     const task = tasks.find(id);
     if (task && (await applyPollTriggers(exchange, task))) return;
-    const shown = task ? show(task) : undefined;
+    const fields = task ? formatTask(task) : undefined;
     sendJson(exchange, 200, {
       request_id: exchange.requestId,
-      ...(shown ?? { output: { task_id: id, task_status: 'UNKNOWN' } }),
+      ...(fields ?? { output: { task_id: id, task_status: 'UNKNOWN' } }),
     });
   }
 
@@ -85,12 +85,12 @@ export function nativeRoutes(services: VideoServices): Route[] {
   ];
 }
 
-/** Where triggers can be. */
-function textsOf({ kind, request }: Job): (string | undefined)[] {
+/** Returns the texts that are searched for triggers. */
+function collectTexts({ kind, request }: Job): (string | undefined)[] {
   return [request.prompt, ...(kind === 'video' ? request.media.map(({ url }) => url) : request.views)];
 }
 
-function fateOf(triggers: Triggers): ForcedOutcome {
+function forcedOutcome(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';
@@ -101,38 +101,38 @@ function fateOf(triggers: Triggers): ForcedOutcome {
   return undefined;
 }
 
-/** The task as a poll shows it; undefined for an expired one, which is shown as unknown. */
-function show(task: NativeTask): object | undefined {
+/** Formats a task for a poll. Returns undefined for an expired task, which is reported as unknown. */
+function formatTask(task: NativeTask): object | undefined {
   const stage = task.stage();
   const common = (status: string) => ({
     task_id: task.id,
     task_status: status,
-    submit_time: nativeTime(task.createdAt),
+    submit_time: formatTime(task.createdAt),
   });
   switch (stage.name) {
     case 'queued':
       return { output: common('PENDING') };
     case 'running':
-      return { output: { ...common('RUNNING'), scheduled_time: nativeTime(stage.startedAt) } };
+      return { output: { ...common('RUNNING'), scheduled_time: formatTime(stage.startedAt) } };
     case 'canceled':
-      return { output: { ...common('CANCELED'), end_time: nativeTime(stage.endedAt) } };
+      return { output: { ...common('CANCELED'), end_time: formatTime(stage.endedAt) } };
     case 'expired':
       return undefined;
     case 'failed':
-      return { output: { ...common('FAILED'), ...timesOf(stage), ...stage.failure } };
+      return { output: { ...common('FAILED'), ...formatTimes(stage), ...stage.failure } };
     case 'succeeded':
       return {
-        output: { ...common('SUCCEEDED'), ...timesOf(stage), ...stage.output.output },
+        output: { ...common('SUCCEEDED'), ...formatTimes(stage), ...stage.output.output },
         ...(stage.output.usage && { usage: stage.output.usage }),
       };
   }
 }
 
-function timesOf({ startedAt, endedAt }: { startedAt: number; endedAt: number }): object {
-  return { scheduled_time: nativeTime(startedAt), end_time: nativeTime(endedAt) };
+function formatTimes({ startedAt, endedAt }: { startedAt: number; endedAt: number }): object {
+  return { scheduled_time: formatTime(startedAt), end_time: formatTime(endedAt) };
 }
 
-/** `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
-function nativeTime(time: number): string {
+/** Formats a time as `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
+function formatTime(time: number): string {
   return new Date(time).toISOString().replace('T', ' ').replace('Z', '');
 }

@@ -21,15 +21,15 @@ export interface MediaItem {
   url: string;
 }
 
-/** A gamma request with its defaults filled in. */
+/** A gamma request with default values. */
 export interface VideoRequest {
   model: string;
-  /** Empty without one. */
+  /** Empty for a request without a prompt. */
   prompt: string;
   media: readonly MediaItem[];
   resolution: (typeof resolutions)[number];
   ratio: (typeof ratios)[number];
-  /** Seconds; -1 when the model may choose. */
+  /** Duration in seconds. -1: the model chooses. */
   duration: number;
   audio: boolean;
   seed: number;
@@ -38,10 +38,10 @@ export interface VideoRequest {
 
 const resolutions = ['480P', '720P', '1080P'] as const;
 const ratios = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'] as const;
-/** Longer prompts are cut. */
+/** Longer prompts are truncated. */
 const maxPromptCharacters = 20_000;
 export const maxSeconds = 30;
-const highestSeed = 2 ** 31 - 1;
+const maxSeed = 2 ** 31 - 1;
 const maxCounts: Readonly<Record<MediaType, number>> = {
   first_frame: 1,
   last_frame: 1,
@@ -52,7 +52,7 @@ const maxCounts: Readonly<Record<MediaType, number>> = {
   link: 1,
 };
 
-/** Reads the body of a video request. Throws a `NativeError` for what its fields alone show to be wrong. */
+/** Reads the body of a video request. Throws a `NativeError` if a field is invalid. */
 export function readVideoRequest(body: JsonObject): VideoRequest {
   if (body.model === undefined) throw new NativeError(400, 'BadRequest.EmptyModel', 'model is required');
   const { id: model } = resolveModel(body.model, 'native_video');
@@ -62,7 +62,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
   const prompt = input.string('prompt') ?? '';
   const media = input.objects('media', 100).map(readMediaItem);
   if (prompt === '' && media.length === 0) throw invalidParameter('input.prompt or input.media is required');
-  checkCombination(media);
+  validateCombination(media);
   const parameters = request.object('parameters') ?? new Parameters({}, 'parameters');
   const duration = parameters.integer('duration', { min: -1, max: maxSeconds }, 5);
   if (duration === 0 || duration === 1) throw parameters.invalid('duration', 'must be -1 or 2 to 30');
@@ -75,7 +75,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
     ratio: parameters.choice('ratio', ratios, 'adaptive'),
     duration,
     audio: parameters.flag('audio', true),
-    seed: parameters.integer('seed', { min: 0, max: highestSeed }, randomInt(highestSeed)),
+    seed: parameters.integer('seed', { min: 0, max: maxSeed }, randomInt(maxSeed)),
     watermark: parameters.flag('watermark'),
   };
 }
@@ -89,14 +89,14 @@ function readMediaItem(item: Parameters): MediaItem {
   } else if (/^data:/i.test(url)) {
     const image = type === 'first_frame' || type === 'last_frame' || type === 'reference_image';
     if (!image) throw item.invalid('url', 'must not be a data URL');
-    if (!isDataUrl(url, 'image')) throw item.invalid('url', 'is no Base64 data URL of an image');
+    if (!isDataUrl(url, 'image')) throw item.invalid('url', 'must be a Base64 data URL of an image');
   } else if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
     throw item.invalid('url', 'must be a URL');
   }
   return { type, url };
 }
 
-function checkCombination(media: readonly MediaItem[]): void {
+function validateCombination(media: readonly MediaItem[]): void {
   const count = (type: MediaType) => media.filter((item) => item.type === type).length;
   for (const type of mediaTypes) {
     if (count(type) > maxCounts[type])
@@ -106,5 +106,5 @@ function checkCombination(media: readonly MediaItem[]): void {
   if (frames > 0 && frames < media.length)
     throw invalidParameter('input.media: first_frame and last_frame cannot be combined with other types');
   if (count('file') + count('link') > 1)
-    throw invalidParameter('input.media: file and link exclude each other');
+    throw invalidParameter('input.media: file and link are mutually exclusive');
 }

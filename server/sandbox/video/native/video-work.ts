@@ -3,27 +3,27 @@ import { type CreateOutput, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import {
   chooseSeconds,
-  drawClip,
+  createReference,
   firstSize,
+  formatRatio,
   frameSize,
-  linesOf,
-  ratioOf,
-  referenceOf,
+  parseLines,
+  renderClip,
   totalSeconds,
 } from '../clip.ts';
 import { gammaLimits } from '../media-limits.ts';
-import type { MediaLoader, SeenMedia } from '../media-loader.ts';
+import type { MediaLoader, ValidatedMedia } from '../media-loader.ts';
 import type { VideoServices } from '../video-services.ts';
 import { type MediaItem, type MediaType, maxSeconds, type VideoRequest } from './video-request.ts';
 
-/** What a finished task adds to the answer of a poll. */
+/** Output of a finished task in the response of a poll. */
 export interface NativeOutput {
   output: object;
   usage?: object;
 }
 
 const frameRate = 30;
-/** Seconds of all reference videos together, and of all reference audios. */
+/** Maximum total duration of all reference videos, and of all reference audio files. */
 const maxClipSeconds = 15;
 const clipTolerance = 0.1;
 
@@ -35,15 +35,15 @@ const kinds = {
   reference_audio: 'audio',
 } as const;
 
-interface Loaded {
+interface LoadedItem {
   type: MediaType;
-  /** Undefined for files and links, of which nothing can be shown. */
-  media: SeenMedia | undefined;
+  /** Undefined for files and links, which have no preview. */
+  media: ValidatedMedia | undefined;
   url: string;
 }
 
-/** Fetches the media of a request and draws its clip. Throws a `TaskFailure` where the media breaks a limit. */
-export async function workOnVideo(
+/** Loads the media of a request and renders its clip. Throws a `TaskFailure` if a media file exceeds a limit. */
+export async function runVideoJob(
   services: VideoServices,
   request: VideoRequest,
   triggers: Triggers,
@@ -51,18 +51,18 @@ export async function workOnVideo(
   const loaded = await Promise.all(request.media.map((item) => loadItem(services, item)));
   const ofType = (type: MediaType) =>
     loaded.flatMap((item) => (item.type === type && item.media ? [item.media] : []));
-  const inputSeconds = checkClips(ofType('reference_video'), 'video');
-  checkClips(ofType('reference_audio'), 'audio');
+  const inputSeconds = validateDuration(ofType('reference_video'), 'video');
+  validateDuration(ofType('reference_audio'), 'audio');
   const seconds = request.duration === -1 ? chooseSeconds(request.prompt, 2) : request.duration;
   if (inputSeconds > 0 && inputSeconds + seconds > maxSeconds + clipTolerance)
     throw new TaskFailure(
       'InvalidParameter',
-      `Input video of ${inputSeconds.toFixed(1)} seconds and output of ${seconds} are more than ${maxSeconds} together`,
+      `Input video of ${inputSeconds.toFixed(1)} seconds and output of ${seconds} seconds exceed ${maxSeconds} seconds in total`,
     );
 
-  const followed = firstSize(loaded.flatMap(({ media }) => media ?? []));
-  const adaptive = request.ratio === 'adaptive' && followed;
-  const lines = linesOf(request.resolution);
+  const sourceSize = firstSize(loaded.flatMap(({ media }) => media ?? []));
+  const adaptive = request.ratio === 'adaptive' && sourceSize;
+  const lines = parseLines(request.resolution);
   const plan: ClipPlan = {
     ...frameSize(lines, adaptive || (request.ratio === 'adaptive' ? '16:9' : request.ratio)),
     frameRate,
@@ -74,44 +74,44 @@ export async function workOnVideo(
     watermark: request.watermark,
     firstFrame: ofType('first_frame')[0]?.thumbnail,
     lastFrame: ofType('last_frame')[0]?.thumbnail,
-    references: loaded.filter(({ type }) => !type.endsWith('_frame')).map(showItem),
+    references: loaded.filter(({ type }) => !type.endsWith('_frame')).map(createItemReference),
   };
-  const keepVideo = await drawClip(services, plan, triggers);
+  const storeVideo = await renderClip(services, plan, triggers);
   return (endedAt) => ({
     output: {
       ...(request.prompt !== '' && { orig_prompt: request.prompt }),
-      video_url: keepVideo(endedAt),
+      video_url: storeVideo(endedAt),
     },
     usage: {
       video_count: 1,
-      duration: round(inputSeconds + seconds),
-      input_video_duration: round(inputSeconds),
+      duration: roundToHundredth(inputSeconds + seconds),
+      input_video_duration: roundToHundredth(inputSeconds),
       output_video_duration: seconds,
       fps: frameRate,
       SR: lines,
-      ratio: adaptive ? ratioOf(adaptive) : request.ratio === 'adaptive' ? '16:9' : request.ratio,
+      ratio: adaptive ? formatRatio(adaptive) : request.ratio === 'adaptive' ? '16:9' : request.ratio,
     },
   });
 }
 
-async function loadItem({ media }: VideoServices, { type, url }: MediaItem): Promise<Loaded> {
+async function loadItem({ media }: VideoServices, { type, url }: MediaItem): Promise<LoadedItem> {
   if (type === 'link') return { type, url, media: undefined };
   if (type === 'file') {
-    await checkDocument(media, url);
+    await validateDocument(media, url);
     return { type, url, media: undefined };
   }
   const kind = kinds[type];
   return { type, url, media: await media.load(kind, url, gammaLimits[kind]) };
 }
 
-function showItem({ type, media, url }: Loaded): Reference {
-  if (media) return referenceOf(media);
+function createItemReference({ type, media, url }: LoadedItem): Reference {
+  if (media) return createReference(media);
   const { hostname, pathname } = new URL(url);
   return { label: type === 'link' ? `LINK ${hostname}` : `FILE ${pathname.split('/').at(-1) ?? ''}` };
 }
 
-/** The seconds of all clips together. */
-function checkClips(clips: readonly SeenMedia[], kind: string): number {
+/** Returns the total duration of all clips in seconds. Throws a `TaskFailure` if it is too long. */
+function validateDuration(clips: readonly ValidatedMedia[], kind: string): number {
   const seconds = totalSeconds(clips);
   if (seconds > maxClipSeconds + clipTolerance)
     throw new TaskFailure(
@@ -121,7 +121,7 @@ function checkClips(clips: readonly SeenMedia[], kind: string): number {
   return seconds;
 }
 
-function round(seconds: number): number {
+function roundToHundredth(seconds: number): number {
   return Math.round(seconds * 100) / 100;
 }
 
@@ -142,16 +142,16 @@ const extensions = [
 const maxFileBytes = 100 * 1024 * 1024;
 const maxPages = 50;
 
-/** Fetches a document and checks its kind, size and, for a PDF, its pages. Throws a `TaskFailure`. */
-async function checkDocument(loader: MediaLoader, url: string): Promise<void> {
+/** Downloads a document and checks its type, its size and the number of pages of a PDF. Throws a `TaskFailure`. */
+async function validateDocument(loader: MediaLoader, url: string): Promise<void> {
   const extension = /\.([a-z]+)$/i.exec(URL.parse(url)?.pathname ?? '')?.[1]?.toLowerCase() ?? '';
   if (!extensions.includes(extension))
     throw new TaskFailure('InvalidParameter.Format', `A file must be one of ${extensions.join(', ')}`);
   const bytes = await loader.fetch(url, maxFileBytes);
   if (extension !== 'pdf') return;
   const text = Buffer.from(bytes).toString('latin1');
-  if (!text.startsWith('%PDF-')) throw new TaskFailure('InvalidParameter.Format', 'The file is no PDF');
-  // Pages inside compressed streams are not seen; only the plain ones count.
+  if (!text.startsWith('%PDF-')) throw new TaskFailure('InvalidParameter.Format', 'The file is not a PDF');
+  // Only counts pages outside of compressed streams.
   const pages = text.match(/\/Type\s*\/Page\b/g)?.length ?? 0;
   if (pages > maxPages)
     throw new TaskFailure(

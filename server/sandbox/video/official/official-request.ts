@@ -4,21 +4,21 @@ import { NativeError } from '../../http/native-error.ts';
 import { resolveModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
 import { type OfficialContent, readContent } from './content.ts';
-import { boundsOf, type ModelBounds } from './model-bounds.ts';
+import { limitsForModel, type ModelLimits } from './model-limits.ts';
 
 const taskTypes = ['auto', 'reference', 'edit', 'extend'] as const;
 const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
-const highestSeed = 2 ** 32 - 1;
+const maxSeed = 2 ** 32 - 1;
 
-/** A Seedance request with its defaults filled in. */
+/** A Seedance request with default values. */
 export interface OfficialRequest extends OfficialContent {
   model: string;
-  bounds: ModelBounds;
+  bounds: ModelLimits;
   resolution: string;
   ratio: (typeof ratios)[number];
-  /** Seconds; -1 when the model may choose. */
+  /** Duration in seconds. -1: the model chooses. */
   duration: number;
-  /** Length in frames, which then replaces the seconds. */
+  /** Length in frames, which replaces the duration. */
   frames: number | undefined;
   seed: number;
   watermark: boolean;
@@ -26,31 +26,31 @@ export interface OfficialRequest extends OfficialContent {
   draft: boolean;
   returnLastFrame: boolean;
   serviceTier: string;
-  /** Seconds. */
+  /** In seconds. */
   executionExpiresAfter: number;
   priority: number;
   safetyIdentifier: string | undefined;
   tools: readonly { type: string }[];
   outputFormat: 'mp4' | 'mov';
   taskType: (typeof taskTypes)[number];
-  /** A ratio that the kind of task rules out, but which the request does not show to be wrong by itself. */
+  /** True for a ratio that conflicts with an implicit task type. Only the task itself reports this error. */
   hiddenConflict: boolean;
 }
 
-/** Reads the body of a create request. Throws a `NativeError` for what its fields alone show to be wrong. */
+/** Reads the body of a create request. Throws a `NativeError` if a field is invalid. */
 export function readOfficialRequest(body: JsonObject): OfficialRequest {
   for (const name of ['model', 'content'])
-    if (body[name] === undefined || body[name] === null) throw missing(name);
+    if (body[name] === undefined || body[name] === null) throw createMissingError(name);
   const { id: model } = resolveModel(body.model, 'official');
   const request = new Parameters(body, '');
-  const bounds = boundsOf(model);
+  const bounds = limitsForModel(model);
   const content = readContent(request, bounds);
   if (content.prompt === '' && content.media.length === 0 && content.draftTaskId === undefined)
-    throw missing('content');
+    throw createMissingError('content');
   request.flag('camera_fixed');
   request.string('callback_url');
   const taskType = request.choice('omni_reference_task_type', bounds.modern ? taskTypes : ['auto'], 'auto');
-  const { hiddenConflict } = checkTaskType(request, content, taskType, bounds);
+  const { hiddenConflict } = validateTaskType(request, content, taskType, bounds);
   return {
     ...content,
     model,
@@ -78,11 +78,12 @@ export function readOfficialRequest(body: JsonObject): OfficialRequest {
   };
 }
 
-function readLength(request: Parameters, { seconds, defaultSeconds }: ModelBounds, taskType: string) {
+function readLength(request: Parameters, { seconds, defaultSeconds }: ModelLimits, taskType: string) {
   const frames = request.has('frames')
     ? request.integer('frames', { min: 24, max: seconds[1] * 24 }, 24)
     : undefined;
-  if (frames !== undefined && request.has('duration')) throw request.invalid('frames', 'excludes duration');
+  if (frames !== undefined && request.has('duration'))
+    throw request.invalid('frames', 'cannot be combined with duration');
   const fallback = taskType === 'edit' ? -1 : defaultSeconds;
   const duration = request.integer('duration', { min: -1, max: seconds[1] }, fallback);
   if (duration !== -1 && duration < seconds[0])
@@ -91,36 +92,38 @@ function readLength(request: Parameters, { seconds, defaultSeconds }: ModelBound
 }
 
 function readSeed(request: Parameters): number {
-  const seed = request.integer('seed', { min: -1, max: highestSeed }, -1);
+  const seed = request.integer('seed', { min: -1, max: maxSeed }, -1);
   return seed === -1 ? randomInt(2 ** 31) : seed;
 }
 
-/** Edits, extensions and first frames choose the ratio themselves, and edits the length, too. */
-function checkTaskType(
+/** Edits, extensions and videos with a first frame determine the ratio themselves, and edits also the duration. */
+function validateTaskType(
   request: Parameters,
   { media }: OfficialContent,
   taskType: string,
-  { modern }: ModelBounds,
+  { modern }: ModelLimits,
 ): { hiddenConflict: boolean } {
   if (!modern) return { hiddenConflict: false };
   const fixedRatio = request.string('ratio') !== undefined && request.string('ratio') !== 'adaptive';
   const fixedLength = request.has('frames') || request.integer('duration', { min: -1, max: 30 }, -1) !== -1;
-  const begins = media.some(({ role }) => role === 'first_frame');
-  const explicit = taskType !== 'auto';
-  if (taskType === 'edit' && fixedLength) throw constraint('edit takes only duration -1', 'duration');
-  const conflict = fixedRatio && (taskType === 'edit' || taskType === 'extend' || begins);
-  if (conflict && explicit) throw constraint(`${taskType} takes only ratio adaptive`, 'ratio');
+  const hasFirstFrame = media.some(({ role }) => role === 'first_frame');
+  const isExplicit = taskType !== 'auto';
+  if (taskType === 'edit' && fixedLength)
+    throw createConstraintError('edit supports only duration -1', 'duration');
+  const conflict = fixedRatio && (taskType === 'edit' || taskType === 'extend' || hasFirstFrame);
+  if (conflict && isExplicit)
+    throw createConstraintError(`${taskType} supports only ratio adaptive`, 'ratio');
   if ((taskType === 'edit' || taskType === 'extend') && !media.some(({ kind }) => kind === 'video'))
-    throw constraint(`${taskType} needs a reference_video`, 'content');
+    throw createConstraintError(`${taskType} requires a reference_video`, 'content');
   return { hiddenConflict: conflict };
 }
 
 export const taskTypeConstraint = 'InvalidParameter.TaskTypeConstraint';
 
-function constraint(problem: string, field: string): NativeError {
+function createConstraintError(problem: string, field: string): NativeError {
   return new NativeError(400, taskTypeConstraint, `omni_reference_task_type: ${problem}`, {}, field);
 }
 
-function missing(name: string): NativeError {
+function createMissingError(name: string): NativeError {
   return new NativeError(400, 'MissingParameter', `${name} is required`, {}, name);
 }

@@ -14,33 +14,33 @@ import { failOrHang } from '../../triggered-errors.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
 import type { VideoServices } from '../video-services.ts';
 import { type OfficialRequest, readOfficialRequest } from './official-request.ts';
-import { type OfficialOutput, type OfficialTask, workOnOfficial } from './official-work.ts';
-import { showTask, statusOf } from './task-view.ts';
+import { type OfficialOutput, type OfficialTask, runOfficialJob } from './official-work.ts';
+import { formatStatus, formatTask } from './task-view.ts';
 
 type OfficialBoard = TaskBoard<OfficialRequest, OfficialOutput, OfficialRequest>;
 
 const retentionMs = 7 * 24 * hourMs;
 
-/** The official protocol of the Seedance family: create, poll, list, cancel or delete. */
+/** The official protocol of the Seedance family: create, poll, list, cancel and delete. */
 export function officialRoutes(services: VideoServices): Route[] {
   const tasks: OfficialBoard = new TaskBoard({
     ...services,
     name: 'official',
     retentionMs,
-    work: (request, triggers) => workOnOfficial(services, request, triggers),
+    work: (request, triggers) => runOfficialJob(services, request, triggers),
   });
 
   async function create(exchange: Exchange): Promise<void> {
     const request = withDraft(readOfficialRequest(await readJson(exchange.request, maxBodyBytes)), tasks);
-    for (const { url, field } of request.media) services.assets.check(url, request.model, field);
+    for (const { url, field } of request.media) services.assets.validateReference(url, request.model, field);
     const triggers = findTriggers(request.prompt, ...request.media.map(({ url }) => url));
     await failOrHang(exchange, triggers);
     const task = tasks.add({
       id: createTimestampedId('cgt', services.now()),
-      // Only a draft's media is needed again, and some of it may be megabytes of Base64.
+      // Only the media of a draft is needed later. It can contain megabytes of Base64.
       request: request.draft ? request : { ...request, media: [] },
       triggers,
-      fate: fateOf(triggers),
+      fate: forcedOutcome(triggers),
       lifetime: request.executionExpiresAfter * 1000,
       job: request,
     });
@@ -48,18 +48,18 @@ export function officialRoutes(services: VideoServices): Route[] {
   }
 
   async function poll(exchange: Exchange): Promise<void> {
-    const task = found(exchange);
+    const task = requireTask(exchange);
     if (await applyPollTriggers(exchange, task)) return;
-    sendJson(exchange, 200, showTask(task));
+    sendJson(exchange, 200, formatTask(task));
   }
 
   async function list(exchange: Exchange): Promise<void> {
     const { page, total } = selectTasks(tasks.list(), exchange.url.searchParams);
-    sendJson(exchange, 200, { items: page.map(showTask), total });
+    sendJson(exchange, 200, { items: page.map(formatTask), total });
   }
 
   async function remove(exchange: Exchange): Promise<void> {
-    const task = found(exchange);
+    const task = requireTask(exchange);
     const { name } = task.stage();
     if (name === 'running' || name === 'canceled')
       throw invalidParameter(
@@ -70,31 +70,31 @@ export function officialRoutes(services: VideoServices): Route[] {
     exchange.response.writeHead(200, { 'content-length': 0 }).end();
   }
 
-  function found(exchange: Exchange): OfficialTask {
+  function requireTask(exchange: Exchange): OfficialTask {
     const task = tasks.find(idFromPath(exchange));
-    if (!task) throw new NativeError(404, 'ResourceNotFound', 'There is no such task', {}, 'id');
+    if (!task) throw new NativeError(404, 'ResourceNotFound', 'The task does not exist', {}, 'id');
     return task;
   }
 
   const path = '^/api/v3/contents/generations/tasks';
   return [
-    { methods: ['POST'], path: new RegExp(`${path}$`), handler: withErrorFormat(officialError, create) },
-    { methods: ['GET'], path: new RegExp(`${path}$`), handler: withErrorFormat(officialError, list) },
-    { methods: ['GET'], path: new RegExp(`${path}/[^/]+$`), handler: withErrorFormat(officialError, poll) },
+    { methods: ['POST'], path: new RegExp(`${path}$`), handler: withErrorFormat(formatError, create) },
+    { methods: ['GET'], path: new RegExp(`${path}$`), handler: withErrorFormat(formatError, list) },
+    { methods: ['GET'], path: new RegExp(`${path}/[^/]+$`), handler: withErrorFormat(formatError, poll) },
     {
       methods: ['DELETE'],
       path: new RegExp(`${path}/[^/]+$`),
-      handler: withErrorFormat(officialError, remove),
+      handler: withErrorFormat(formatError, remove),
     },
   ];
 }
 
-/** Takes prompt and media over from the draft that the request names. */
+/** Copies prompt and media of the draft that the request refers to. */
 function withDraft(request: OfficialRequest, tasks: OfficialBoard): OfficialRequest {
   if (request.draftTaskId === undefined) return request;
   const draft = tasks.find(request.draftTaskId);
   if (!draft?.request.draft || draft.stage().name !== 'succeeded')
-    throw invalidParameter('content: draft_task.id names no finished draft', 'content');
+    throw invalidParameter('content: draft_task.id is not a finished draft', 'content');
   return {
     ...request,
     prompt: request.prompt || draft.request.prompt,
@@ -102,7 +102,7 @@ function withDraft(request: OfficialRequest, tasks: OfficialBoard): OfficialRequ
   };
 }
 
-function fateOf(triggers: Triggers): ForcedOutcome {
+function forcedOutcome(triggers: Triggers): ForcedOutcome {
   if (triggers.has('never')) return 'never';
   if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';
@@ -116,7 +116,7 @@ function fateOf(triggers: Triggers): ForcedOutcome {
   return undefined;
 }
 
-/** The page of tasks that a list request asks for, and how many match in all. */
+/** Returns the requested page of tasks and the total number of matches. */
 function selectTasks(
   tasks: readonly OfficialTask[],
   query: URLSearchParams,
@@ -124,12 +124,12 @@ function selectTasks(
   const number = readNumber(query, 'page_num', 500, 1);
   const size = readNumber(query, 'page_size', 100, 10);
   const ids = query.getAll('filter.task_ids');
-  const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
+  const matches = (name: string, value: string) => (query.get(name) ?? value) === value;
   const matching = tasks.filter(
     (task) =>
-      wanted('filter.status', statusOf(task)) &&
-      wanted('filter.model', task.request.model) &&
-      wanted('filter.service_tier', task.request.serviceTier) &&
+      matches('filter.status', formatStatus(task)) &&
+      matches('filter.model', task.request.model) &&
+      matches('filter.service_tier', task.request.serviceTier) &&
       (ids.length === 0 || ids.includes(task.id)),
   );
   return { page: matching.slice((number - 1) * size, number * size), total: matching.length };
@@ -150,7 +150,7 @@ const types: Readonly<Record<number, string>> = {
   429: 'TooManyRequests',
 };
 
-/** What the other vendor calls an error that the native protocol has under another name. */
+/** Maps error codes of the native protocol to codes of this protocol. */
 const codes: Readonly<Record<string, string>> = {
   DataInspectionFailed: 'InputTextSensitiveContentDetected',
   InvalidApiKey: 'AuthenticationError',
@@ -160,8 +160,8 @@ const codes: Readonly<Record<string, string>> = {
   ModelUnavailable: 'ServerOverloaded',
 };
 
-/** `{error: {code, message, param, type}}`. */
-function officialError(error: NativeError): object {
+/** Formats an error as `{error: {code, message, param, type}}`. */
+function formatError(error: NativeError): object {
   const { code, message, field, status } = error;
   return {
     error: {

@@ -3,28 +3,28 @@ import { type CreateOutput, type Task, TaskFailure } from '../../tasks/task-boar
 import type { Triggers } from '../../triggers.ts';
 import {
   chooseSeconds,
-  drawClip,
-  drawLastFrame,
+  createReference,
   firstSize,
+  formatRatio,
   frameSize,
-  linesOf,
-  ratioOf,
-  referenceOf,
+  parseLines,
+  renderClip,
+  renderLastFrame,
   totalSeconds,
 } from '../clip.ts';
 import { assetLimits, type MediaLimits } from '../media-limits.ts';
-import type { SeenMedia } from '../media-loader.ts';
+import type { ValidatedMedia } from '../media-loader.ts';
 import type { VideoServices } from '../video-services.ts';
 import type { OfficialMedia, Role } from './content.ts';
 import { type OfficialRequest, taskTypeConstraint } from './official-request.ts';
 
-/** What a finished Seedance task made. */
+/** Output of a finished Seedance task. */
 export interface OfficialOutput {
-  /** URLs of the files. */
+  /** File URLs. */
   video: string;
   lastFrame: string | undefined;
   ratio: string;
-  /** Seconds. */
+  /** In seconds. */
   duration: number;
   tokens: number;
 }
@@ -33,17 +33,17 @@ export type OfficialTask = Task<OfficialRequest, OfficialOutput>;
 
 export const frameRate = 24;
 const clipTolerance = 0.1;
-/** Seconds of a video that is edited. */
+/** Duration limits of a video that is edited, in seconds. */
 const editedSeconds = [4, 30] as const;
 
-/** Loads the media of a request and draws its clip. Throws a `TaskFailure` where the media breaks a limit. */
-export async function workOnOfficial(
+/** Loads the media of a request and renders its clip. Throws a `TaskFailure` if a media file exceeds a limit. */
+export async function runOfficialJob(
   services: VideoServices,
   request: OfficialRequest,
   triggers: Triggers,
 ): Promise<CreateOutput<OfficialOutput>> {
   if (request.hiddenConflict)
-    throw new TaskFailure(taskTypeConstraint, 'A video with a first frame takes only ratio adaptive');
+    throw new TaskFailure(taskTypeConstraint, 'A video with a first frame supports only ratio adaptive');
   const loaded = await Promise.all(
     request.media.map(async (item) => ({ ...item, media: await loadItem(services, request, item) })),
   );
@@ -53,15 +53,15 @@ export async function workOnOfficial(
     if (totalSeconds(clips) > request.bounds.clipSeconds + clipTolerance)
       throw new TaskFailure(
         'InvalidParameter.Duration',
-        `References last more than ${request.bounds.clipSeconds} seconds`,
+        `The references are longer than ${request.bounds.clipSeconds} seconds in total`,
       );
   }
 
-  const frames = request.frames ?? secondsOf(request, videos) * frameRate;
-  const followed = request.ratio === 'adaptive' ? firstSize(loaded.map(({ media }) => media)) : undefined;
+  const frames = request.frames ?? chooseDuration(request, videos) * frameRate;
+  const sourceSize = request.ratio === 'adaptive' ? firstSize(loaded.map(({ media }) => media)) : undefined;
   const ratio = request.ratio === 'adaptive' ? '16:9' : request.ratio;
   const plan: ClipPlan = {
-    ...frameSize(linesOf(request.resolution), followed ?? ratio),
+    ...frameSize(parseLines(request.resolution), sourceSize ?? ratio),
     frameRate,
     frames,
     container: request.outputFormat,
@@ -71,22 +71,26 @@ export async function workOnOfficial(
     watermark: request.watermark,
     firstFrame: ofRole('first_frame')[0]?.thumbnail,
     lastFrame: ofRole('last_frame')[0]?.thumbnail,
-    references: loaded.filter(({ role }) => !role.endsWith('_frame')).map(({ media }) => referenceOf(media)),
+    references: loaded
+      .filter(({ role }) => !role.endsWith('_frame'))
+      .map(({ media }) => createReference(media)),
   };
-  const keepVideo = await drawClip(services, plan, triggers);
-  const keepLastFrame = request.returnLastFrame ? await drawLastFrame(services, plan, triggers) : undefined;
+  const storeVideo = await renderClip(services, plan, triggers);
+  const storeLastFrame = request.returnLastFrame
+    ? await renderLastFrame(services, plan, triggers)
+    : undefined;
   return (endedAt) => ({
-    video: keepVideo(endedAt),
-    lastFrame: keepLastFrame?.(endedAt),
-    ratio: followed ? ratioOf(followed) : ratio,
+    video: storeVideo(endedAt),
+    lastFrame: storeLastFrame?.(endedAt),
+    ratio: sourceSize ? formatRatio(sourceSize) : ratio,
     duration: Math.round(frames / frameRate),
     tokens: Math.round((plan.width * plan.height * frames) / 1024),
   });
 }
 
-function secondsOf(
+function chooseDuration(
   { duration, taskType, prompt, bounds }: OfficialRequest,
-  videos: readonly SeenMedia[],
+  videos: readonly ValidatedMedia[],
 ): number {
   if (duration !== -1) return duration;
   if (taskType === 'edit') return Math.round(totalSeconds(videos.slice(0, 1)));
@@ -97,8 +101,8 @@ async function loadItem(
   { assets, media }: VideoServices,
   { model, taskType }: OfficialRequest,
   { kind, url }: OfficialMedia,
-): Promise<SeenMedia> {
-  const asset = assets.referenced(url, model);
+): Promise<ValidatedMedia> {
+  const asset = assets.findReferenced(url, model);
   if (asset) return asset;
   const limits: MediaLimits =
     kind === 'video' && taskType === 'edit'

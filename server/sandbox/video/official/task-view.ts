@@ -9,12 +9,12 @@ const statuses = {
   canceled: 'cancelled',
 } as const;
 
-export function statusOf(task: OfficialTask): string {
+export function formatStatus(task: OfficialTask): string {
   return statuses[task.stage().name];
 }
 
-/** A task as the official poll and list show it. What the model chooses is shown once it has. */
-export function showTask(task: OfficialTask): object {
+/** Formats a task for a poll or a list. Values that the model chooses are included when the task has succeeded. */
+export function formatTask(task: OfficialTask): object {
   const { request } = task;
   const stage = task.stage();
   const done = stage.name === 'succeeded' ? stage.output : undefined;
@@ -34,8 +34,8 @@ export function showTask(task: OfficialTask): object {
         ...(request.tools.length > 0 && { tool_usage: { web_search: 1 } }),
       },
     }),
-    created_at: seconds(task.createdAt),
-    updated_at: seconds(updatedAt(stage) ?? task.createdAt),
+    created_at: toSeconds(task.createdAt),
+    updated_at: toSeconds(updatedAt(stage) ?? task.createdAt),
     seed: request.seed,
     resolution: request.resolution,
     ratio: done?.ratio ?? request.ratio,
@@ -60,6 +60,6 @@ function updatedAt(stage: ReturnType<OfficialTask['stage']>): number | undefined
   return 'startedAt' in stage ? stage.startedAt : undefined;
 }
 
-function seconds(milliseconds: number): number {
+function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }

@@ -1,19 +1,19 @@
-import { bell } from './bell.ts';
+import { createBell } from './bell.ts';
 import type { Family, InstrumentName } from './names.ts';
-import { pluck } from './pluck.ts';
-import type { Play } from './tone.ts';
-import { wavetable } from './wavetable.ts';
+import { createPluck } from './pluck.ts';
+import type { PlayNote } from './tone.ts';
+import { createWavetable } from './wavetable.ts';
 
 export interface Instrument {
   family: Family;
-  play: Play;
-  /** Where its notes lie: the lowest MIDI number of the octave that it prefers. */
+  play: PlayNote;
+  /** Lowest MIDI note number of its preferred octave. */
   lowest: number;
-  /** Its level beside the others, in decibels. */
+  /** Level relative to the other instruments, in decibels. */
   level: number;
-  /** -1 left to 1 right. */
+  /** Stereo position from -1 (left) to 1 (right). */
   pan: number;
-  /** Distorts all of its notes together: the factor before the bend. */
+  /** Gain before the distortion, which is applied to all notes together. */
   drive?: number;
 }
 
@@ -25,21 +25,21 @@ const blown = { darkness: 0.8, darkening: 0.18, decay: 0.3, sustain: 0.8, releas
 export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   'steel guitar': {
     family: 'Guitar',
-    play: pluck({ ring: 2.4, brightness: 0.75, release: 0.12 }),
+    play: createPluck({ decay: 2.4, brightness: 0.75, release: 0.12 }),
     lowest: 48,
     level: -20,
     pan: -0.35,
   },
   'nylon guitar': {
     family: 'Guitar',
-    play: pluck({ ring: 1.6, brightness: 0.35, release: 0.1 }),
+    play: createPluck({ decay: 1.6, brightness: 0.35, release: 0.1 }),
     lowest: 50,
     level: -20,
     pan: -0.3,
   },
   'overdriven guitar': {
     family: 'Guitar',
-    play: pluck({ ring: 3, brightness: 0.8, release: 0.05 }),
+    play: createPluck({ decay: 3, brightness: 0.8, release: 0.05 }),
     lowest: 43,
     level: -20,
     pan: -0.4,
@@ -47,7 +47,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'distorted guitar': {
     family: 'Guitar',
-    play: pluck({ ring: 4, brightness: 0.9, release: 0.03 }),
+    play: createPluck({ decay: 4, brightness: 0.9, release: 0.03 }),
     lowest: 38,
     level: -19,
     pan: -0.4,
@@ -55,7 +55,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'electric guitar': {
     family: 'Guitar',
-    play: pluck({ ring: 4, brightness: 0.7, release: 0.08 }),
+    play: createPluck({ decay: 4, brightness: 0.7, release: 0.08 }),
     lowest: 64,
     level: -20,
     pan: 0.3,
@@ -63,7 +63,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'screaming guitar': {
     family: 'Guitar',
-    play: pluck({ ring: 6, brightness: 0.9, release: 0.06 }),
+    play: createPluck({ decay: 6, brightness: 0.9, release: 0.06 }),
     lowest: 67,
     level: -20,
     pan: 0.3,
@@ -71,35 +71,35 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   banjo: {
     family: 'Guitar',
-    play: pluck({ ring: 0.7, brightness: 1, release: 0.05 }),
+    play: createPluck({ decay: 0.7, brightness: 1, release: 0.05 }),
     lowest: 64,
     level: -21,
     pan: 0.35,
   },
   harp: {
     family: 'Strings',
-    play: pluck({ ring: 2.8, brightness: 0.45, release: 0.8 }),
+    play: createPluck({ decay: 2.8, brightness: 0.45, release: 0.8 }),
     lowest: 55,
     level: -21,
     pan: -0.25,
   },
   'upright bass': {
     family: 'Bass',
-    play: pluck({ ring: 1.4, brightness: 0.2, release: 0.06 }),
+    play: createPluck({ decay: 1.4, brightness: 0.2, release: 0.06 }),
     lowest: 29,
     level: -18,
     pan: 0,
   },
   'electric bass': {
     family: 'Bass',
-    play: pluck({ ring: 3, brightness: 0.45, release: 0.04 }),
+    play: createPluck({ decay: 3, brightness: 0.45, release: 0.04 }),
     lowest: 28,
     level: -17,
     pan: 0,
   },
   'synth bass': {
     family: 'Bass',
-    play: wavetable({
+    play: createWavetable({
       harmonic: saw,
       darkness: 0.7,
       darkening: 0.12,
@@ -115,7 +115,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'sub bass': {
     family: 'Bass',
-    play: wavetable({
+    play: createWavetable({
       harmonic: (number) => 0.3 ** (number - 1),
       darkness: 0.6,
       darkening: 0.2,
@@ -130,7 +130,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   piano: {
     family: 'Keyboard',
-    play: wavetable({
+    play: createWavetable({
       harmonic: (number) => 1 / number ** 1.35,
       darkness: 0.72,
       darkening: 0.35,
@@ -146,14 +146,14 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'electric piano': {
     family: 'Keyboard',
-    play: bell({ ratio: 1, depth: 0.22, darkening: 0.5, decay: 1.1, release: 0.12 }),
+    play: createBell({ ratio: 1, depth: 0.22, modulationDecay: 0.5, decay: 1.1, release: 0.12 }),
     lowest: 55,
     level: -20,
     pan: 0.25,
   },
   organ: {
     family: 'Keyboard',
-    play: wavetable({
+    play: createWavetable({
       harmonic: (number) => [0, 1, 0.9, 0.6, 0.5, 0, 0.3, 0, 0.35][number] ?? 0,
       darkness: 1,
       darkening: 1,
@@ -169,21 +169,21 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'music box': {
     family: 'Keyboard',
-    play: bell({ ratio: 5.4, depth: 0.2, darkening: 0.08, decay: 0.7, release: 0.6 }),
+    play: createBell({ ratio: 5.4, depth: 0.2, modulationDecay: 0.08, decay: 0.7, release: 0.6 }),
     lowest: 79,
     level: -20,
     pan: 0.15,
   },
   bell: {
     family: 'Synth',
-    play: bell({ ratio: 3.5, depth: 0.35, darkening: 0.3, decay: 1.2, release: 1 }),
+    play: createBell({ ratio: 3.5, depth: 0.35, modulationDecay: 0.3, decay: 1.2, release: 1 }),
     lowest: 72,
     level: -22,
     pan: 0.25,
   },
   strings: {
     family: 'Strings',
-    play: wavetable({
+    play: createWavetable({
       ...bowed,
       harmonic: saw,
       attack: 0.18,
@@ -198,14 +198,14 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   violin: {
     family: 'Strings',
-    play: wavetable({ ...bowed, harmonic: saw, attack: 0.07, decay: 0.8, release: 0.12, vibrato: 0.3 }),
+    play: createWavetable({ ...bowed, harmonic: saw, attack: 0.07, decay: 0.8, release: 0.12, vibrato: 0.3 }),
     lowest: 69,
     level: -20,
     pan: 0.2,
   },
   cello: {
     family: 'Strings',
-    play: wavetable({
+    play: createWavetable({
       ...bowed,
       harmonic: saw,
       darkness: 0.75,
@@ -220,14 +220,19 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   flute: {
     family: 'Woodwinds',
-    play: wavetable({ ...blown, harmonic: (number) => 0.28 ** (number - 1), attack: 0.06, vibrato: 0.22 }),
+    play: createWavetable({
+      ...blown,
+      harmonic: (number) => 0.28 ** (number - 1),
+      attack: 0.06,
+      vibrato: 0.22,
+    }),
     lowest: 72,
     level: -21,
     pan: 0.2,
   },
   saxophone: {
     family: 'Woodwinds',
-    play: wavetable({
+    play: createWavetable({
       ...blown,
       harmonic: (number) => 1 / (1 + (number - 2) ** 2 * 0.35),
       attack: 0.035,
@@ -239,7 +244,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   harmonica: {
     family: 'Woodwinds',
-    play: wavetable({
+    play: createWavetable({
       ...blown,
       harmonic: (number) => (number % 2 === 1 ? 1 : 0.5) / number ** 0.8,
       attack: 0.05,
@@ -252,7 +257,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   trumpet: {
     family: 'Brass',
-    play: wavetable({
+    play: createWavetable({
       ...blown,
       harmonic: (number) => 1 / (1 + (number - 3) ** 2 * 0.12),
       attack: 0.03,
@@ -264,14 +269,19 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   horn: {
     family: 'Brass',
-    play: wavetable({ ...blown, harmonic: (number) => 0.55 ** (number - 1), attack: 0.09, vibrato: 0.06 }),
+    play: createWavetable({
+      ...blown,
+      harmonic: (number) => 0.55 ** (number - 1),
+      attack: 0.09,
+      vibrato: 0.06,
+    }),
     lowest: 57,
     level: -20,
     pan: 0.15,
   },
   'synth lead': {
     family: 'Synth',
-    play: wavetable({
+    play: createWavetable({
       harmonic: odd,
       darkness: 0.85,
       darkening: 0.3,
@@ -288,7 +298,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'synth pluck': {
     family: 'Synth',
-    play: wavetable({
+    play: createWavetable({
       harmonic: saw,
       darkness: 0.6,
       darkening: 0.07,
@@ -304,7 +314,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   },
   'synth pad': {
     family: 'Synth',
-    play: wavetable({
+    play: createWavetable({
       harmonic: saw,
       darkness: 0.62,
       darkening: 1.2,

@@ -1,4 +1,4 @@
-/** Tracks of a song by the families of their instruments, in the order in which stems are given out. */
+/** Tracks of a song by instrument family, in the order of the stems in a response. */
 export const families = [
   'Vocals',
   'Backing Vocals',
@@ -16,7 +16,7 @@ export const families = [
 
 export type Family = (typeof families)[number];
 
-/** A track, or all but the vocals. */
+/** A track, or all tracks except the vocals. */
 export type StemName = Family | 'Instrumental';
 
 export type InstrumentName =

@@ -1,49 +1,51 @@
-import { type Play, readTable, sine, songRate, tableSize } from './tone.ts';
+import { type PlayNote, readTable, sine, songRate, tableSize } from './tone.ts';
 
-/** An instrument of one wave, which a tone begins bright and goes on darker with. */
+/** A wavetable instrument whose tone starts bright and becomes darker. */
 export interface WavetablePatch {
-  /** Amplitudes of the harmonics, of which 1 is the fundamental. */
+  /** Amplitude of a harmonic. Number 1 is the fundamental. */
   harmonic: (number: number) => number;
-  /** How much fainter each further harmonic is when the tone has darkened; 1 keeps it bright. */
+  /** Factor from one harmonic to the next in the dark tone. 1 keeps the tone bright. */
   darkness: number;
-  /** Seconds in which it darkens. */
+  /** Time constant in seconds of the transition to the dark tone. */
   darkening: number;
   /** Seconds. */
   attack: number;
-  /** Seconds in which it fades to its sustain. */
+  /** Time constant in seconds of the decay to the sustain level. */
   decay: number;
-  /** Level of a held tone, 0 to 1. */
+  /** Sustain level, 0 to 1. */
   sustain: number;
-  /** Seconds in which it ends. */
+  /** Release time in seconds. */
   release: number;
-  /** In semitones. */
+  /** Depth in semitones. */
   vibrato?: number;
-  /** Semitones between two copies of the wave. */
+  /** Difference of two oscillators in semitones. */
   detune?: number;
 }
 
 const maxHarmonics = 40;
-/** No harmonic is higher, in Hertz. */
-const highest = 15_000;
-/** Samples in which the envelope goes straight. */
-const block = 32;
+/** Maximum frequency of a harmonic in Hz. */
+const maxFrequency = 15_000;
+/** Samples per linear segment of the envelope. */
+const segmentLength = 32;
 
-export function wavetable(patch: WavetablePatch): Play {
+export function createWavetable(patch: WavetablePatch): PlayNote {
   const tables = new Map<number, readonly [bright: Float32Array, dark: Float32Array]>();
   const tablesFor = (harmonics: number) => {
     const known = tables.get(harmonics);
     if (known) return known;
-    const made = [
-      makeTable(harmonics, patch.harmonic),
-      makeTable(harmonics, (number) => patch.harmonic(number) * patch.darkness ** (number - 1)),
+    const created = [
+      createTable(harmonics, patch.harmonic),
+      createTable(harmonics, (number) => patch.harmonic(number) * patch.darkness ** (number - 1)),
     ] as const;
-    tables.set(harmonics, made);
-    return made;
+    tables.set(harmonics, created);
+    return created;
   };
   const { attack, decay, sustain, release, darkening, vibrato = 0, detune = 0 } = patch;
 
   return (into, at, { frequency, seconds, velocity }) => {
-    const [bright, dark] = tablesFor(Math.max(1, Math.min(maxHarmonics, Math.floor(highest / frequency))));
+    const [bright, dark] = tablesFor(
+      Math.max(1, Math.min(maxHarmonics, Math.floor(maxFrequency / frequency))),
+    );
     const spread = 2 ** (detune / 24);
     const level = (time: number) => {
       const held =
@@ -53,17 +55,17 @@ export function wavetable(patch: WavetablePatch): Play {
     const end = Math.min(into.length, at + Math.round((seconds + release) * songRate));
     let [first, second] = [0, 0.37];
     let now = level(0);
-    for (let start = at; start < end; start += block) {
-      const stop = Math.min(end, start + block);
+    for (let start = at; start < end; start += segmentLength) {
+      const stop = Math.min(end, start + segmentLength);
       const time = (start - at) / songRate;
-      const step = (level((stop - at) / songRate) - now) / block;
+      const step = (level((stop - at) / songRate) - now) / segmentLength;
       const brightness = Math.exp(-time / darkening) * (0.4 + 0.6 * velocity);
-      // Players let a tone settle before they move it.
+      // The vibrato fades in, as with acoustic instruments.
       const bend = vibrato === 0 ? 1 : 2 ** ((vibrato * Math.min(1, time * 3) * sine(time * 5.4)) / 12);
       const pace = (frequency * bend) / songRate;
       for (let index = start; index < stop; index++) {
-        let value = mixed(bright, dark, first, brightness);
-        if (detune !== 0) value = 0.5 * (value + mixed(bright, dark, second, brightness));
+        let value = mixTables(bright, dark, first, brightness);
+        if (detune !== 0) value = 0.5 * (value + mixTables(bright, dark, second, brightness));
         into[index] = (into[index] ?? 0) + now * value;
         first += pace * spread;
         second += pace / spread;
@@ -73,12 +75,15 @@ export function wavetable(patch: WavetablePatch): Play {
   };
 }
 
-function mixed(bright: Float32Array, dark: Float32Array, phase: number, brightness: number): number {
+function mixTables(bright: Float32Array, dark: Float32Array, phase: number, brightness: number): number {
   return brightness * readTable(bright, phase) + (1 - brightness) * readTable(dark, phase);
 }
 
-/** One period with its first sample again at the end; the power of all harmonics together is that of a sine. */
-function makeTable(harmonics: number, amplitude: (number: number) => number): Float32Array {
+/**
+ * Creates a table of one period, with its first sample repeated at the end. All harmonics together have the power of a
+ * sine.
+ */
+function createTable(harmonics: number, amplitude: (number: number) => number): Float32Array {
   const table = new Float32Array(tableSize + 1);
   let power = 0;
   for (let number = 1; number <= harmonics; number++) power += amplitude(number) ** 2;

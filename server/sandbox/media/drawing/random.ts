@@ -1,5 +1,5 @@
-/** An endless row of numbers from 0 to below 1 that the seed alone decides. */
-export function chance(seed: number): () => number {
+/** Creates a seeded pseudorandom number generator with values from 0 to below 1. */
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x9e3779b9) >>> 0;
@@ -9,8 +9,8 @@ export function chance(seed: number): () => number {
   };
 }
 
-/** A seed from text and a number. */
-export function seedOf(text: string, seed: number): number {
+/** Derives a seed from a text and a number. */
+export function deriveSeed(text: string, seed: number): number {
   let hash = 0x811c9dc5 ^ seed;
   for (let index = 0; index < text.length; index++)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

@@ -1,6 +1,6 @@
-import { toRgb, toYuv } from './colours.ts';
+import { toRgb, toYuv } from './colors.ts';
 
-/** Side of a macroblock, the square that a video frame is coded in. */
+/** Side of a macroblock, the coding unit of a video frame. */
 export const blockSide = 16;
 
 export interface Rectangle {
@@ -10,14 +10,14 @@ export interface Rectangle {
   height: number;
 }
 
-/** A video frame in 4:2:0, its planes padded to whole macroblocks. */
-export class YuvPicture {
+/** A video frame in YUV 4:2:0, its planes padded to whole macroblocks. */
+export class YuvFrame {
   readonly width: number;
   readonly height: number;
-  /** Macroblocks across and down. */
+  /** Number of macroblocks in each direction. */
   readonly columns: number;
   readonly rows: number;
-  /** Samples in a row of the luma plane; a chroma plane has half of it. */
+  /** Samples per row of the luma plane. A chroma plane has half as many. */
   readonly stride: number;
   readonly y: Uint8Array;
   readonly u: Uint8Array;
@@ -36,25 +36,25 @@ export class YuvPicture {
   }
 
   /** Converts opaque RGBA pixels of the same size. */
-  static fromRgba(rgba: Uint8Array, width: number, height: number): YuvPicture {
-    const picture = new YuvPicture(width, height);
-    const { stride } = picture;
+  static fromRgba(rgba: Uint8Array, width: number, height: number): YuvFrame {
+    const frame = new YuvFrame(width, height);
+    const { stride } = frame;
     for (let y = 0; y < height; y++) {
       for (let x = 0; x < width; x++) {
         const at = (y * width + x) * 4;
         const [luma, u, v] = toYuv(rgba[at] ?? 0, rgba[at + 1] ?? 0, rgba[at + 2] ?? 0);
-        picture.y[y * stride + x] = luma;
+        frame.y[y * stride + x] = luma;
         if (((x | y) & 1) === 0) {
           const chroma = (y >> 1) * (stride >> 1) + (x >> 1);
-          picture.u[chroma] = u;
-          picture.v[chroma] = v;
+          frame.u[chroma] = u;
+          frame.v[chroma] = v;
         }
       }
     }
-    return picture;
+    return frame;
   }
 
-  /** The visible part as one piece: luma, then the two chroma planes. */
+  /** Returns the visible part as I420: luma, then the two chroma planes. */
   toI420(): Uint8Array {
     const { width, height, stride } = this;
     const half = width >> 1;
@@ -69,7 +69,7 @@ export class YuvPicture {
     return out;
   }
 
-  /** Opaque RGBA pixels of the visible part. */
+  /** Returns the visible part as opaque RGBA pixels. */
   toRgba(): Uint8Array {
     const { width, height, stride } = this;
     const rgba = new Uint8Array(width * height * 4);
@@ -83,8 +83,8 @@ export class YuvPicture {
     return rgba;
   }
 
-  /** Takes one macroblock over from a picture of the same size. */
-  copyBlock(from: YuvPicture, block: number): void {
+  /** Copies one macroblock from a frame of the same size. */
+  copyBlock(from: YuvFrame, block: number): void {
     for (const [target, source, side, offset, stride] of [
       [this.y, from.y, blockSide, this.#blockOffset(block, blockSide), this.stride],
       [this.u, from.u, blockSide / 2, this.#blockOffset(block, blockSide / 2), this.stride / 2],
@@ -95,7 +95,7 @@ export class YuvPicture {
     }
   }
 
-  /** The samples of one macroblock in coding order: 256 of luma, 64 and 64 of chroma. */
+  /** Returns the samples of one macroblock in coding order: 256 of luma, 64 and 64 of chroma. */
   readBlock(block: number): Uint8Array {
     const samples = new Uint8Array(384);
     let into = 0;
@@ -111,7 +111,7 @@ export class YuvPicture {
     return samples;
   }
 
-  /** Fills the part of a rectangle that is inside; chroma moves in steps of two. */
+  /** Fills the visible part of a rectangle. Chroma has a resolution of two pixels. */
   fill({ x, y, width, height }: Rectangle, [luma, u, v]: readonly [number, number, number]): void {
     const right = Math.min(this.width, x + width);
     const bottom = Math.min(this.height, y + height);
@@ -124,8 +124,8 @@ export class YuvPicture {
     }
   }
 
-  /** The macroblocks that a rectangle touches. */
-  *blocksOf({ x, y, width, height }: Rectangle): Generator<number> {
+  /** Yields the macroblocks that a rectangle overlaps. */
+  *blocksIn({ x, y, width, height }: Rectangle): Generator<number> {
     const right = Math.min(this.columns - 1, Math.floor((x + width - 1) / blockSide));
     const bottom = Math.min(this.rows - 1, Math.floor((y + height - 1) / blockSide));
     for (let row = Math.max(0, Math.floor(y / blockSide)); row <= bottom; row++) {

@@ -1,22 +1,22 @@
-import type { Rectangle } from '../drawing/yuv-picture.ts';
-import { encodePng } from '../pictures/encode.ts';
+import type { Rectangle } from '../drawing/yuv-frame.ts';
+import { encodePng } from '../images/encode.ts';
 import { drawScene } from './draw-scene.ts';
-import { chosenPixels } from './mask.ts';
-import type { Layer, Picture, PictureSize } from './scene.ts';
+import { selectedPixels } from './mask.ts';
+import type { ImageSize, Layer, SceneImage } from './scene.ts';
 
-/** One picture, or several in rows of two, as one PNG. `size` is that of each. */
-export async function renderPictures({
-  pictures,
+/** Renders one image, or several in rows of two, as one PNG. `size` is the size of each image. */
+export async function renderImages({
+  images,
   size,
 }: {
-  pictures: readonly Picture[];
-  size: PictureSize;
+  images: readonly SceneImage[];
+  size: ImageSize;
 }): Promise<Uint8Array<ArrayBuffer>> {
-  const columns = Math.min(2, pictures.length);
-  const [width, height] = [size.width * columns, size.height * Math.ceil(pictures.length / columns)];
+  const columns = Math.min(2, images.length);
+  const [width, height] = [size.width * columns, size.height * Math.ceil(images.length / columns)];
   const data = new Uint8Array(width * height * 4);
-  for (const [index, picture] of pictures.entries()) {
-    const pixels = await renderPicture(picture, size);
+  for (const [index, image] of images.entries()) {
+    const pixels = await renderImage(image, size);
     const [left, top] = [(index % columns) * size.width, Math.floor(index / columns) * size.height];
     for (let row = 0; row < size.height; row++)
       data.set(
@@ -27,24 +27,25 @@ export async function renderPictures({
   return encodePng({ width, height, data });
 }
 
-/** RGBA pixels of all layers over one another. */
-async function renderPicture({ view, layers }: Picture, size: PictureSize): Promise<Uint8Array> {
+/** Returns the RGBA pixels of all layers, drawn in order. */
+async function renderImage({ view, layers }: SceneImage, size: ImageSize): Promise<Uint8Array> {
   const pixels = new Uint8Array(size.width * size.height * 4);
-  for (const { scene, area } of layers) lay(await drawScene(scene, view, size), pixels, { area, view, size });
+  for (const { scene, area } of layers)
+    copyPixels(await drawScene(scene, view, size), pixels, { area, view, size });
   return pixels;
 }
 
-/** Copies the pixels whose middle is in the area. */
-function lay(
+/** Copies the pixels whose center is in the area. */
+function copyPixels(
   from: Uint8Array,
   to: Uint8Array,
-  { area, view, size }: { area: Layer['area']; view: Rectangle; size: PictureSize },
+  { area, view, size }: { area: Layer['area']; view: Rectangle; size: ImageSize },
 ): void {
   if (!area) return to.set(from);
   const { place, mask } = area;
-  const chosen = mask && chosenPixels(mask);
+  const chosen = mask && selectedPixels(mask);
   const [across, down] = [mask?.width ?? 1, mask?.height ?? 1];
-  // Where each column and each row of the picture lies in the mask.
+  // Maps the columns of the image to columns of the mask.
   const columns = Array.from({ length: size.width }, (_, x) =>
     Math.floor(((view.x + ((x + 0.5) / size.width) * view.width - place.x) / place.width) * across),
   );

@@ -1,17 +1,17 @@
-/** The languages of the page, as `lng` names them. */
+/** Languages of the page, as values of `lng`. */
 export type Language = 'en' | 'zh' | 'zh-Hant';
 
-interface Words {
-  /** Of the language itself. */
+interface PageTexts {
+  /** Name of the language. */
   name: string;
-  /** Of the list of languages. */
+  /** Label of the list of languages. */
   languageList: string;
   title: string;
   explanation: string;
   question: string;
   approve: string;
   reject: string;
-  /** Before a time of day in UTC. */
+  /** Text before a time of day in UTC. */
   until: string;
   approved: string;
   rejected: string;
@@ -22,13 +22,13 @@ interface Words {
   unknown: string;
 }
 
-export const words: Readonly<Record<Language, Words>> = {
+export const pageTexts: Readonly<Record<Language, PageTexts>> = {
   en: {
     name: 'English',
     languageList: 'Languages',
     title: 'Identity check',
     explanation: 'This is a sandbox: no camera is used and nobody is checked. You decide how the check ends.',
-    question: 'How shall the check end?',
+    question: 'How should the check end?',
     approve: 'Approve',
     reject: 'Reject',
     until: 'This link works once, until',
@@ -37,8 +37,8 @@ export const words: Readonly<Record<Language, Words>> = {
     close: 'You can close this page.',
     back: 'Back to the application',
     used: 'This link has been used. It works only once.',
-    expired: 'This link has expired. Ask for a new one where you came from.',
-    unknown: 'There is no such link. Open it exactly as you were given it.',
+    expired: 'This link has expired. Return to the application to request a new one.',
+    unknown: 'This link does not exist. Open it exactly as you received it.',
   },
   zh: {
     name: '简体中文',
@@ -76,9 +76,9 @@ export const words: Readonly<Record<Language, Words>> = {
   },
 };
 
-export const languages = Object.keys(words) as Language[];
+export const languages = Object.keys(pageTexts) as Language[];
 
-/** The language that `lng` asks for; English where it names no other. */
-export function languageOf(lng: string | null): Language {
+/** Returns the language of `lng`, or English. */
+export function parseLanguage(lng: string | null): Language {
   return languages.find((language) => language === lng) ?? 'en';
 }

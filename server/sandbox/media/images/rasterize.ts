@@ -1,21 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
-import type { Rectangle } from '../drawing/yuv-picture.ts';
+import type { Rectangle } from '../drawing/yuv-frame.ts';
 
-/** A drawn picture; it is gone when `take` returns. */
+/** A rasterized image, only valid during the call of `read`. */
 interface Raster {
   readonly width: number;
   readonly height: number;
-  /** RGBA, the colours multiplied by alpha. */
+  /** RGBA with premultiplied alpha. */
   readonly pixels: Uint8Array;
   asPng(): Uint8Array;
 }
 
 let ready: Promise<void> | undefined;
 
-/** Draws an SVG, without fonts, at its own size. */
-export async function rasterize<Result>(svg: string, take: (raster: Raster) => Result): Promise<Result> {
+/** Rasterizes an SVG without fonts at its own size. */
+export async function rasterize<Result>(svg: string, read: (raster: Raster) => Result): Promise<Result> {
   ready ??= readFile(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')).then(
     initWasm,
   );
@@ -24,7 +24,7 @@ export async function rasterize<Result>(svg: string, take: (raster: Raster) => R
   try {
     const raster = drawing.render();
     try {
-      return take(raster);
+      return read(raster);
     } finally {
       raster.free();
     }
@@ -37,7 +37,7 @@ export function svgElement({ width, height }: { width: number; height: number },
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${body}</svg>`;
 }
 
-/** An `<image>`. Where the proportions differ, `slice` cuts it, `meet` leaves room, `none` distorts it. */
+/** Creates an `<image>`. If the aspect ratios differ, `slice` crops it, `meet` adds margins, `none` distorts it. */
 export function imageElement(
   bytes: Uint8Array,
   type: string,

@@ -19,7 +19,7 @@ export function encodePng({ width, height, data }: Pixels): Uint8Array<ArrayBuff
 let codec: Promise<unknown> | undefined;
 
 export async function encodeWebp({ width, height, data }: Pixels): Promise<Uint8Array<ArrayBuffer>> {
-  // By itself the package would fetch its codec by a URL, which only browsers can.
+  // By default, the package fetches its codec by URL, which only works in browsers.
   codec ??= readFile(
     createRequire(import.meta.url).resolve('@jsquash/webp/codec/enc/webp_enc_simd.wasm'),
   ).then((wasmBinary) => init({ wasmBinary }));

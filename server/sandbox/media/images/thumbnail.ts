@@ -3,18 +3,18 @@ import type { Jobs } from '../jobs.ts';
 import { encodePng } from './encode.ts';
 import { imageElement, rasterize, svgElement } from './rasterize.ts';
 
-/** Longest side of a thumbnail unless another one is wanted. */
-const usualSide = 960;
-/** Decoding takes four bytes a pixel of a memory that is never given back. */
+/** Default for the longest side of a thumbnail. */
+const defaultMaxSide = 960;
+/** Decoding needs four bytes per pixel of WebAssembly memory, which is never released. */
 const maxPixels = 40_000_000;
-/** Formats that the drawing library decodes. */
+/** Formats that the rasterizer decodes. */
 const types: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/jpeg', gif: 'image/gif' };
 
-/** Decodes PNG, JPEG, GIF and plain BMP. A picture of which nothing can be seen counts as damaged. */
+/** Decodes PNG, JPEG, GIF and uncompressed BMP. A completely transparent image is reported as damaged. */
 export async function readThumbnail({
   bytes,
   format,
-  maxSide = usualSide,
+  maxSide = defaultMaxSide,
 }: Jobs['readThumbnail']['input']): Promise<Jobs['readThumbnail']['output']> {
   const { width, height } = imageSize(bytes);
   if (width * height > maxPixels) return 'unsupported';
@@ -34,14 +34,17 @@ export async function readThumbnail({
       min = Math.min(min, pixels[at] ?? 0);
       max = Math.max(max, pixels[at] ?? 0);
     }
-    return max === 0 ? 'damaged' : { png: new Uint8Array(raster.asPng()), transparent: min < 250 };
+    return max === 0 ? 'damaged' : { png: new Uint8Array(raster.asPng()), isTransparent: min < 250 };
   });
 }
 
 const uncompressed = 0;
 const withMasks = 3;
 
-/** Rewrites an uncompressed BMP of 24 or 32 bits a pixel as PNG; undefined for other kinds and broken files. */
+/**
+ * Converts an uncompressed BMP with 24 or 32 bits per pixel to PNG. Returns undefined for other types and damaged
+ * files.
+ */
 function bmpToPng(bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (file.length < 54 || file.toString('latin1', 0, 2) !== 'BM') return undefined;
@@ -56,7 +59,7 @@ function bmpToPng(bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
 
   const data = new Uint8Array(width * height * 4);
   for (let y = 0; y < height; y++) {
-    // A positive height means that the lowest row comes first.
+    // A positive height means that the bottom row comes first.
     const row = start + (signedHeight > 0 ? height - 1 - y : y) * stride;
     for (let x = 0; x < width; x++) {
       const from = row + x * depth;
