@@ -5,30 +5,30 @@ import { recordTaskCode } from '../support/recorded-errors.ts';
 import {
   button,
   finished,
+  gridUrl,
   type ImageRig,
   inpaint,
-  pictureUrl,
   sendJson,
   useImageRig,
 } from './image-provider.ts';
 
 const mask = 'data:image/png;base64,iVBORw0KGgo=';
-/** On a busy machine, too. */
+/** Also enough on a busy machine. */
 const patience = { timeout: 10_000, interval: 10 };
-const picture = 'data:image/jpeg;base64,/9j/4AAQ';
+const imageData = 'data:image/jpeg;base64,/9j/4AAQ';
 
 describe('image jobs', () => {
   const rig = useImageRig();
 
   describe('imagine', () => {
-    test('is sent as it came, without what is the gateway’s own', async () => {
-      const body = { prompt: 'a harbour --ar 3:2', base64Array: [picture], botType: 'NIJI_JOURNEY' };
+    test('forwards the request without the fields of the gateway', async () => {
+      const body = { prompt: 'a harbour --ar 3:2', base64Array: [imageData], botType: 'NIJI_JOURNEY' };
       await rig.imagine({ ...body, notifyHook: 'http://127.0.0.1:1/hook', state: 'order 7' });
       expect(rig.sent('imagine')).toEqual([body]);
       expect(rig.upstream.seen[0]?.headers.authorization).toBe('Bearer upstream-key');
     });
 
-    test('makes a job that is polled to its end and paid once', async () => {
+    test('creates a job that is polled to its end and charged once', async () => {
       const { key, id: token } = await makeKey(rig.gateway, { quota: 25 });
       const id = await rig.imagine({ state: 'order 7' }, key);
       expect(id).toMatch(/^task_[0-9a-f]{32}$/);
@@ -63,7 +63,7 @@ describe('image jobs', () => {
       expect(JSON.stringify(done)).not.toContain(rig.upstreamId);
     });
 
-    test('answers code 22 of the provider, without its account', async () => {
+    test('returns code 22 of the provider without its account', async () => {
       rig.submitted = { code: 22, description: 'x', properties: { numberOfQueues: 3, instanceId: 'acc-7' } };
       const { body } = await rig.submit('imagine', { prompt: 'a harbour' });
       expect(body).toEqual({
@@ -74,7 +74,7 @@ describe('image jobs', () => {
       });
     });
 
-    test('answers code 21 for the same job once more', async () => {
+    test('returns code 21 for a repeated job', async () => {
       rig.submitted = { code: 21, description: 'exists', result: '17950000009999' };
       const { body } = await rig.submit('imagine', { prompt: 'a harbour' });
       expect(body).toMatchObject({ code: 21, properties: {} });
@@ -82,7 +82,7 @@ describe('image jobs', () => {
       expect(await rig.query(body.result as string)).toMatchObject({ status: 'SUCCESS' });
     });
 
-    test('under the same idempotency key gives the same job and the same answer', async () => {
+    test('returns the same job and response for the same idempotency key', async () => {
       rig.submitted = { code: 22, properties: { numberOfQueues: 1 } };
       const headers = { 'idempotency-key': 'images-1' };
       const first = await rig.submit('imagine', { prompt: 'a harbour' }, { headers });
@@ -105,7 +105,7 @@ describe('image jobs', () => {
         'prompt: the provider takes no prompt with the word "blood".',
       ],
       [{ result: '' }, 502, 'bad_response', undefined],
-    ])('with %o answers %i %s and costs nothing', async (submitted, status, code, message) => {
+    ])('maps the response %o to %i %s and charges nothing', async (submitted, status, code, message) => {
       const { key, id } = await makeKey(rig.gateway, { quota: 10 });
       rig.submitted = { result: undefined, description: undefined, ...submitted };
       const answer = await rig.submit('imagine', { prompt: 'a harbour' }, { key });
@@ -114,7 +114,7 @@ describe('image jobs', () => {
       expect(await remainingQuota(rig.gateway, id)).toBe(10);
     });
 
-    test('without quota reaches no provider', async () => {
+    test('without quota sends no request to a provider', async () => {
       const { key } = await makeKey(rig.gateway, { quota: 9 });
       const answer = await rig.submit('imagine', { prompt: 'a harbour' }, { key });
       expect(answer).toMatchObject({ status: 403, body: { error: { code: 'insufficient_user_quota' } } });
@@ -132,7 +132,7 @@ describe('image jobs', () => {
       ['CANCEL', { status: 'CANCEL' }, 'The task was canceled before it began.'],
     ];
     test.each(failures)(
-      'that finds %s ends the job and gives the quota back',
+      'that returns %s fails the job and refunds the quota',
       async (_, reported, reason) => {
         const { key, id: token } = await makeKey(rig.gateway, { quota: 10 });
         const id = await rig.imagine({}, key);
@@ -152,12 +152,12 @@ describe('image jobs', () => {
       },
     );
 
-    test('that finds no job ends it once that has happened again and again, and gives the quota back', async () => {
+    test('that repeatedly returns no job fails it and refunds the quota', async () => {
       const { key, id: token } = await makeKey(rig.gateway, { quota: 10 });
       const id = await rig.imagine({}, key);
       rig.reported = '';
       expect(await rig.query(id, key)).toMatchObject({ status: 'SUBMITTED' });
-      // The gateway polls by itself, too.
+      // The gateway also polls by itself.
       for (let polls = 1; polls < 20; polls += 1) {
         await rig.pass(60_000);
         await rig.query(id, key);
@@ -170,11 +170,11 @@ describe('image jobs', () => {
     });
 
     test.each([
-      ['what is no JSON', '{"status":'],
-      ['a state nobody knows', { status: 'THINKING' }],
+      ['invalid JSON', '{"status":'],
+      ['an unknown state', { status: 'THINKING' }],
       ['an empty body', ''],
       ['null', 'null'],
-    ])('that finds %s changes nothing', async (_, reported) => {
+    ])('that returns %s changes nothing', async (_, reported) => {
       const id = await rig.imagine();
       rig.reported = reported;
       expect(await rig.query(id)).toMatchObject({ status: 'SUBMITTED' });
@@ -183,7 +183,7 @@ describe('image jobs', () => {
       expect(await rig.query(id)).toMatchObject({ status: 'SUCCESS' });
     });
 
-    test('shows no address of the provider in its words, but those of the request', async () => {
+    test('redacts URLs of the provider in texts, but not those of the request', async () => {
       const mine = 'a harbour as in https://shop.example.com/a.png';
       const id = await rig.imagine({ prompt: mine });
       const given = `https://cdn.vendor.com/7.png ${mine}`;
@@ -198,7 +198,7 @@ describe('image jobs', () => {
   });
 
   describe('an action', () => {
-    test('goes to the provider’s job, and is a job of its own', async () => {
+    test('is sent for the provider’s job and creates another job', async () => {
       const source = await rig.finish();
       const upstreamSource = rig.upstreamId;
       rig.reported = { status: 'SUBMITTED' };
@@ -224,7 +224,7 @@ describe('image jobs', () => {
     test.each([
       ['a button that the job does not show', { customId: 'IJ::JOB::upsample::1::other' }, 'customId'],
       ['an unknown job', { taskId: 'task_none' }, 'taskId', 404, 'resource_not_found'],
-    ])('with %s is refused', async (_, change, field, status = 400, code = 'invalid_request') => {
+    ])('with %s is rejected', async (_, change, field, status = 400, code = 'invalid_request') => {
       const source = await rig.finish();
       const answer = await rig.submit('action', { taskId: source, customId: button.customId, ...change });
       expect(answer).toMatchObject({ status, body: { error: { code } } });
@@ -232,7 +232,7 @@ describe('image jobs', () => {
       expect(rig.sent('action')).toEqual([]);
     });
 
-    test('on a job that is not finished, or has failed, is refused', async () => {
+    test('on an unfinished or failed job is rejected', async () => {
       const id = await rig.imagine();
       const body = { taskId: id, customId: button.customId };
       expect(await rig.submit('action', body)).toMatchObject({
@@ -247,7 +247,7 @@ describe('image jobs', () => {
       });
     });
 
-    test('is one job under one idempotency key, also when the first job is gone since', async () => {
+    test('creates one job per idempotency key, also after the first job is deleted', async () => {
       const source = await rig.finish();
       const body = { taskId: source, customId: button.customId };
       const headers = { 'idempotency-key': 'an action' };
@@ -262,7 +262,7 @@ describe('image jobs', () => {
       expect(rig.sent('action')).toHaveLength(1);
     });
 
-    test('on another user’s job finds none', async () => {
+    test('on another user’s job returns 404', async () => {
       const source = await rig.finish();
       const { id: userId } = await rig.gateway.gateway.store.run('createUser', {
         name: 'other',
@@ -276,8 +276,8 @@ describe('image jobs', () => {
     });
   });
 
-  describe('the modal', () => {
-    /** A job that waits for its modal call. */
+  describe('a modal call', () => {
+    /** Creates a job that waits for its modal call. */
     async function open(on: ImageRig, change: object = {}, key = on.gateway.key): Promise<string> {
       const source = await on.finish({}, key);
       on.submitted = { code: 21, properties: { finalPrompt: 'a harbour', remix: false } };
@@ -289,17 +289,17 @@ describe('image jobs', () => {
       return answer.body.result as string;
     }
 
-    test('is waited for, and the same job goes on', async () => {
+    test('continues the waiting job', async () => {
       const { key, id: token } = await makeKey(rig.gateway, { quota: 20 });
       const id = await open(rig, { state: 'order 7' }, key);
       expect((await rig.get(id, key)).body).toMatchObject({ status: 'MODAL', action: 'INPAINT' });
       expect(await rig.query(id, key)).toMatchObject({ status: 'MODAL', state: 'order 7' });
-      const asked = { taskId: id, prompt: 'a small red boat', maskBase64: mask };
-      expect(await rig.submit('modal', { ...asked, state: 'order 8' }, { key })).toEqual({
+      const requested = { taskId: id, prompt: 'a small red boat', maskBase64: mask };
+      expect(await rig.submit('modal', { ...requested, state: 'order 8' }, { key })).toEqual({
         status: 200,
         body: { code: 1, description: 'Submit success', result: id, properties: {} },
       });
-      expect(rig.sent('modal')).toEqual([{ ...asked, taskId: rig.upstreamId }]);
+      expect(rig.sent('modal')).toEqual([{ ...requested, taskId: rig.upstreamId }]);
       rig.reported = { status: 'IN_PROGRESS', progress: '10%' };
       expect(await rig.query(id, key)).toMatchObject({
         status: 'IN_PROGRESS',
@@ -307,11 +307,11 @@ describe('image jobs', () => {
         prompt: 'a small red boat',
       });
       rig.reported = finished;
-      expect(await rig.query(id, key)).toMatchObject({ status: 'SUCCESS', imageUrl: pictureUrl });
+      expect(await rig.query(id, key)).toMatchObject({ status: 'SUCCESS', imageUrl: gridUrl });
       expect(await remainingQuota(rig.gateway, token)).toBe(0);
     });
 
-    test('of a job that does not wait is refused before the provider is asked', async () => {
+    test('for a job that does not wait is rejected without a provider request', async () => {
       const id = await rig.imagine();
       const waiting = await open(rig);
       expect(
@@ -335,7 +335,7 @@ describe('image jobs', () => {
       [{ code: 4, description: 'The mask has another size.' }, 400, 'bad_request'],
       [{ code: 24, properties: { bannedWord: 'blood' } }, 400, 'banned_word'],
       [{ code: 23 }, 429, 'rate_limit_exceeded'],
-    ])('refused with %o leaves the job waiting', async (submitted, status, code) => {
+    ])('rejected with %o leaves the job waiting', async (submitted, status, code) => {
       const id = await open(rig);
       rig.submitted = submitted;
       const body = { taskId: id, prompt: 'a boat', maskBase64: mask };
@@ -345,7 +345,7 @@ describe('image jobs', () => {
       expect(await rig.submit('modal', body)).toMatchObject({ status: 200 });
     });
 
-    test('that never comes costs nothing', async () => {
+    test('that is never sent costs nothing', async () => {
       const { key, id: token } = await makeKey(rig.gateway, { quota: 20 });
       const id = await open(rig, {}, key);
       await rig.pass(24 * 3_600_000);
@@ -353,7 +353,7 @@ describe('image jobs', () => {
       expect(await remainingQuota(rig.gateway, token)).toBe(10);
     });
 
-    test('survives an answer that is lost: the next poll finds out', async () => {
+    test('whose response is lost is completed by the next poll', async () => {
       const id = await open(rig);
       rig.instead.set('POST', (_, response) => response.destroy());
       expect(await rig.submit('modal', { taskId: id, prompt: 'a boat', state: 'order 9' })).toMatchObject({
@@ -364,7 +364,7 @@ describe('image jobs', () => {
       expect(await rig.query(id)).toMatchObject({ status: 'SUCCESS', state: 'order 9' });
     });
 
-    test('drops what a poll under way found before it', async () => {
+    test('discards the result of a concurrent poll', async () => {
       const id = await open(rig);
       let answerPoll = (): void => {};
       rig.instead.set('GET', (_, response) => {
@@ -386,7 +386,7 @@ describe('image jobs', () => {
     });
   });
 
-  test('the list has the caller’s own jobs, each once', async () => {
+  test('the list contains each of the caller’s jobs once', async () => {
     const ids = [await rig.imagine(), await rig.imagine()];
     const answer = await fetch(`${rig.gateway.url}/imgjob/task/list-by-condition`, {
       method: 'POST',
@@ -397,7 +397,7 @@ describe('image jobs', () => {
     expect(jobs.map(({ id }) => id)).toEqual(ids);
   });
 
-  test('callbacks tell what follows the submit answer, in order, where the modal call says', async () => {
+  test('callbacks report each later state in order, to the URL of the modal call', async () => {
     const receiver = await Receiver.start();
     try {
       const source = await rig.finish({ notifyHook: receiver.url('/first'), state: 'order 7' });
@@ -417,7 +417,7 @@ describe('image jobs', () => {
       await rig.query(body.result as string);
       rig.reported = finished;
       await rig.query(body.result as string);
-      // The clock that is set forward ends leases too early: what comes again has the same id.
+      // The advanced clock ends leases too early. A repeated delivery has the same id.
       const deliveries = () => [...new Map(receiver.seen.map((one) => [one.id, one])).values()];
       await vi.waitFor(() => expect(deliveries()).toHaveLength(3), patience);
       expect(deliveries().map(({ path, body }) => [path, body.status, body.state])).toEqual([

@@ -12,12 +12,12 @@ type Answer = (request: SeenRequest, response: ServerResponse) => void;
 
 export const button = { customId: 'IJ::JOB::upsample::1::9f2c', emoji: '', label: 'U1', type: 2, style: 2 };
 export const inpaint = { ...button, customId: 'IJ::Inpaint::1::9f2c::SOLO', label: 'Vary (Region)' };
-export const pictureUrl = 'https://files.example/grid.png?signature=1';
+export const gridUrl = 'https://files.example/grid.png?signature=1';
 export const finished = {
   action: 'IMAGINE',
   status: 'SUCCESS',
   progress: '100%',
-  imageUrl: pictureUrl,
+  imageUrl: gridUrl,
   buttons: [button, inpaint],
   prompt: 'a harbour',
   promptEn: 'a harbour',
@@ -31,17 +31,17 @@ const settingsFor = (url: string): Partial<Settings> => ({
   callbacks: { allowPrivate: true, secret: undefined },
 });
 
-/** A gateway whose only channel speaks the imgjob protocol, its upstream, and a clock that can be set forward. */
+/** A gateway whose only channel has the imgjob protocol, its upstream, and a clock that can be advanced. */
 export class ImageRig extends TaskRig {
   #made = 0;
-  /** What the upstream answers to the submit calls; undefined: that it takes the job. */
+  /** Response to submit calls. Undefined accepts the job. */
   submitted: Json | undefined;
-  /** What the upstream says of all of its jobs; a text is sent as it stands. */
+  /** Response to queries of any job. A string is sent unchanged. */
   reported: unknown;
-  /** Answers instead of the upstream's own ways, by method. */
+  /** Replaces the default responses, by method. */
   readonly instead = new Map<string, Answer>();
 
-  /** The upstream's id of its latest job. */
+  /** Upstream id of the latest job. */
   get upstreamId(): string {
     return `17950000001234${this.#made}`;
   }
@@ -82,14 +82,14 @@ export class ImageRig extends TaskRig {
     return { status: answer.status, body: json };
   }
 
-  /** Starts a job and gives its public id. */
+  /** Starts a job and returns its public id. */
   async imagine(change: object = {}, key = this.gateway.key): Promise<string> {
     const { status, body } = await this.submit('imagine', { prompt: 'a harbour', ...change }, { key });
     expect(status, JSON.stringify(body)).toBe(200);
     return body.result as string;
   }
 
-  /** A job that is finished, with its buttons. */
+  /** Creates a finished job with buttons. */
   async finish(change: object = {}, key = this.gateway.key): Promise<string> {
     const id = await this.imagine(change, key);
     this.reported = finished;
@@ -105,7 +105,7 @@ export class ImageRig extends TaskRig {
     return { status: response.status, body: (await response.json()) as Json };
   }
 
-  /** What a query shows, once the upstream has been asked anew about all that is not final. */
+  /** Returns the job after the gateway has polled all unfinished jobs. */
   async query(id: string, key = this.gateway.key): Promise<Json> {
     await this.pass(60_000);
     const { status, body } = await this.get(id, key);
@@ -114,7 +114,7 @@ export class ImageRig extends TaskRig {
     return body;
   }
 
-  /** The JSON bodies that the upstream got, by the submit call. */
+  /** JSON bodies of a submit call that the upstream received. */
   sent(call: 'imagine' | 'action' | 'modal'): unknown[] {
     const path = `/imgjob/submit/${call}`;
     return this.upstream.seen.filter((request) => request.path === path).map(({ body }) => body);
@@ -130,7 +130,7 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
   response.end(JSON.stringify(body));
 }
 
-/** A rig for the tests of a file, or of a group in it. */
+/** Starts a rig for the tests of a file or group. */
 export function useImageRig(): ImageRig {
   const rig = new ImageRig();
   beforeAll(() => rig.start());

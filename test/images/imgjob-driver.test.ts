@@ -6,7 +6,7 @@ import { acceptedTask } from '../support/accepted-task.ts';
 import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({ protocol: 'imgjob' });
-const pictureUrl = 'https://files.example/grid.png?signature=1';
+const gridUrl = 'https://files.example/grid.png?signature=1';
 const button = { customId: 'IJ::JOB::upsample::1::9f2c', emoji: '*', label: 'U1', type: 2, style: 2 };
 
 const job = (change: Partial<AcceptedTask> = {}) =>
@@ -25,7 +25,7 @@ const resume = (body: object, result: object | null) => {
 };
 
 describe('a job', () => {
-  test('is asked for by the call that makes it', async () => {
+  test('is submitted by the call for its action', async () => {
     expect(await submit({ code: 1 })).toEqual({ upstreamId: '17' });
     expect(await submit({ code: 1 }, { custom_id: 'a' })).toEqual({ upstreamId: '17' });
     expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
@@ -45,12 +45,15 @@ describe('a job', () => {
     [21, { custom_id: 'a' }, { finalPrompt: 'a harbour at ***', remix: false }, true],
     [22, {}, { numberOfQueues: 0 }, undefined],
     [22, { custom_id: 'a' }, { numberOfQueues: 0 }, undefined],
-  ])('that is taken with %i for %j remembers how', async (code, facts, kept, waiting) => {
-    expect(await submit({ code, properties }, facts)).toEqual({
-      upstreamId: '17',
-      result: { submitted: { code, properties: kept }, waiting },
-    });
-  });
+  ])(
+    'accepted with %i for %j stores the properties of the response',
+    async (code, facts, stored, waiting) => {
+      expect(await submit({ code, properties }, facts)).toEqual({
+        upstreamId: '17',
+        result: { submitted: { code, properties: stored }, waiting },
+      });
+    },
+  );
 
   test.each([
     [21, undefined],
@@ -60,14 +63,14 @@ describe('a job', () => {
     [22, { numberOfQueues: 1.5 }],
     [22, { numberOfQueues: 'many' }],
     [22, {}],
-  ])('that is taken with %i and %j remembers no more', async (code, given) => {
+  ])('accepted with %i and %j stores no properties', async (code, given) => {
     expect(await submit({ code, properties: given })).toEqual({
       upstreamId: '17',
       result: { submitted: { code, properties: {} } },
     });
   });
 
-  test('keeps no more than 20,000 characters of the prompt that it will use, and what the client named', async () => {
+  test('stores 20,000 characters of the final prompt, with hosts of the request', async () => {
     const long = 'https://sent.example/ '.padEnd(20_001, 'a');
     const request = { prompt: 'as https://sent.example/' };
     expect(await submit({ code: 21, properties: { finalPrompt: long } }, {}, request)).toMatchObject({
@@ -76,9 +79,9 @@ describe('a job', () => {
   });
 
   const throttled = 'The provider takes no more requests now.';
-  const nonsense = 'The provider returned an invalid response.';
+  const invalid = 'The provider returned an invalid response.';
   const noPrompt = 'prompt: the provider takes no prompt with';
-  const refused = 'The provider rejected the request.';
+  const rejection = 'The provider rejected the request.';
   const failed = 'The provider failed to handle the request.';
   test.each([
     [
@@ -113,7 +116,7 @@ describe('a job', () => {
       'x'.repeat(2_000),
       undefined,
     ],
-    [{ code: '4' }, 'rejected', 400, 'bad_request', refused, undefined],
+    [{ code: '4' }, 'rejected', 400, 'bad_request', rejection, undefined],
     [{ code: 9, description: 'at db-7' }, 'unknown', 502, 'bad_response_status_code', failed, 'server_error'],
     [{ code: 23 }, 'retryable', 429, 'rate_limit_exceeded', throttled, 'throttled'],
     [{ code: 30 }, 'retryable', 429, 'rate_limit_exceeded', throttled, 'throttled'],
@@ -134,16 +137,16 @@ describe('a job', () => {
       undefined,
     ],
     [{ code: 24 }, 'rejected', 400, 'banned_word', `${noPrompt} one of its words.`, undefined],
-    [{ code: 7 }, 'unknown', 502, 'bad_response', nonsense, 'bad_answer'],
-    [{ code: null }, 'unknown', 502, 'bad_response', nonsense, 'bad_answer'],
-    [{ code: 1, result: '' }, 'unknown', 502, 'bad_response', nonsense, 'bad_answer'],
-    [{ code: 21, result: { id: 1 } }, 'unknown', 502, 'bad_response', nonsense, 'bad_answer'],
-  ])('that is answered with %j is none', async (body, kind, status, code, message, fault) => {
+    [{ code: 7 }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
+    [{ code: null }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
+    [{ code: 1, result: '' }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
+    [{ code: 21, result: { id: 1 } }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
+  ])('fails for the response %j', async (body, kind, status, code, message, fault) => {
     const request = { prompt: 'as https://sent.example/' };
     expect(await failureOf(submit(body, {}, request))).toEqual({ kind, status, code, message, fault });
   });
 
-  test('that waits goes on by the modal call, and waits no more', async () => {
+  test('that waits is continued by the modal call', async () => {
     const submitted = { code: 21, properties: {} };
     expect(await resume({ code: 1 }, { waiting: true, submitted })).toEqual({
       upstreamId: '18',
@@ -160,7 +163,7 @@ describe('a poll', () => {
   const finished = {
     status: 'SUCCESS',
     action: 'IMAGINE',
-    imageUrl: pictureUrl,
+    imageUrl: gridUrl,
     videoUrl: 'https://files.example/a.mp4',
     buttons: [button],
     prompt: 'a harbour',
@@ -169,7 +172,7 @@ describe('a poll', () => {
     properties: { finalPrompt: 'a harbour --v 6', finalZhPrompt: 'port', account: 'ours' },
   };
   const result = {
-    image_url: pictureUrl,
+    image_url: gridUrl,
     video_url: 'https://files.example/a.mp4',
     buttons: [button],
     shown: {
@@ -182,7 +185,7 @@ describe('a poll', () => {
   };
   const bare = { buttons: [], shown: {} };
 
-  test('finds all that clients see of a finished job', async () => {
+  test('returns all public fields of a finished job', async () => {
     expect(await poll(finished, { upstreamId: '1/7' })).toEqual({ state: 'completed', result });
     expect(rig.seen).toMatchObject([{ method: 'GET', path: '/imgjob/task/1%2F7/fetch' }]);
     const submitted = { code: 22 as const, properties: { numberOfQueues: 1 } };
@@ -190,12 +193,12 @@ describe('a poll', () => {
       state: 'completed',
       result: { ...result, submitted },
     });
-    for (const url of [{ imageUrl: pictureUrl }, { videoUrl: pictureUrl }])
+    for (const url of [{ imageUrl: gridUrl }, { videoUrl: gridUrl }])
       expect(await poll({ status: 'SUCCESS', ...url })).toMatchObject({ state: 'completed' });
   });
 
   const none = { code: 'image_generation_failed', message: 'The provider made no image.' };
-  test('without a job ends it after 20 such polls in a row, not after 19', async () => {
+  test('without a job fails it after 20 consecutive polls, not after 19', async () => {
     let result: AcceptedTask['result'] = { submitted: { code: 21, properties: {} } };
     for (let polls = 1; polls < 20; polls += 1) {
       const found = await poll(polls % 2 === 0 ? '' : 'null', { state: 'in_progress', result });
@@ -204,7 +207,7 @@ describe('a poll', () => {
     }
     const error = { code: 'task_lost', message: 'The provider no longer has the task.' };
     expect(await poll('null', { result })).toEqual({ state: 'failed', error });
-    // A job that is found in between counts from the beginning.
+    // A response with the job resets the count.
     const seen = await poll({ status: 'SUBMITTED' }, { result });
     expect(seen.result).not.toHaveProperty('missedPolls');
   });
@@ -259,16 +262,16 @@ describe('a poll', () => {
     ['null', { state: 'queued', result: { missedPolls: 1 } }],
     [{ status: 'THINKING' }, { state: 'queued' }],
     [[], { state: 'queued' }],
-  ])('that finds %j', async (body, snapshot) => {
+  ])('that returns %j', async (body, snapshot) => {
     expect(await poll(body)).toEqual(snapshot);
   });
 
-  test('of a state that nobody knows leaves a job that has begun as it is', async () => {
+  test('with an unknown state keeps the state of a started job', async () => {
     expect(await poll({ status: 'THINKING' }, { state: 'in_progress' })).toEqual({ state: 'in_progress' });
     expect(await failureOf(poll('{"status":'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
-  test('shows no address of the provider in its words, but those of the request', async () => {
+  test('redacts URLs of the provider in texts, but not those of the request', async () => {
     const given = 'https://cdn.vendor.com/7.png, https://shop.example/a.png and https://sent.example/';
     const shown = '***, https://shop.example/a.png and https://sent.example/';
     const facts = { prompt: 'as in https://shop.example/a.png', sent_hosts: ['sent.example'] };
@@ -278,12 +281,12 @@ describe('a poll', () => {
     });
   });
 
-  test('takes nothing of a type or a length that the contract does not have', async () => {
+  test('drops values whose type or length is not in the contract', async () => {
     const long = 'a'.repeat(20_001);
     const junk = [null, 7, {}, { customId: '' }, { customId: 'x'.repeat(513), label: 'long' }];
     const styles = [0, 1, 4, 5, 1.5, 'x'].map((style) => ({ customId: 'a', style }));
     const longest = { customId: 'x'.repeat(512), label: long, emoji: long, style: '3', type: 3 };
-    const { result: told } = (await poll({
+    const { result: read } = (await poll({
       ...finished,
       action: 'a'.repeat(201),
       prompt: { text: 'a harbour' },
@@ -296,7 +299,7 @@ describe('a poll', () => {
     })) as { result: object };
     const empty = { emoji: '', label: '', type: 2 };
     const words = { emoji: 'a'.repeat(200), label: 'a'.repeat(200), type: 2 };
-    expect(told).toEqual({
+    expect(read).toEqual({
       shown: { action: 'a'.repeat(200), promptEn: long.slice(0, 20_000), description: 'done' },
       buttons: [
         { ...empty, customId: button.customId, style: 2 },
@@ -326,6 +329,6 @@ test.each([
   ['IJ::Inpaint::1', 'INPAINT'],
   ['IJ::Bookmark::1', 'ACTION'],
   ['upsample', 'ACTION'],
-])('the button %s is an %s', (customId, action) => {
+])('the button %s has the action %s', (customId, action) => {
   expect(actionOf(customId)).toBe(action);
 });

@@ -159,8 +159,8 @@ describe('in the default installation, files have links of the gateway', { timeo
   });
 
   test('in the clips of a music task, their feed and a WAV', async () => {
-    const asked = { prompt: 'A slow song about rain.', mv: 'chirp-hawk' };
-    const { body } = await client.call<{ data: string }>('POST', '/sigma/submit/music', asked);
+    const requested = { prompt: 'A slow song about rain.', mv: 'chirp-hawk' };
+    const { body } = await client.call<{ data: string }>('POST', '/sigma/submit/music', requested);
     const { data } = await ended<{ data: { data: Song[] } }>(`/sigma/fetch/${body.data}`, 'SUCCESS');
     const [song] = data.data;
     expect(linksIn(data.data).length).toBeGreaterThan(3);

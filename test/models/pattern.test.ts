@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { matcher, patternsOverlap } from '../../server/settings/model-patterns.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
-/** What `*` means, told in the plainest way: whether each rest of the pattern matches each rest of the id. */
+/** Reference implementation: whether each rest of the pattern matches each rest of the id. */
 function reference(pattern: string, id: string): boolean {
   let rest = Array.from({ length: id.length + 1 }, (_, at) => at === id.length);
   for (const sign of pattern.split('').reverse()) {
@@ -15,7 +15,7 @@ function reference(pattern: string, id: string): boolean {
 }
 
 describe('a model pattern', () => {
-  test('matches the whole id, with any run of characters for each star', () => {
+  test('matches the whole id, with any characters for each star', () => {
     const random = seededRandom(26);
     const text = (signs: string, longest: number) =>
       Array.from(
@@ -41,13 +41,13 @@ describe('a model pattern', () => {
     },
   );
 
-  test('does not let its first and last part share characters', () => {
+  test('does not match if its first and last part overlap', () => {
     expect(matcher(['aba*aba'])('aba')).toBe(false);
     expect(matcher(['aba*aba'])('ababa')).toBe(false);
     expect(matcher(['aba*aba'])('abaaba')).toBe(true);
   });
 
-  test('looks for each of its parts once, however many ways there are to spread the stars', () => {
+  test('searches for each part once, whatever the number of stars', () => {
     const stars = 12;
     const matches = matcher([`${'*a'.repeat(stars)}*b`]);
     const searches = vi.spyOn(String.prototype, 'indexOf');
@@ -58,7 +58,7 @@ describe('a model pattern', () => {
     expect(steps).toBeLessThanOrEqual(stars + 1);
   });
 
-  test('of a list is one that any of them matches', () => {
+  test('list matches if any of its patterns does', () => {
     const matches = matcher(['alpha3-*', 'voxa-v2']);
     expect(['alpha3-tts-flash', 'voxa-v2', 'voxa-v2-long', 'alpha3'].map(matches)).toEqual([
       true,
@@ -89,7 +89,7 @@ describe('two patterns overlap', () => {
     expect(patternsOverlap(right, left)).toBe(expected);
   });
 
-  test('whenever an id matches both', () => {
+  test('if any id matches both', () => {
     const random = seededRandom(27);
     const text = (signs: string, longest: number) =>
       Array.from(

@@ -18,12 +18,12 @@ beforeEach(() => {
 });
 afterAll(() => receiver.close());
 
-/** What the receiver was told of the task so far, once there is something. */
-async function told(id: string) {
+/** Bodies that the receiver got for the task, once there are any. */
+async function deliveriesOf(id: string) {
   return vi.waitFor(
     () => {
       const seen = receiver.seen.filter(({ body }) => body.task_id === id);
-      if (seen.length === 0) throw new Error('nothing was told');
+      if (seen.length === 0) throw new Error('nothing was delivered');
       return seen;
     },
     { timeout: 20_000, interval: 20 },
@@ -38,28 +38,28 @@ test.each<[string, string, () => object, string]>([
   ['notify_hook', '/sigma/v1/submit/music', () => ({ prompt: 'The sea', ...b() }), '/b'],
   ['both', '/sigma/submit/music', () => ({ prompt: 'The sea', ...a(), ...b() }), '/a'],
   ['notify_hook of format A', '/sigma/v1/music', () => ({ input: { prompt: 'The sea' }, ...b() }), '/b'],
-])('%s receives the record at the end, once, as fetch shows it', async (_, path, body, hook) => {
+])('%s receives the final record once, equal to the fetch response', async (_, path, body, hook) => {
   const { body: answer } = await rig.send('POST', path, body());
   const [id = ''] = /task_[a-f0-9]{32}/.exec(JSON.stringify(answer)) ?? [];
-  rig.told = { status: 'IN_PROGRESS', progress: '50%', data: pair };
+  rig.reported = { status: 'IN_PROGRESS', progress: '50%', data: pair };
   await rig.poll(id);
-  rig.told = { status: 'SUCCESS', data: pair };
+  rig.reported = { status: 'SUCCESS', data: pair };
   const record = await rig.poll(id);
   expect(record).toMatchObject({ status: 'SUCCESS', data: [{}, {}] });
-  const [delivery, ...more] = await told(id);
+  const [delivery, ...more] = await deliveriesOf(id);
   expect([delivery?.path, delivery?.body, more]).toEqual([hook, record, []]);
   expect(eventProblems('MusicTaskCallback', delivery?.body)).toEqual([]);
   expect(eventProblems('CallbackHeaders', delivery?.headers)).toEqual([]);
-  if (delivery === undefined) throw new Error('nothing was told');
+  if (delivery === undefined) throw new Error('nothing was delivered');
   expect(delivery.headers['webhook-signature']).toBe(signatureOf(delivery, webhook));
 });
 
-test('a failure is told as well, and a receiver that was away hears of it later', async () => {
+test('a failure is also reported, later if the receiver was unavailable', async () => {
   const answers = [500, 503];
   receiver.answer = (_, response) => response.writeHead(answers.shift() ?? 200).end();
   try {
     const id = await rig.submit({ callback_url: receiver.url('/down') });
-    rig.told = { status: 'FAILURE', fail_reason: 'The lyrics were refused.' };
+    rig.reported = { status: 'FAILURE', fail_reason: 'The lyrics were refused.' };
     const record = await rig.poll(id);
     await vi.waitFor(
       async () => {
@@ -80,9 +80,12 @@ test('a failure is told as well, and a receiver that was away hears of it later'
 test('a request for lyrics reports their end', async () => {
   const { body: answer } = await rig.send('POST', '/sigma/submit/lyrics', { prompt: 'The sea', ...a() });
   const [lyrics = ''] = /task_[a-f0-9]{32}/.exec(JSON.stringify(answer)) ?? [];
-  rig.told = { status: 'SUCCESS', data: { id: 'a', status: 'complete', title: 'The sea', text: 'Waves' } };
+  rig.reported = {
+    status: 'SUCCESS',
+    data: { id: 'a', status: 'complete', title: 'The sea', text: 'Waves' },
+  };
   const polled = await rig.poll(lyrics);
   expect(polled).toMatchObject({ action: 'LYRICS', status: 'SUCCESS' });
-  await told(lyrics);
+  await deliveriesOf(lyrics);
   expect(receiver.seen.map(({ body }) => body)).toEqual([polled]);
 });

@@ -14,32 +14,32 @@ async function createOtherUserKey(): Promise<string> {
 }
 
 describe('the feed', () => {
-  test('gives songs of several tasks in the order of their ids, each once, and leaves out the rest', async () => {
+  test('returns songs of several tasks once, in the order of the ids, and omits unknown ids', async () => {
     const [first, second] = await rig.songs();
     const [third] = await rig.songs();
-    const asked = [third, first, third, second].map((one) => one?.id);
+    const requested = [third, first, third, second].map((one) => one?.id);
     for (const prefix of ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5']) {
-      const { status, body } = await rig.send('GET', `${prefix}/feed/${asked.join(',')},none,clip-one`);
+      const { status, body } = await rig.send('GET', `${prefix}/feed/${requested.join(',')},none,clip-one`);
       expect([status, body]).toEqual([200, [third, first, second]]);
       for (const one of body as unknown as unknown[]) expectSchema('Song', one);
     }
     expect(await rig.send('GET', `/sigma/feed/${first?.id}`)).toMatchObject({ body: [first] });
   });
 
-  test('gives songs that are still being made, but none of a task that has failed', async () => {
+  test('returns unfinished songs, but none of a failed task', async () => {
     const id = await rig.submit();
-    rig.told = { status: 'IN_PROGRESS', data: [song('a', { status: 'streaming' })] };
+    rig.reported = { status: 'IN_PROGRESS', data: [song('a', { status: 'streaming' })] };
     const [one] = (await rig.poll(id)).data as { id: string }[];
     const path = `/sigma/feed/${one?.id}`;
     expect(await rig.send('GET', path)).toMatchObject({ status: 200, body: [{ status: 'streaming' }] });
-    rig.told = { status: 'FAILURE', fail_reason: 'It was held back.' };
+    rig.reported = { status: 'FAILURE', fail_reason: 'It was held back.' };
     await rig.poll(id);
     expect(await rig.send('GET', path)).toMatchObject(unknown);
   });
 });
 
-describe('about a song', () => {
-  test('its account tells the WAV file and the times, and nothing is charged', async () => {
+describe('resources of a song', () => {
+  test('are fetched from its account without a charge', async () => {
     const [, second] = await rig.songs();
     rig.upstream.seen.length = 0;
     const before = await ledgerRows(rig.gateway);
@@ -58,7 +58,7 @@ describe('about a song', () => {
     expect(await ledgerRows(rig.gateway)).toEqual(before);
   });
 
-  test.each(calls)("%s knows only ids of our own, and only the owner's", async (call) => {
+  test.each(calls)('%s accepts only public ids of the owner', async (call) => {
     const [first] = await rig.songs();
     const key = await createOtherUserKey();
     rig.upstream.seen.length = 0;
@@ -68,9 +68,9 @@ describe('about a song', () => {
     expect(rig.upstream.seen).toEqual([]);
   });
 
-  test('that is not complete, 409 is told; of one that was not made, 404', async () => {
+  test('return 409 for an incomplete song and 404 for a failed one', async () => {
     const id = await rig.submit();
-    rig.told = {
+    rig.reported = {
       status: 'IN_PROGRESS',
       data: [song('a', { status: 'streaming' }), song('b', { status: 'error' })],
     };
@@ -85,28 +85,28 @@ describe('about a song', () => {
   });
 
   const answers: [string, Answer, number, string][] = [
-    ['no JSON', [200, '<html>'], 502, 'bad_response'],
+    ['invalid JSON', [200, '<html>'], 502, 'bad_response'],
     ['that it is not known', [404, { code: 'not_found', message: 'no' }], 404, 'resource_not_found'],
-    ['another refusal', [400, { code: 'too_short', message: 'clip-one is too short' }], 400, 'too_short'],
-    ['a refused key', [401, { code: 'no' }], 502, 'bad_response_status_code'],
+    ['another rejection', [400, { code: 'too_short', message: 'clip-one is too short' }], 400, 'too_short'],
+    ['a rejected key', [401, { code: 'no' }], 502, 'bad_response_status_code'],
     ['that it is away', [503, { code: 'no' }], 503, 'get_channel_failed'],
-    ['nothing at all', 'hang up', 502, 'do_request_failed'],
+    ['a closed connection', 'hang up', 502, 'do_request_failed'],
   ];
-  test.each(answers)('when its account answers %s', async (_, answer, status, code) => {
+  test.each(answers)('when its account responds with %s', async (_, answer, status, code) => {
     const [first] = await rig.songs();
     for (const call of calls.slice(1)) {
       rig.instead.set(`GET ${call}`, answer);
-      const told = await rig.send('GET', `${call}/${first?.id}`);
-      expect(told).toMatchObject({ status, body: { error: { code } } });
-      expect(JSON.stringify(told.body)).not.toContain('clip-one');
+      const response = await rig.send('GET', `${call}/${first?.id}`);
+      expect(response).toMatchObject({ status, body: { error: { code } } });
+      expect(JSON.stringify(response.body)).not.toContain('clip-one');
     }
   });
 
-  test('a refusal names our ids in the place of the provider’s', async () => {
+  test('a rejection contains public ids instead of the provider’s', async () => {
     const [first] = await rig.songs();
-    const said = `clip-one of ${rig.upstreamId} is too short`;
+    const reported = `clip-one of ${rig.upstreamId} is too short`;
     for (const call of calls.slice(1)) {
-      rig.instead.set(`GET ${call}`, [400, { code: 'too_short', message: said }]);
+      rig.instead.set(`GET ${call}`, [400, { code: 'too_short', message: reported }]);
       const { body } = await rig.send('GET', `${call}/${first?.id}`);
       const { message } = (body as { error: { message: string } }).error;
       expect(message).toMatch(new RegExp(`^${first?.id} of task_[0-9a-f]{32} is too short$`));
@@ -117,7 +117,7 @@ describe('about a song', () => {
   test.each<[unknown, number, string]>([
     [{ wav_file_url: '' }, 409, 'resource_not_ready'],
     [{ wav_file_url: 'soon' }, 502, 'bad_response'],
-  ])('the WAV file as %j', async (answer, status, code) => {
+  ])('the WAV response %j', async (answer, status, code) => {
     const [first] = await rig.songs();
     rig.instead.set('GET /sigma/act/wav', [200, answer]);
     expect(await rig.send('GET', `/sigma/act/wav/${first?.id}`)).toMatchObject({
@@ -126,7 +126,7 @@ describe('about a song', () => {
     });
   });
 
-  test('that its task has gone, nothing is left', async () => {
+  test('are gone with the song’s task', async () => {
     const [first] = await rig.songs(pair);
     const { store } = rig.gateway.gateway;
     await store.run('pruneTasks', { finalBy: Number.MAX_SAFE_INTEGER, limit: 1_000 });

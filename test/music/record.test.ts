@@ -8,25 +8,25 @@ const fetchPath = 'GET /sigma/fetch';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const empty = { action: 'MUSIC', fail_reason: '', data: [] };
 
-describe('a state', () => {
+describe('a status', () => {
   test.each([
     ['NOT_START', 'QUEUED'],
     ['IN_PROGRESS', 'IN_PROGRESS'],
     ['UNKNOWN', 'QUEUED'],
-  ])('%s is shown as %s', async (status, told) => {
+  ])('%s is returned as %s', async (status, expected) => {
     const id = await rig.submit();
-    rig.told = { status };
+    rig.reported = { status };
     const record = await rig.poll(id);
-    expect(record).toMatchObject({ ...empty, status: told, progress: '0%', finish_time: 0 });
-    expect(record.start_time > 0).toBe(told === 'IN_PROGRESS');
+    expect(record).toMatchObject({ ...empty, status: expected, progress: '0%', finish_time: 0 });
+    expect(record.start_time > 0).toBe(expected === 'IN_PROGRESS');
   });
 
-  test('does not go back', async () => {
+  test('never goes back', async () => {
     const id = await rig.submit();
-    rig.told = { status: 'IN_PROGRESS', progress: '50%' };
+    rig.reported = { status: 'IN_PROGRESS', progress: '50%' };
     expect(await rig.poll(id)).toMatchObject({ status: 'IN_PROGRESS', progress: '50%' });
     for (const status of ['QUEUED', 'UNKNOWN', 'RESTING']) {
-      rig.told = { status, progress: '10%' };
+      rig.reported = { status, progress: '10%' };
       expect(await rig.poll(id)).toMatchObject({ status: 'IN_PROGRESS', progress: '50%' });
     }
   });
@@ -35,22 +35,27 @@ describe('a state', () => {
     ['12.7%', '12%'],
     ['100%', '99%'],
     ['-5%', '0%'],
-  ])('has the progress %j as %s', async (progress, told) => {
+  ])('returns the progress %j as %s', async (progress, expected) => {
     const id = await rig.submit();
-    rig.told = { status: 'IN_PROGRESS', progress };
-    expect((await rig.poll(id)).progress).toBe(told);
+    rig.reported = { status: 'IN_PROGRESS', progress };
+    expect((await rig.poll(id)).progress).toBe(expected);
   });
 });
 
 describe('songs', () => {
-  test('are told with ids of our own, the same in each answer, and with the name of the version', async () => {
+  test('have public ids, the same in each response, and the public version', async () => {
     const id = await rig.submit({ title: 'Low tide' });
-    rig.told = { status: 'SUCCESS', data: pair };
+    rig.reported = { status: 'SUCCESS', data: pair };
     const record = await rig.poll(id);
     expect(record).toMatchObject({ action: 'MUSIC', status: 'SUCCESS', fail_reason: '', progress: '100%' });
     const own = { id: expect.stringMatching(uuid), clip_id: expect.stringMatching(uuid) };
-    const told = { ...song(''), ...own, model_name: 'chirp-hawk', created_at: '2026-02-01T09:30:00.000Z' };
-    expect(record.data).toEqual([told, told]);
+    const reported = {
+      ...song(''),
+      ...own,
+      model_name: 'chirp-hawk',
+      created_at: '2026-02-01T09:30:00.000Z',
+    };
+    expect(record.data).toEqual([reported, reported]);
     const songs = record.data as { id: string; clip_id: string }[];
     expect(songs.map(({ clip_id }) => clip_id)).toEqual(songs.map(({ id }) => id));
     expect(new Set(songs.map(({ id }) => id)).size).toBe(2);
@@ -67,14 +72,14 @@ describe('songs', () => {
     expect(JSON.stringify([record, body])).not.toMatch(/clip-one|upstream-task|another-name/);
   });
 
-  test('of the same upstream id are another song in another task', async () => {
+  test('with the same upstream id have different ids in different tasks', async () => {
     const [[first], [second]] = [await rig.songs(), await rig.songs()];
     expect(first?.id).not.toBe(second?.id);
   });
 
-  test('are shown while they are made', async () => {
+  test('are returned while unfinished', async () => {
     const id = await rig.submit();
-    rig.told = {
+    rig.reported = {
       status: 'IN_PROGRESS',
       progress: '60%',
       data: [
@@ -87,10 +92,10 @@ describe('songs', () => {
       { status: 'streaming', audio_url: audio, image_url: cover },
       { status: 'queued', audio_url: '', image_url: '' },
     ]);
-    // What is told once stays until there is more.
-    rig.told = { status: 'IN_PROGRESS', data: [] };
+    // Reported songs stay until more are reported.
+    rig.reported = { status: 'IN_PROGRESS', data: [] };
     expect((await rig.poll(id)).data).toEqual(running.data);
-    rig.told = { status: 'SUCCESS', data: [song('a'), song('b')] };
+    rig.reported = { status: 'SUCCESS', data: [song('a'), song('b')] };
     const ids = (songs: unknown) => (songs as { id: string }[]).map((one) => one.id);
     const ended = await rig.poll(id);
     expect(ids(ended.data)).toEqual(ids(running.data));
@@ -98,7 +103,7 @@ describe('songs', () => {
   });
 });
 
-describe('several tasks upstream are one', () => {
+describe('several upstream tasks', () => {
   const ids = ['one', 'two'];
   const records = (...data: object[]): Answer => [200, { code: 'success', message: '', data }];
   const start = async () => {
@@ -106,7 +111,7 @@ describe('several tasks upstream are one', () => {
     return rig.submit();
   };
 
-  test('that ends with the last, with the songs of all', async () => {
+  test('end with the last one and return the songs of all', async () => {
     const id = await start();
     const many = 'POST /sigma/fetch';
     rig.instead.set(
@@ -118,8 +123,8 @@ describe('several tasks upstream are one', () => {
     );
     const running = await rig.poll(id);
     expect(running).toMatchObject({ status: 'IN_PROGRESS', progress: '75%', data: [{ status: 'complete' }] });
-    const asked = rig.upstream.seen.findLast(({ path }) => path === '/sigma/fetch');
-    expect(asked).toMatchObject({ method: 'POST', body: { ids } });
+    const requested = rig.upstream.seen.findLast(({ path }) => path === '/sigma/fetch');
+    expect(requested).toMatchObject({ method: 'POST', body: { ids } });
     rig.instead.set(
       many,
       records(
@@ -138,15 +143,15 @@ describe('the end of a task', () => {
   test.each<[string, object, object[], number, number]>([
     ['two songs', {}, pair, 20, 20],
     ['one of two', {}, [song('a'), song('b', { status: 'error' })], 20, 10],
-    ['one, the other without audio', {}, [song('a'), song('b', { audio_url: '' })], 20, 10],
+    ['one if the other has no audio', {}, [song('a'), song('b', { audio_url: '' })], 20, 10],
     [
-      'two, however they are called',
+      'two with any status',
       {},
       [song('a', { status: 'streaming' }), song('b', { status: undefined })],
       20,
       20,
     ],
-    ['every song, also beyond the reservation', {}, [...pair, song('c'), song('d')], 20, 40],
+    ['every song, also above the reservation', {}, [...pair, song('c'), song('d')], 20, 40],
   ])('charges %s', async (_, change, songs, reserved, charged) => {
     const { key, id } = await keyed();
     await rig.songs(songs, change, key);
@@ -163,20 +168,20 @@ describe('the end of a task', () => {
 
   test.each<[string, object, string]>([
     [
-      'the reason that the provider gives',
+      'the reason of the provider',
       { status: 'FAILURE', fail_reason: 'The lyrics were refused.' },
       'The lyrics were refused.',
     ],
     [
-      'one without its hosts, keys and ids',
+      'the reason without hosts, keys and ids',
       { status: 'FAILURE', fail_reason: 'node gpu.internal: UPSTREAM failed, key-of-near' },
       'node ***: UPSTREAM failed, ***',
     ],
-    ['our words when it gives none', { status: 'FAILURE', data: pair }, 'The provider made no result.'],
-  ])('as a failure tells %s, and gives all back', async (_, told, reason) => {
+    ['our message without a reason', { status: 'FAILURE', data: pair }, 'The provider made no result.'],
+  ])('of a failed task shows %s and refunds everything', async (_, reported, reason) => {
     const { key, id: token } = await keyed();
     const id = await rig.submit({}, key);
-    rig.told = told;
+    rig.reported = reported;
     const { body } = await (async () => {
       await rig.pass(60_000);
       return rig.send('GET', `/sigma/fetch/${id}`, undefined, { key });
@@ -190,16 +195,16 @@ describe('the end of a task', () => {
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
   });
 
-  test('that fails late shows no song any more', async () => {
+  test('removes the songs of a task that fails late', async () => {
     const id = await rig.submit();
-    rig.told = { status: 'IN_PROGRESS', data: pair };
+    rig.reported = { status: 'IN_PROGRESS', data: pair };
     expect((await rig.poll(id)).data).toHaveLength(2);
-    rig.told = { status: 'FAILURE', fail_reason: 'It was held back.' };
+    rig.reported = { status: 'FAILURE', fail_reason: 'It was held back.' };
     expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', data: [] });
   });
 
   test.each<[string, Answer]>([['with 404', [404, { code: 'not_found', message: 'no', data: null }]]])(
-    'comes when the provider knows it no more, %s',
+    'comes when the provider no longer has the task, %s',
     async (_, answer) => {
       const id = await rig.submit();
       rig.instead.set(fetchPath, answer);
@@ -209,15 +214,15 @@ describe('the end of a task', () => {
   );
 
   test.each<[string, Answer]>([
-    ['rubbish', [200, '<html>']],
+    ['invalid JSON', [200, '<html>']],
     ['a failure', [500, { code: 'no', message: 'no', data: null }]],
     ['nothing', 'hang up'],
-  ])('does not come from %s', async (_, answer) => {
+  ])('does not come from the response %s', async (_, answer) => {
     const id = await rig.submit();
     rig.instead.set(fetchPath, answer);
     expect(await rig.poll(id)).toMatchObject({ status: 'QUEUED' });
     rig.instead.clear();
-    rig.told = { status: 'SUCCESS', data: pair };
+    rig.reported = { status: 'SUCCESS', data: pair };
     expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS' });
   });
 });
@@ -226,11 +231,11 @@ describe('lyrics', () => {
   const text = '[Verse]\nSleep, the light goes round';
   const written = { id: 'lyrics-of-the-provider', status: 'complete', title: 'The lamp', text };
 
-  test('are null until they are written, and one action', async () => {
+  test('are null until finished and charged as one action', async () => {
     const id = await rig.submitLyrics();
-    rig.told = { action: 'LYRICS', status: 'IN_PROGRESS', data: { ...written, text: '' } };
+    rig.reported = { action: 'LYRICS', status: 'IN_PROGRESS', data: { ...written, text: '' } };
     expect(await rig.poll(id)).toMatchObject({ action: 'LYRICS', status: 'IN_PROGRESS', data: null });
-    rig.told = { action: 'LYRICS', status: 'SUCCESS', data: written };
+    rig.reported = { action: 'LYRICS', status: 'SUCCESS', data: written };
     const record = await rig.poll(id);
     expect(record.data).toEqual({ ...written, id: expect.stringMatching(uuid) });
     expect(await bookOf()).toEqual({ state: 'settled', reserved: 10, charged: 10, unit: 'actions' });
@@ -238,22 +243,22 @@ describe('lyrics', () => {
     expect(body.data).toMatchObject({ status: 'SUCCESS', input: { prompt: 'A lighthouse' }, clips: {} });
   });
 
-  test.each([[[written]], [{ ...written, id: undefined }]])('come as %j', async (data) => {
+  test.each([[[written]], [{ ...written, id: undefined }]])('are read from %j', async (data) => {
     const id = await rig.submitLyrics();
-    rig.told = { status: 'SUCCESS', data };
+    rig.reported = { status: 'SUCCESS', data };
     expect((await rig.poll(id)).data).toMatchObject({ title: 'The lamp', text });
   });
 
-  test.each([null, { text: 3 }])('that are %j have failed', async (data) => {
+  test.each([null, { text: 3 }])('fail for %j', async (data) => {
     const id = await rig.submitLyrics();
-    rig.told = { status: 'SUCCESS', data };
+    rig.reported = { status: 'SUCCESS', data };
     expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', data: null });
     expect(await bookOf()).toMatchObject({ state: 'refunded' });
   });
 
   const bookOf = async () => (await ledgerRows(rig.gateway)).at(-1);
 
-  test('and music are told apart in a refresh', async () => {
+  test('are distinguished from music in a batch fetch', async () => {
     const ids = [await rig.submit(), await rig.submitLyrics()];
     const actions = async (action?: string) => {
       const { body } = await rig.send('POST', '/sigma/fetch', { ids: [...ids, 'none'], action });
@@ -268,7 +273,7 @@ describe('lyrics', () => {
   });
 });
 
-test("a task is nobody else's", async () => {
+test('a task is visible only to its owner', async () => {
   const id = await rig.submit();
   const { store } = rig.gateway.gateway;
   const stranger = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });

@@ -2,7 +2,7 @@ export const audio = 'https://files.example/low-tide.mp3?signature=1';
 export const cover = 'https://files.example/low-tide.png?signature=1';
 export const wav = 'https://files.example/low-tide.wav?signature=1';
 
-/** A song as an upstream tells of it. */
+/** A song in an upstream's response. */
 export const song = (id: string, change: object = {}) => ({
   id,
   clip_id: id,
@@ -16,7 +16,7 @@ export const song = (id: string, change: object = {}) => ({
   ...change,
 });
 
-/** Two songs, as most tasks make. */
+/** The usual two songs of a task. */
 export const pair = [song('clip-one'), song('clip-two')];
 export const timing = {
   aligned_words: [{ word: 'The', success: true, start_s: 1.2, end_s: 1.4, p_align: 0.98 }],

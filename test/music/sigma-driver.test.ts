@@ -18,17 +18,17 @@ async function poll(body: unknown, change: Partial<AcceptedTask> = {}) {
 }
 const polled = (record: object, change?: Partial<AcceptedTask>) => poll(enveloped(record), change);
 
-describe('the state of a task', () => {
+describe('polling a task', () => {
   test.each([
     ['NOT_START', 'queued', 'queued'],
     ['SUBMITTED', 'queued', 'queued'],
     ['QUEUED', 'queued', 'queued'],
     ['IN_PROGRESS', 'queued', 'in_progress'],
     ['RESTING', 'queued', 'queued'],
-    // What has begun does not go back.
+    // A started task does not go back.
     ['QUEUED', 'in_progress', 'in_progress'],
     ['RESTING', 'in_progress', 'in_progress'],
-  ] as const)('is for %s of one that was %s: %s', async (status, state, now) => {
+  ] as const)('maps %s of a task in state %s to %s', async (status, state, now) => {
     expect(await polled({ status }, { state })).toEqual({ state: now, progress: 0, clips: [] });
   });
 
@@ -39,19 +39,19 @@ describe('the state of a task', () => {
     ['7', 7],
     ['half', 0],
     [null, 0],
-  ])('has the progress %j as %i', async (progress, percent) => {
+  ])('reads the progress %j as %i', async (progress, percent) => {
     expect(await polled({ status: 'IN_PROGRESS', progress })).toMatchObject({ progress: percent });
   });
 
   test.each([
-    ['at its id', 'one', '/sigma/fetch/one'],
-    ['at an id that a path cannot hold', 'a/b', '/sigma/fetch/a%2Fb'],
-  ])('is asked for %s', async (_, upstreamId, path) => {
+    ['a plain id', 'one', '/sigma/fetch/one'],
+    ['an id with a slash', 'a/b', '/sigma/fetch/a%2Fb'],
+  ])('requests the path of %s', async (_, upstreamId, path) => {
     await polled({ status: 'QUEUED' }, { upstreamId });
     expect(rig.seen.map((one) => [one.method, one.path])).toEqual([['GET', path]]);
   });
 
-  test('comes wrapped or bare, with the songs that can be played', async () => {
+  test('reads a record with or without an envelope', async () => {
     const record = { status: 'SUCCESS', data: [song('a'), song('b', { audio_url: '' })] };
     const wrapped = await polled(record);
     expect(wrapped).toMatchObject({
@@ -70,7 +70,7 @@ describe('the state of a task', () => {
     });
   });
 
-  test('names songs and failures by the ids of the client', async () => {
+  test('replaces upstream ids in songs and failures', async () => {
     const facts = { public_ids: { 'upstream-clip': 'our-clip' }, sent_hosts: ['sent.example'] };
     const metadata = { stem_from_id: 'upstream-clip', error_message: 'not at sent.example, 10.0.0.7' };
     const found = await polled({ status: 'IN_PROGRESS', data: [song('a', { metadata })] }, { facts });
@@ -95,7 +95,7 @@ describe('the state of a task', () => {
     ['SUCCESS', []],
     ['SUCCESS', 'songs'],
     ['SUCCESS', [song('a', { audio_url: null }), song('b', { status: 'error' })]],
-  ])('is failed for %s with %j', async (status, data) => {
+  ])('fails the task for %s with %j', async (status, data) => {
     expect(await polled({ status, data })).toEqual({ state: 'failed', error: nothing });
   });
 
@@ -107,23 +107,26 @@ describe('the state of a task', () => {
     'clipnotfound',
     'resource_not_found',
     404,
-  ])('is lost for %j', async (code) => {
+  ])('reports a lost task for %j', async (code) => {
     expect(await poll({ code, message: 'no', data: null })).toMatchObject(lost);
   });
 
   test.each([
-    ['rubbish', '<html>'],
+    ['invalid JSON', '<html>'],
     ['null', null],
     ['nothing', ''],
     ['no record', enveloped(null)],
     ['a list', enveloped([])],
-    ['another refusal', { code: 'no', data: null }],
-    ['a code that only has the word', { code: 'my_task_not_found', data: null }],
-    ['another that has', { code: 'my_resource_not_found', data: null }],
+    ['another rejection', { code: 'no', data: null }],
+    ['a code that contains the word', { code: 'my_task_not_found', data: null }],
+    ['another code that contains it', { code: 'my_resource_not_found', data: null }],
     ['a code that ends with it', { code: 1404, data: null }],
-    ['a code that begins with it', { code: '4040', data: null }],
-    ['more than is read', enveloped({ status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) })],
-  ])('is not known from %s', async (_, body) => {
+    ['a code that starts with it', { code: '4040', data: null }],
+    [
+      'a response that is too long',
+      enveloped({ status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) }),
+    ],
+  ])('throws for the response %s', async (_, body) => {
     expect(await failureOf(poll(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
   });
 });
@@ -132,7 +135,7 @@ describe('lyrics', () => {
   const facts = { action: 'LYRICS' };
   const written = { id: 'a', title: 'The lamp', text: 'Sleep' };
 
-  test('are one action once they are written, and nothing before', async () => {
+  test('are one action when finished, and nothing before', async () => {
     expect(await polled({ status: 'SUCCESS', data: written }, { facts })).toMatchObject({
       state: 'completed',
       result: { lyrics: { title: 'The lamp', text: 'Sleep' } },
@@ -148,7 +151,7 @@ describe('lyrics', () => {
   });
 });
 
-describe('several tasks upstream are one', () => {
+describe('several upstream tasks', () => {
   const both = (one: object, two: object, change: Partial<AcceptedTask> = {}) =>
     polled([{ task_id: 'two', ...two }, { task_id: 'one', ...one }, { status: 'SUCCESS' }], {
       upstreamId: 'one,two',
@@ -156,7 +159,7 @@ describe('several tasks upstream are one', () => {
     });
   const done = { status: 'SUCCESS', data: [song('a')] };
 
-  test('that has got as far as they have together', async () => {
+  test('have their average progress', async () => {
     const running = await both(done, { status: 'IN_PROGRESS', progress: '50%' });
     expect(running).toMatchObject({
       state: 'in_progress',
@@ -171,7 +174,7 @@ describe('several tasks upstream are one', () => {
     expect((await both(queued, queued, { state: 'in_progress' })).state).toBe('in_progress');
   });
 
-  test('of which any may have the lyrics', async () => {
+  test('return the lyrics of any of them', async () => {
     const written = { status: 'SUCCESS', data: { id: 'a', title: 'The lamp', text: 'Sleep' } };
     expect(await both({ status: 'FAILURE' }, written, { facts: { action: 'LYRICS' } })).toMatchObject({
       state: 'completed',
@@ -179,7 +182,7 @@ describe('several tasks upstream are one', () => {
     });
   });
 
-  test('that ends with the last, with the songs of all', async () => {
+  test('end with the last one and return the songs of all', async () => {
     expect(await both(done, { status: 'SUCCESS', data: [song('b')] })).toMatchObject({
       state: 'completed',
       usage: { units: 2 },
@@ -192,7 +195,7 @@ describe('several tasks upstream are one', () => {
     expect(await both(done, { task_id: 'other' })).toMatchObject({ state: 'completed' });
   });
 
-  test('that fails when all do, in the words of one', async () => {
+  test('fail when all fail, with the message of one', async () => {
     const failed = await both(
       { status: 'SUCCESS' },
       { status: 'FAILURE', fail_reason: 'Task two is refused.' },
@@ -221,14 +224,14 @@ describe('a request', () => {
     ['an id and no code at all', { code: { a: 1 }, data: 'one' }, 'one'],
     ['a list of tasks', { code: 200, data: [{ task_id: 'one' }, { task_id: 'two' }] }, 'one,two'],
     ['a list of ids', { code: 200, data: ['one', 'two', 'one'] }, 'one,two'],
-    ['a list with rubbish in it', { data: [null, { task_id: 'one' }, { id: 3 }, ''] }, 'one'],
+    ['a list with invalid items', { data: [null, { task_id: 'one' }, { id: 3 }, ''] }, 'one'],
     ['a task', { data: { task_id: 'one' } }, 'one'],
     ['twelve tasks', { data: Array.from({ length: 12 }, (_, at) => `${at}`) }, '0,1,2,3,4,5,6,7,8,9,10,11'],
-  ])('that is answered with %s is a task', async (_, body, upstreamId) => {
+  ])('reads the ids in %s', async (_, body, upstreamId) => {
     expect(await submit(body)).toEqual({ upstreamId });
   });
 
-  test('goes to the route of what it makes, under the version that makes it', async () => {
+  test('is sent to the route and with the version of its action', async () => {
     await submit(enveloped('one'), { mv: 'chirp-auk' });
     await submit(enveloped('one'));
     await submit(enveloped('one'), { action: 'LYRICS', mv: 'chirp-hawk' });
@@ -240,18 +243,18 @@ describe('a request', () => {
   });
 
   test.each([
-    ['no JSON', '<html>'],
+    ['invalid JSON', '<html>'],
     ['nothing', ''],
     ['null', null],
     ['no data', { code: 'success' }],
     ['no id', enveloped('')],
-    ['an id that cannot be kept', enveloped('a\u0000b')],
-    ['an id of two', { data: ['one,two'] }],
-    ['an id of two beside one', { data: ['three', 'one,two'] }],
+    ['an id with NUL', enveloped('a\u0000b')],
+    ['an id that contains a comma', { data: ['one,two'] }],
+    ['a list with an id that contains a comma', { data: ['three', 'one,two'] }],
     ['an empty list', { data: [] }],
     ['a number', enveloped(17)],
     ['thirteen tasks', { data: Array.from({ length: 13 }, (_, at) => `${at}`) }],
-  ])('that is answered with %s may have been done', async (_, body) => {
+  ])('has an unknown outcome after %s', async (_, body) => {
     expect(await failureOf(submit(body))).toMatchObject({
       kind: 'unknown',
       status: 502,
@@ -259,20 +262,20 @@ describe('a request', () => {
     });
   });
 
-  const refused = 'The provider rejected the request.';
+  const rejection = 'The provider rejected the request.';
   const failed = 'The provider failed to handle the request.';
   const throttled = 'The provider takes no more requests now.';
   test.each([
     [{ code: 'sensitive_words', message: 'Not so.' }, 'rejected', 400, 'sensitive_words', 'Not so.'],
     [{ code: 'no', msg: 'Not at 10.0.0.7.' }, 'rejected', 400, 'no', 'Not at ***.'],
     [{ code: 'no', msg: 'at sent.example' }, 'rejected', 400, 'no', 'at sent.example'],
-    [{ code: -1, data: 'one' }, 'rejected', 400, '-1', refused],
-    [{ code: 'x'.repeat(300) }, 'rejected', 400, 'x'.repeat(200), refused],
-    [{ code: 4000 }, 'rejected', 400, '4000', refused],
-    [{ code: 'a404' }, 'rejected', 400, 'a404', refused],
-    [{ code: 422 }, 'rejected', 400, '422', refused],
-    [{ code: 499 }, 'rejected', 400, '499', refused],
-    [{ code: 1500 }, 'rejected', 400, '1500', refused],
+    [{ code: -1, data: 'one' }, 'rejected', 400, '-1', rejection],
+    [{ code: 'x'.repeat(300) }, 'rejected', 400, 'x'.repeat(200), rejection],
+    [{ code: 4000 }, 'rejected', 400, '4000', rejection],
+    [{ code: 'a404' }, 'rejected', 400, 'a404', rejection],
+    [{ code: 422 }, 'rejected', 400, '422', rejection],
+    [{ code: 499 }, 'rejected', 400, '499', rejection],
+    [{ code: 1500 }, 'rejected', 400, '1500', rejection],
     [{ code: 'rate_limit_exceeded', message: 'slow' }, 'retryable', 429, 'rate_limit_exceeded', throttled],
     [{ code: 429 }, 'retryable', 429, 'rate_limit_exceeded', throttled],
     [{ code: 'invalid_api_key' }, 'retryable', 502, 'bad_response_status_code', failed],
@@ -280,7 +283,7 @@ describe('a request', () => {
     [{ code: '403' }, 'retryable', 502, 'bad_response_status_code', failed],
     [{ code: 500, message: 'at 10.0.0.7' }, 'unknown', 502, 'bad_response_status_code', failed],
     [{ code: 504 }, 'unknown', 504, 'upstream_timeout', 'The provider did not answer in time.'],
-  ])('that is answered with %j: %s, %i and %s', async (body, kind, status, code, message) => {
+  ])('maps the response %j to %s, %i and %s', async (body, kind, status, code, message) => {
     const sent = { prompt: 'a song for https://sent.example/' };
     expect(await failureOf(submit({ data: null, ...body }, {}, sent))).toMatchObject({
       kind,
@@ -291,36 +294,36 @@ describe('a request', () => {
   });
 });
 
-describe('about a song', () => {
+describe('resources of a song', () => {
   const calls = [fetchWav, fetchTiming];
 
   test.each([
     ['nothing', { body: '' }, 'unknown', 502, 'bad_response'],
     ['null', { body: null }, 'unknown', 502, 'bad_response'],
     ['a text', { body: '"soon"' }, 'unknown', 502, 'bad_response'],
-    ['no JSON', { body: '<html>' }, 'unknown', 502, 'bad_response'],
-    ['that it is not known', { status: 404, body: { code: 'no' } }, 'rejected', 404, 'resource_not_found'],
-    ['that it is gone', { status: 410, body: { code: 'no' } }, 'rejected', 404, 'resource_not_found'],
-    ['the same without a code', { status: 404, body: '' }, 'rejected', 404, 'resource_not_found'],
+    ['invalid JSON', { body: '<html>' }, 'unknown', 502, 'bad_response'],
+    ['status 404', { status: 404, body: { code: 'no' } }, 'rejected', 404, 'resource_not_found'],
+    ['status 410', { status: 410, body: { code: 'no' } }, 'rejected', 404, 'resource_not_found'],
+    ['status 404 without a body', { status: 404, body: '' }, 'rejected', 404, 'resource_not_found'],
     [
-      'the same with a code',
+      'a code for an unknown clip',
       { status: 400, body: { code: 'clip_not_exist' } },
       'rejected',
       404,
       'resource_not_found',
     ],
-    ['the same with 200', { body: { code: 'task_not_exist' } }, 'rejected', 404, 'resource_not_found'],
-    ['another refusal', { status: 400, body: { code: 'too_short' } }, 'rejected', 400, 'too_short'],
+    ['a code with status 200', { body: { code: 'task_not_exist' } }, 'rejected', 404, 'resource_not_found'],
+    ['another rejection', { status: 400, body: { code: 'too_short' } }, 'rejected', 400, 'too_short'],
     ['throttling', { status: 429, body: {} }, 'retryable', 429, 'rate_limit_exceeded'],
-    ['a refused key', { status: 401, body: {} }, 'retryable', 502, 'bad_response_status_code'],
+    ['a rejected key', { status: 401, body: {} }, 'retryable', 502, 'bad_response_status_code'],
     ['a failure', { status: 500, body: {} }, 'unknown', 502, 'bad_response_status_code'],
-  ] as const)('%s is told as such', async (_, given, kind, status, code) => {
+  ] as const)('map %s', async (_, given, kind, status, code) => {
     rig.answer = given;
     for (const call of calls)
       expect(await failureOf(call(rig.to(), 'a'))).toMatchObject({ kind, status, code });
   });
 
-  test('that is not known any more, the client reads why', async () => {
+  test('explain a song that no longer exists', async () => {
     rig.answer = { status: 404, body: '' };
     expect(await failureOf(fetchWav(rig.to(), 'a'))).toMatchObject({
       message: 'clip_id: the provider no longer has the song.',
@@ -334,18 +337,18 @@ describe('about a song', () => {
     [{ wav_file_url: 7 }, undefined],
     [{ wav_file_url: wav }, wav],
     [enveloped({ wav_file_url: wav }), wav],
-  ])('has the WAV file of %j as %s', async (body, url) => {
+  ])('read the WAV URL in %j as %s', async (body, url) => {
     rig.answer = { body };
     expect(await fetchWav(rig.to(), 'a/b')).toBe(url);
     expect(rig.seen).toMatchObject([{ method: 'GET', path: '/sigma/act/wav/a%2Fb' }]);
   });
 
-  test.each(['file:///etc/passwd', 'soon'])('has no WAV file at %s', async (wav_file_url) => {
+  test.each(['file:///etc/passwd', 'soon'])('reject the WAV URL %s', async (wav_file_url) => {
     rig.answer = { body: { wav_file_url } };
     expect(await failureOf(fetchWav(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
-  test('has its times wrapped or bare', async () => {
+  test('read the timing with or without an envelope', async () => {
     for (const body of [timing, enveloped(timing)]) {
       rig.answer = { body };
       expect(await fetchTiming(rig.to(), 'a/b')).toEqual(timing);
@@ -360,7 +363,7 @@ describe('about a song', () => {
     expect(await fetchTiming(rig.to(), 'a')).toEqual({ aligned_words: [], waveform_data: [] });
   });
 
-  test('has times that bring nothing along that the contract does not have', async () => {
+  test('drop timing values outside of the contract', async () => {
     const words = [
       null,
       'word',
@@ -393,9 +396,9 @@ describe('about a song', () => {
   });
 });
 
-describe('a request in the words of sigma', () => {
-  test('goes as it came, but for its version and its callbacks', () => {
-    const kept = {
+describe('a translated request', () => {
+  test('is unchanged except for its version and callbacks', () => {
+    const stored = {
       prompt: 'Lyrics',
       gpt_description_prompt: 'd',
       title: 't',
@@ -410,12 +413,12 @@ describe('a request in the words of sigma', () => {
     const control_sliders = { style_weight: 0, weirdness_constraint: 0.5, audio_weight: 1 };
     const own = { custom_mode: 1 as const, persona_id: 'p', metadata: { mood: 1, control_sliders } };
     const hooks = { callback_url: 'https://app.example/a', notify_hook: 'https://app.example/b' };
-    expect(sigmaMusic({ ...kept, ...own, ...hooks, mv: 'chirp-v3-5' })).toEqual({
-      body: { ...kept, ...own },
+    expect(sigmaMusic({ ...stored, ...own, ...hooks, mv: 'chirp-v3-5' })).toEqual({
+      body: { ...stored, ...own },
       facts: {
         action: 'MUSIC',
         mv: 'chirp-hawk',
-        input: { mv: 'chirp-v3-5', ...kept, metadata: { control_sliders } },
+        input: { mv: 'chirp-v3-5', ...stored, metadata: { control_sliders } },
       },
       expectedUnits: 2,
     });
@@ -426,14 +429,14 @@ describe('a request in the words of sigma', () => {
   test.each([
     [{}, { stem_task: 'two', stem_type_group_name: 'Two' }, 2],
     [
-      { stem_task: 'two', make_instrumental: 0, prompt: 'kept' },
-      { stem_task: 'two', stem_type_group_name: 'Two', prompt: 'kept' },
+      { stem_task: 'two', make_instrumental: 0, prompt: 'stored' },
+      { stem_task: 'two', stem_type_group_name: 'Two', prompt: 'stored' },
       2,
     ],
     [{ stem_task: 'twelve', stem_type_id: 1 }, { stem_task: 'twelve', stem_type_group_name: 'Twelve' }, 12],
-  ] as const)('takes a song apart with what that needs: %j', (change, filled, tracks) => {
-    const asked = { task: 'gen_stem', continue_clip_id: 'c', ...change } as const;
-    const { body, facts, expectedUnits } = sigmaMusic(asked);
+  ] as const)('adds the fields of a stem separation: %j', (change, filled, tracks) => {
+    const requested = { task: 'gen_stem', continue_clip_id: 'c', ...change } as const;
+    const { body, facts, expectedUnits } = sigmaMusic(requested);
     expect(body).toEqual({ prompt: '', continue_clip_id: 'c', ...stem, ...filled });
     expect([facts.mv, facts.input?.stem_task, expectedUnits]).toEqual([
       'chirp-auk',
@@ -442,7 +445,7 @@ describe('a request in the words of sigma', () => {
     ]);
   });
 
-  test('asks for lyrics with the prompt alone', () => {
+  test('contains only the prompt for lyrics', () => {
     expect(sigmaLyrics({ prompt: 'a' })).toEqual({
       body: { prompt: 'a' },
       facts: { action: 'LYRICS', input: { prompt: 'a' } },
@@ -450,7 +453,7 @@ describe('a request in the words of sigma', () => {
     });
   });
 
-  test("is made under a channel's own name of the current version, but for stems", async () => {
+  test("has a channel's own name of the current version, except for stems", async () => {
     const renamed = rig.to({ models: [{ id: 'sigma_music', upstream: 'version-nine' }] });
     rig.answer = { body: enveloped('one') };
     for (const mv of ['chirp-hawk', 'chirp-auk'])

@@ -12,18 +12,18 @@ export type Json = Readonly<Record<string, unknown>>;
 export type Song = components['schemas']['Song'];
 export type MusicRecord = components['schemas']['MusicTaskRecord'];
 
-/** What an upstream answers: a status and a body, or nothing at all. */
+/** An upstream's response: status and body, or a closed connection. */
 export type Answer = readonly [status: number, body: unknown] | 'hang up';
 
 const channelKeys = { near: 'key-of-near', far: 'key-of-far' } as const;
 
-/** A gateway with two accounts at a sigma upstream, of which it asks the near one first, and a clock to set forward. */
+/** A gateway with two accounts at a sigma upstream, the near one first, and a clock that can be advanced. */
 export class SigmaRig extends TaskRig {
   readonly #change: Partial<Settings>;
   #made = 0;
-  /** What the upstream tells of all of its tasks. */
-  told: object = {};
-  /** Answers instead of the upstream's own ways, by the path without ids. */
+  /** Fields of every task in the upstream's responses. */
+  reported: object = {};
+  /** Replaces the default responses, by method and path without ids. */
   readonly instead = new Map<string, Answer>();
 
   constructor(change: Partial<Settings> = {}) {
@@ -31,7 +31,7 @@ export class SigmaRig extends TaskRig {
     this.#change = change;
   }
 
-  /** The upstream's id of its latest task. */
+  /** Upstream id of the latest task. */
   get upstreamId(): string {
     return `upstream-task-${this.#made}`;
   }
@@ -52,7 +52,7 @@ export class SigmaRig extends TaskRig {
   }
 
   reset(): void {
-    this.told = { status: 'SUBMITTED' };
+    this.reported = { status: 'SUBMITTED' };
     this.instead.clear();
     this.upstream.seen.length = 0;
     for (const name of ['near', 'far']) this.gateway.gateway.channels.named(name)?.health.reset();
@@ -73,20 +73,20 @@ export class SigmaRig extends TaskRig {
     return { status: response.status, body: (await response.json()) as Json };
   }
 
-  /** Starts a task that must be taken and gives its id. */
+  /** Starts a task that must be accepted and returns its id. */
   async submit(body: object = {}, key = this.gateway.key): Promise<string> {
-    const told = await this.send('POST', '/sigma/submit/music', { prompt: 'The sea', ...body }, { key });
-    expect(told.status, JSON.stringify(told.body)).toBe(200);
-    return String(told.body.data);
+    const reported = await this.send('POST', '/sigma/submit/music', { prompt: 'The sea', ...body }, { key });
+    expect(reported.status, JSON.stringify(reported.body)).toBe(200);
+    return String(reported.body.data);
   }
 
   async submitLyrics(key = this.gateway.key): Promise<string> {
-    const told = await this.send('POST', '/sigma/submit/lyrics', { prompt: 'A lighthouse' }, { key });
-    expect(told.status, JSON.stringify(told.body)).toBe(200);
-    return String(told.body.data);
+    const reported = await this.send('POST', '/sigma/submit/lyrics', { prompt: 'A lighthouse' }, { key });
+    expect(reported.status, JSON.stringify(reported.body)).toBe(200);
+    return String(reported.body.data);
   }
 
-  /** The record of a task, as fetch tells it now. */
+  /** Fetches the record of a task. */
   async fetch(id: string): Promise<MusicRecord> {
     const { status, body } = await this.send('GET', `/sigma/fetch/${id}`);
     expect(status, JSON.stringify(body)).toBe(200);
@@ -94,7 +94,7 @@ export class SigmaRig extends TaskRig {
     return body.data as MusicRecord;
   }
 
-  /** The same, once the upstream has been asked anew. */
+  /** Fetches the record after the gateway has polled the upstream. */
   async poll(id: string): Promise<MusicRecord> {
     const asked = () => this.upstream.seen.filter(({ path }) => path.startsWith('/sigma/fetch')).length;
     const before = asked();
@@ -110,17 +110,17 @@ export class SigmaRig extends TaskRig {
     );
   }
 
-  /** The songs of a new task, which has ended with these. */
+  /** Creates a completed task and returns its songs. */
   async songs(reported: readonly unknown[] = pair, body: object = {}, key?: string): Promise<Song[]> {
     const id = await this.submit(body, key);
-    this.told = { status: 'SUCCESS', data: reported };
+    this.reported = { status: 'SUCCESS', data: reported };
     return vi.waitFor(
       async () => {
         await this.pass(60_000);
-        const { body: told } = await this.send('GET', `/sigma/fetch/${id}`, undefined, {
+        const { body: reported } = await this.send('GET', `/sigma/fetch/${id}`, undefined, {
           key: key ?? this.gateway.key,
         });
-        const { status, data } = told.data as MusicRecord;
+        const { status, data } = reported.data as MusicRecord;
         if (status !== 'SUCCESS') throw new Error(`it is ${status}`);
         return data as Song[];
       },
@@ -128,7 +128,7 @@ export class SigmaRig extends TaskRig {
     );
   }
 
-  /** The task as it is on disk. */
+  /** The stored task. */
   async stored(id: string) {
     const { read } = this.gateway.gateway.store;
     const row = await read.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
@@ -136,7 +136,7 @@ export class SigmaRig extends TaskRig {
     return row;
   }
 
-  /** What the upstream was sent to make tasks of. */
+  /** Bodies of the upstream's create calls. */
   sent(): { path: string; body: Json; channel: string | undefined }[] {
     return this.upstream.seen
       .filter(({ path }) => path.startsWith('/sigma/submit/'))
@@ -165,7 +165,7 @@ export class SigmaRig extends TaskRig {
   }
 
   #record(task_id: string): object {
-    return { task_id, action: 'MUSIC', progress: '0%', fail_reason: '', data: [], ...this.told };
+    return { task_id, action: 'MUSIC', progress: '0%', fail_reason: '', data: [], ...this.reported };
   }
 }
 
@@ -183,7 +183,7 @@ export function expectSchema(name: string, value: unknown): void {
   expect(schemaProblems({ pointer: `#/components/schemas/${name}`, schema: {} }, value), name).toEqual([]);
 }
 
-/** A rig for the tests of a file. */
+/** Starts a rig for the tests of a file. */
 export function useSigmaRig(change?: Partial<Settings>): SigmaRig {
   const rig = new SigmaRig(change);
   beforeAll(() => rig.start());

@@ -6,7 +6,7 @@ import { audio, song } from './sigma-answers.ts';
 
 const channel = { settings: channelTo('http://127.0.0.1:1', { key: 'key-of-near' }), hosts: [] };
 
-/** The songs of a task that has ended, as clients see them. */
+/** Public songs of an ended task. */
 const read = (reported: unknown, change: Partial<SongTask> = {}) =>
   readSongs(reported, {
     id: 'task_1',
@@ -16,14 +16,14 @@ const read = (reported: unknown, change: Partial<SongTask> = {}) =>
     publicIds: {},
     redactor: new ProviderRedactor(channel),
     ...change,
-  }).map(({ song: told, clip }) => {
-    expect([told.id, told.clip_id]).toEqual([clip.id, clip.id]);
-    return told;
+  }).map(({ song: found, clip }) => {
+    expect([found.id, found.clip_id]).toEqual([clip.id, clip.id]);
+    return found;
   });
 const metadataOf = (metadata: object, change: Partial<SongTask> = {}) =>
   read([song('a', { metadata })], change)[0]?.metadata;
 
-test('a song is told with all that the contract has', () => {
+test('a song has all fields of the contract', () => {
   const reported = {
     ...song('a'),
     video_url: 'https://files.example/a.mp4',
@@ -62,7 +62,7 @@ test('a song is told with all that the contract has', () => {
   ]);
 });
 
-test('its id is made of those of the task and of the provider, and stays', () => {
+test('its id is derived from the ids of the task and the provider', () => {
   const found = readSongs([{ clip_id: 'only' }, { id: 'a', clip_id: 'b' }], {
     id: 'task_1',
     mv: 'chirp-auk',
@@ -75,7 +75,7 @@ test('its id is made of those of the task and of the provider, and stays', () =>
     { id: 'c0390587-e97d-86ff-a634-e29ad105f857', upstreamId: 'only', upstreamTaskId: 'upstream-task-1' },
     { id: 'b9da5139-2465-8b93-91aa-59609fa4bdae', upstreamId: 'a', upstreamTaskId: 'upstream-task-1' },
   ]);
-  expect(found.map(({ song: told }) => told.model_name)).toEqual(['chirp-auk', 'chirp-auk']);
+  expect(found.map(({ song: one }) => one.model_name)).toEqual(['chirp-auk', 'chirp-auk']);
   expect(read([song('a')], { id: 'task_2' })[0]?.id).not.toBe(found[1]?.clip.id);
 });
 
@@ -90,9 +90,9 @@ describe('its status', () => {
     ['error', '', 'error'],
     ['SUCCESS', audio, 'streaming'],
     [undefined, '', 'queued'],
-  ])('%s with audio %j is %s in a running task', (status, audio_url, told) => {
+  ])('%s with audio %j is %s in a running task', (status, audio_url, expected) => {
     expect(read([song('a', { status, audio_url })], { isEnded: false })).toMatchObject([
-      { status: told, audio_url },
+      { status: expected, audio_url },
     ]);
   });
 
@@ -101,12 +101,12 @@ describe('its status', () => {
     ['queued', audio, 'complete'],
     ['error', audio, 'error'],
     ['complete', '', 'error'],
-  ])('%s with audio %j is %s in a task that has ended', (status, audio_url, told) => {
-    expect(read([song('a', { status, audio_url })])).toMatchObject([{ status: told }]);
+  ])('%s with audio %j is %s in an ended task', (status, audio_url, expected) => {
+    expect(read([song('a', { status, audio_url })])).toMatchObject([{ status: expected }]);
   });
 });
 
-test('nothing is told that the contract does not have', () => {
+test('fields and types outside of the contract are dropped', () => {
   const junk = {
     title: 7,
     status: 'done',
@@ -135,11 +135,11 @@ test('nothing is told that the contract does not have', () => {
       secret: 'hidden',
     },
   };
-  const [told, ...more] = read([song('a', junk), null, 'song', [], { title: 'no id' }, song('')]);
+  const [first, ...more] = read([song('a', junk), null, 'song', [], { title: 'no id' }, song('')]);
   expect(more).toEqual([]);
-  expect(told).toEqual({
-    id: told?.id,
-    clip_id: told?.id,
+  expect(first).toEqual({
+    id: first?.id,
+    clip_id: first?.id,
     title: '',
     status: 'complete',
     audio_url: audio,
@@ -158,7 +158,7 @@ test('nothing is told that the contract does not have', () => {
   expect(read('songs')).toEqual([]);
 });
 
-test('other songs are told by the ids that the client knows them by', () => {
+test('other songs are named by public ids', () => {
   const publicIds = { 'clip-of-ours': 'our-1', 'upload-of-ours': 'our-2' };
   const history = [
     { id: 'clip-of-ours', continue_at: 0 },
@@ -166,7 +166,7 @@ test('other songs are told by the ids that the client knows them by', () => {
     { id: 'upload-of-ours', continue_at: -1 },
     'clip-of-ours',
   ];
-  const told = metadataOf(
+  const metadata = metadataOf(
     {
       audio_prompt_id: 'upload-of-ours',
       stem_from_id: 'clip-of-ours',
@@ -175,7 +175,7 @@ test('other songs are told by the ids that the client knows them by', () => {
     },
     { publicIds },
   );
-  expect(told).toEqual({
+  expect(metadata).toEqual({
     audio_prompt_id: 'our-2',
     stem_from_id: 'our-1',
     history: [{ id: 'our-1', continue_at: 0 }, { id: 'our-2' }],
@@ -185,30 +185,30 @@ test('other songs are told by the ids that the client knows them by', () => {
   });
 });
 
-test('songs are so many at the most, each once, and no longer than they can be', () => {
+test('the number of songs and the length of texts are limited', () => {
   const long = 'a'.repeat(100_000);
   const many = Array.from({ length: 500 }, (_, index) => song(`c${index}`));
-  const told = read([song('first', { title: long, metadata: { prompt: long, tags: long } }), ...many]);
-  expect(told).toHaveLength(24);
-  expect(told[0]?.title).toHaveLength(2_000);
-  expect(told[0]?.metadata.tags).toHaveLength(2_000);
-  expect(told[0]?.metadata.prompt).toHaveLength(20_000);
+  const songs = read([song('first', { title: long, metadata: { prompt: long, tags: long } }), ...many]);
+  expect(songs).toHaveLength(24);
+  expect(songs[0]?.title).toHaveLength(2_000);
+  expect(songs[0]?.metadata.tags).toHaveLength(2_000);
+  expect(songs[0]?.metadata.prompt).toHaveLength(20_000);
   expect(read([song('a'), song('a', { title: 'later' }), song('b')]).map(({ title }) => title)).toEqual([
     'Low tide',
     'Low tide',
   ]);
 });
 
-test('lyrics are the first that have a text', () => {
+test('lyrics are read from the first item', () => {
   const written = { id: 'of-the-provider', title: 'The lamp', text: 'Sleep' };
-  const told = {
+  const expected = {
     id: '8c551313-8e92-81af-98c8-d7f256869f12',
     status: 'complete',
     title: 'The lamp',
     text: 'Sleep',
   };
-  expect(readLyrics(written, 'task_1')).toEqual(told);
-  expect(readLyrics([written, { text: 'other' }], 'task_1')).toEqual(told);
+  expect(readLyrics(written, 'task_1')).toEqual(expected);
+  expect(readLyrics([written, { text: 'other' }], 'task_1')).toEqual(expected);
   expect(readLyrics({ text: 'a'.repeat(20_001) }, 'task_1')).toEqual({
     id: 'b0bb3e76-1de6-811f-b21d-c185961b64b3',
     status: 'complete',

@@ -8,7 +8,7 @@ const rig = useSigmaRig();
 const musicPath = '/sigma/submit/music';
 const aPath = '/sigma/v1/music';
 
-/** The songs of a task on the far account, and the upstream's id of the task. */
+/** Creates songs on the far account. Returns them and the upstream id of their task. */
 async function onFar() {
   const { channels } = rig.gateway.gateway;
   const near = channels.named('near');
@@ -36,8 +36,8 @@ async function createOtherUserKey(): Promise<string> {
   return (await makeKey(rig.gateway, { quota: 1000, userId: stranger.id })).key;
 }
 
-describe('a song is gone on from', () => {
-  test.each(['the first clip', 'the second clip', 'its task'])('by %s, where it is kept', async (by) => {
+describe('a song is continued', () => {
+  test.each(['the first clip', 'the second clip', 'its task'])('by %s, on its account', async (by) => {
     const { songs, upstreamTask, taskId } = await onFar();
     const [first, second] = songs;
     const continue_clip_id = { 'the first clip': first?.id, 'the second clip': second?.id }[by] ?? taskId;
@@ -50,7 +50,7 @@ describe('a song is gone on from', () => {
     expect(rig.sent()).toEqual(Array(3).fill({ path: musicPath, body, channel: 'far' }));
   });
 
-  test('and taken apart, into two or twelve', async () => {
+  test('or separated into two or twelve stems', async () => {
     const { songs, upstreamTask } = await onFar();
     const continue_clip_id = songs[1]?.id;
     await rig.submit({ prompt: undefined, task: 'gen_stem', continue_clip_id });
@@ -72,7 +72,7 @@ describe('a song is gone on from', () => {
     expect(rig.sent().map(({ channel }) => channel)).toEqual(['far', 'far']);
   });
 
-  test('in the upstream task that made it, where there were several', async () => {
+  test('in its own upstream task if there were several', async () => {
     rig.instead.set(`POST ${musicPath}`, [200, { code: 200, data: ['one', 'two'] }]);
     const id = await rig.submit();
     const record = (task_id: string, clip: string) => ({ task_id, status: 'SUCCESS', data: [song(clip)] });
@@ -89,9 +89,9 @@ describe('a song is gone on from', () => {
     ]);
   });
 
-  test('as soon as it is complete, though its task is not', async () => {
+  test('as soon as it is complete, before its task', async () => {
     const id = await rig.submit();
-    rig.told = { status: 'IN_PROGRESS', data: [song('done'), song('b', { status: 'streaming' })] };
+    rig.reported = { status: 'IN_PROGRESS', data: [song('done'), song('b', { status: 'streaming' })] };
     const [done, other] = (await rig.poll(id)).data as { id: string }[];
     await rig.submit({ continue_clip_id: done?.id });
     expect(rig.sent().at(-1)?.body.continue_clip_id).toBe('done');
@@ -101,7 +101,7 @@ describe('a song is gone on from', () => {
     });
   });
 
-  test('once under one idempotency key, also when it is gone since', async () => {
+  test('once per idempotency key, also after it is deleted', async () => {
     const requests = (id: string | undefined) =>
       [
         [musicPath, { prompt: 'On', continue_clip_id: id }],
@@ -130,7 +130,7 @@ describe('a song is gone on from', () => {
     }
   });
 
-  test('also by fields that only the provider knows', async () => {
+  test('also by fields that the gateway does not know', async () => {
     const { songs, upstreamTask } = await onFar();
     await rig.submit({ task: 'cover', cover_clip_id: songs[0]?.id });
     expect(rig.sent()).toMatchObject([
@@ -138,7 +138,7 @@ describe('a song is gone on from', () => {
     ]);
   });
 
-  test('and the new song tells of the old one by its own id', async () => {
+  test('and the new song refers to it by its public id', async () => {
     const [first] = await rig.songs();
     const history = [{ id: 'clip-one', continue_at: 30, source: 'web' }, { id: 'unknown' }];
     const metadata = { stem_from_id: 'clip-one', audio_prompt_id: 'clip-one', history };
@@ -150,7 +150,7 @@ describe('a song is gone on from', () => {
     });
   });
 
-  test('and a failure names it by its own id, at once and late', async () => {
+  test('and an immediate or later failure names it by its public id', async () => {
     const [first] = await rig.songs();
     const said = { code: 'bad_clip', message: `clip-one of ${rig.upstreamId} is too short`, data: null };
     const words = `${first?.id} of ${await taskOf(first?.id)} is too short`;
@@ -159,32 +159,32 @@ describe('a song is gone on from', () => {
     expect(refused).toMatchObject({ status: 400, body: { error: { code: 'bad_clip', message: words } } });
     rig.instead.clear();
     const id = await rig.submit({ continue_clip_id: first?.id });
-    rig.told = { status: 'FAILURE', fail_reason: said.message };
+    rig.reported = { status: 'FAILURE', fail_reason: said.message };
     expect((await rig.poll(id)).fail_reason).toBe(words);
   });
 });
 
-describe('nothing goes upstream', () => {
+describe('no upstream request is sent', () => {
   const refused = async (body: object, status: number, code: string, field: string, key?: string) => {
     rig.upstream.seen.length = 0;
     for (const [path, sent, name] of [
       [musicPath, body, field],
       [aPath, { input: body }, `input.${field}`],
     ] as const) {
-      const told = await rig.send('POST', path, sent, key === undefined ? {} : { key });
+      const response = await rig.send('POST', path, sent, key === undefined ? {} : { key });
       const message = expect.stringMatching(new RegExp(`^${name}: `));
-      expect(told).toMatchObject({ status, body: { error: { code, message } } });
+      expect(response).toMatchObject({ status, body: { error: { code, message } } });
     }
     expect(rig.sent()).toEqual([]);
   };
 
-  test('for a song or a task that is not there', async () => {
+  test('for a song or a task that does not exist', async () => {
     for (const field of ['continue_clip_id', 'cover_clip_id', 'task_id'])
       for (const id of ['none', 'clip-one', rig.upstreamId, `task_${'0'.repeat(32)}`])
         await refused({ task: 'any', [field]: id }, 404, 'resource_not_found', field);
   });
 
-  test('for those of somebody else', async () => {
+  test('for those of another user', async () => {
     const [first] = await rig.songs();
     const taskId = await taskOf(first?.id);
     const key = await createOtherUserKey();
@@ -193,25 +193,25 @@ describe('nothing goes upstream', () => {
     await refused({ task: 'any', task_id: taskId }, 404, 'resource_not_found', 'task_id', key);
   });
 
-  test('for a task that did not make the song', async () => {
+  test('for a task that does not contain the song', async () => {
     const [[first], [second]] = [await rig.songs(), await rig.songs()];
     const task_id = await taskOf(second?.id);
     await refused({ continue_clip_id: first?.id, task_id }, 400, 'invalid_request', 'task_id');
   });
 
-  test('for songs that two accounts keep', async () => {
+  test('for songs on two accounts', async () => {
     const { songs } = await onFar();
     const [near] = await rig.songs();
     const body = { continue_clip_id: songs[0]?.id, cover_clip_id: near?.id };
     await refused(body, 400, 'invalid_request', 'cover_clip_id');
   });
 
-  test('for a song that is not made yet, or never will be', async () => {
+  test('for an unfinished or failed song', async () => {
     const id = await rig.submit();
     await refused({ continue_clip_id: id }, 409, 'resource_not_ready', 'continue_clip_id');
-    rig.told = { status: 'IN_PROGRESS', data: pair };
+    rig.reported = { status: 'IN_PROGRESS', data: pair };
     const [first] = (await rig.poll(id)).data as { id: string }[];
-    rig.told = { status: 'FAILURE', fail_reason: 'It was held back.' };
+    rig.reported = { status: 'FAILURE', fail_reason: 'It was held back.' };
     await rig.poll(id);
     for (const one of [id, first?.id ?? ''])
       await refused({ continue_clip_id: one }, 400, 'invalid_request', 'continue_clip_id');
@@ -219,14 +219,14 @@ describe('nothing goes upstream', () => {
     await refused({ continue_clip_id: other?.id }, 400, 'invalid_request', 'continue_clip_id');
   });
 
-  test('for lyrics, which are no song', async () => {
+  test('for lyrics', async () => {
     const id = await rig.submitLyrics();
-    rig.told = { status: 'SUCCESS', data: { id: 'l', status: 'complete', title: 't', text: 'a' } };
+    rig.reported = { status: 'SUCCESS', data: { id: 'l', status: 'complete', title: 't', text: 'a' } };
     await rig.poll(id);
     await refused({ continue_clip_id: id }, 400, 'invalid_request', 'continue_clip_id');
   });
 
-  test('for more songs than a request can name', async () => {
+  test('for too many songs', async () => {
     const fields = Array.from({ length: 40_000 }, (_, index) => [`f${index}_clip_id`, 'none']);
     const many = await rig.send('POST', musicPath, { task: 'any', ...Object.fromEntries(fields) });
     expect(many).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
@@ -234,11 +234,11 @@ describe('nothing goes upstream', () => {
     await refused(eleven, 400, 'invalid_request', 'f10_clip_id');
   });
 
-  test('for an id that is none', async () => {
+  test('for an invalid id', async () => {
     await refused({ task: 'any', cover_clip_id: 3 }, 400, 'invalid_request', 'cover_clip_id');
   });
 
-  test('for a song whose account is there no more, or is closed to the key', async () => {
+  test('for a song whose account is removed or not allowed for the key', async () => {
     const { songs } = await onFar();
     const { gateway } = rig.gateway;
     const settings = ['near', 'far'].flatMap((name) => gateway.channels.named(name)?.settings ?? []);

@@ -5,7 +5,7 @@ import { type Answer, expectSchema, type Json, useSigmaRig } from './sigma-provi
 const rig = useSigmaRig();
 const musicPath = '/sigma/submit/music';
 
-describe('a request goes upstream', () => {
+describe('an upstream request', () => {
   const rows: [string, Json, Json][] = [
     ['with the current version', { prompt: 'a' }, { prompt: 'a' }],
     ['whatever version it asks for', { prompt: 'a', mv: 'chirp-v3-5' }, { prompt: 'a' }],
@@ -26,12 +26,12 @@ describe('a request goes upstream', () => {
       { prompt: 'a' },
     ],
     [
-      'with keys that nobody knows',
+      'with unknown fields',
       { prompt: 'a', persona_id: 'p', metadata: { mood: 1 } },
       { prompt: 'a', persona_id: 'p', metadata: { mood: 1 } },
     ],
     [
-      'with all that it has',
+      'with all fields',
       {
         custom_mode: 1,
         prompt: 'Lyrics',
@@ -57,7 +57,7 @@ describe('a request goes upstream', () => {
     expect(rig.sent()).toEqual([{ path: musicPath, body: { ...sent, mv: 'chirp-hawk' }, channel: 'near' }]);
   });
 
-  test('from format A with what stands in its input', async () => {
+  test('contains the input of format A', async () => {
     const input = { prompt: 'Lyrics', title: 't', mv: 'chirp-fenix', persona_id: 'p' };
     const body = { custom_mode: true, input, notify_hook: 'https://app.example/a', other: 1 };
     expect((await rig.send('POST', '/sigma/v1/music', body)).status).toBe(200);
@@ -71,14 +71,14 @@ describe('a request goes upstream', () => {
     });
   });
 
-  test('for lyrics with the prompt alone', async () => {
+  test('contains only the prompt for lyrics', async () => {
     await rig.send('POST', '/sigma/submit/lyrics', { prompt: 'A lighthouse', other: 1 });
     expect(rig.sent()).toMatchObject([{ path: '/sigma/submit/lyrics', body: { prompt: 'A lighthouse' } }]);
     expect(Object.keys(rig.sent()[0]?.body ?? {})).toEqual(['prompt']);
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   const body = { prompt: 'The sea', title: 'Low tide' };
   const id = expect.stringMatching(/^task_[a-f0-9]{32}$/);
   const listed = {
@@ -87,9 +87,9 @@ describe('the answer', () => {
     data: [{ task_id: id, status: 1, ...body }],
     exec_time: expect.any(Number),
   };
-  const told = { code: 'success', msg: '', data: id, exec_time: expect.any(Number) };
+  const success = { code: 'success', msg: '', data: id, exec_time: expect.any(Number) };
   const rows: [string, Json, Json, string][] = [
-    ['/sigma/submit/music', body, told, 'MusicSubmitReply'],
+    ['/sigma/submit/music', body, success, 'MusicSubmitReply'],
     ['/sigma/v1/submit/music', body, listed, 'MusicSubmitReply'],
     ['/sigma/v1/mv-3.5/submit/music', body, listed, 'MusicSubmitReply'],
     [
@@ -104,15 +104,20 @@ describe('the answer', () => {
       { code: 200, message: 'success', data: { task_id: id } },
       'MusicCreatedReply',
     ],
-    ['/sigma/submit/lyrics', { prompt: 'a' }, { ...told, message: '', ip: '127.0.0.1' }, 'LyricsSubmitReply'],
+    [
+      '/sigma/submit/lyrics',
+      { prompt: 'a' },
+      { ...success, message: '', ip: '127.0.0.1' },
+      'LyricsSubmitReply',
+    ],
     [
       '/sigma/v1/submit/lyrics',
       { prompt: 'a' },
-      { ...told, code: 200, msg: 'success', message: 'success', ip: '127.0.0.1' },
+      { ...success, code: 200, msg: 'success', message: 'success', ip: '127.0.0.1' },
       'LyricsSubmitReply',
     ],
   ];
-  test.each(rows)('at %s names a task that both formats read', async (path, request, expected, schema) => {
+  test.each(rows)('at %s has the id of a task for both formats', async (path, request, expected, schema) => {
     const answer = await rig.send('POST', path, request);
     expect(answer).toEqual({ status: 200, body: expected });
     expectSchema(schema, answer.body);
@@ -131,12 +136,12 @@ describe('the answer', () => {
     expect(JSON.stringify(answer.body)).not.toContain(rig.upstreamId);
   });
 
-  test('leaves out of the list what was not asked for', async () => {
+  test('returns only the requested fields in the list', async () => {
     const { body: answer } = await rig.send('POST', '/sigma/v1/submit/music', { tags: 'folk' });
     expect(answer.data).toEqual([{ task_id: id, status: 1 }]);
   });
 
-  test('of a repeat under the same Idempotency-Key is the same, and there is one task', async () => {
+  test('is the same for a repeated Idempotency-Key, with one task', async () => {
     for (const [path, request] of rows) {
       rig.upstream.seen.length = 0;
       const headers = { 'idempotency-key': `a song at ${path}` };
@@ -153,12 +158,12 @@ describe('the answer', () => {
   });
 });
 
-describe('what an upstream answers to a request', () => {
+describe('an upstream’s response to a request', () => {
   const route = `POST ${musicPath}`;
   const words = 'The words are not suitable.';
   const refused: [string, Answer, number, string][] = [
-    ['no JSON', [200, '<html>'], 502, 'bad_response'],
-    ['a refusal', [400, { code: 'sensitive_words', message: words, data: null }], 400, 'sensitive_words'],
+    ['invalid JSON', [200, '<html>'], 502, 'bad_response'],
+    ['a rejection', [400, { code: 'sensitive_words', message: words, data: null }], 400, 'sensitive_words'],
     [
       'a refusal with 200',
       [200, { code: 'sensitive_words', message: words, data: null }],
@@ -167,21 +172,21 @@ describe('what an upstream answers to a request', () => {
     ],
     ['throttling', [429, { code: 'rate_limit', message: 'slow', data: null }], 429, 'rate_limit_exceeded'],
     [
-      'a refused key',
+      'a rejected key',
       [401, { code: 'invalid_api_key', message: 'no', data: null }],
       502,
       'bad_response_status_code',
     ],
     ['a failure', [500, { code: 'error', message: 'no', data: null }], 502, 'bad_response_status_code'],
     ['that it is away', [503, { code: 'away', message: 'no', data: null }], 503, 'get_channel_failed'],
-    ['nothing at all', 'hang up', 502, 'do_request_failed'],
+    ['a closed connection', 'hang up', 502, 'do_request_failed'],
   ];
-  test.each(refused)('%s is told as such, and nothing is charged', async (_, answer, status, code) => {
+  test.each(refused)('%s is mapped without a charge', async (_, answer, status, code) => {
     rig.instead.set(route, answer);
     const { key, id } = await makeKey(rig.gateway, { quota: 100 });
-    const told = await rig.send('POST', musicPath, { prompt: 'The sea' }, { key });
-    expect(told).toMatchObject({ status, body: { error: { code } } });
-    expect(JSON.stringify(told.body)).not.toMatch(/10\.0\.0\.7|key-of/);
+    const response = await rig.send('POST', musicPath, { prompt: 'The sea' }, { key });
+    expect(response).toMatchObject({ status, body: { error: { code } } });
+    expect(JSON.stringify(response.body)).not.toMatch(/10\.0\.0\.7|key-of/);
     expect(await remainingQuota(rig.gateway, id)).toBe(100);
     expect((await ledgerRows(rig.gateway)).at(-1)).toMatchObject({ state: 'refunded', reserved: 20 });
   });
@@ -191,14 +196,14 @@ describe('what an upstream answers to a request', () => {
     [503, 2],
     [500, 1],
     [400, 1],
-  ])('with %i is asked of %i accounts', async (status, accounts) => {
+  ])('with %i is sent to %i accounts', async (status, accounts) => {
     rig.instead.set(route, [status, { code: 'no', message: 'no', data: null }]);
     await rig.send('POST', musicPath, { prompt: 'The sea' });
     expect(rig.sent().map(({ channel }) => channel)).toEqual(['near', 'far'].slice(0, accounts));
   });
 });
 
-describe('a request is refused', () => {
+describe('a request is rejected', () => {
   const rows: [string, string, Json, string][] = [
     ['a private callback', musicPath, { prompt: 'a', callback_url: 'http://127.0.0.1/a' }, 'callback_url'],
     [
@@ -228,8 +233,8 @@ describe('a request is refused', () => {
     ['lyrics in inspiration mode', musicPath, { prompt: 'a'.repeat(201), custom_mode: false }, 'prompt'],
   ];
   test.each(rows)('for %s', async (_, path, body, field) => {
-    const told = await rig.send('POST', path, body);
-    expect(told).toMatchObject({
+    const response = await rig.send('POST', path, body);
+    expect(response).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request', message: expect.stringContaining(`${field}: `) } },
     });
@@ -241,7 +246,7 @@ describe('a request is refused', () => {
     [true, 200],
     [0, 400],
     [undefined, 400],
-  ])('by the limit of its mode, %j', async (custom_mode, status) => {
+  ])('for the limit of its mode, %j', async (custom_mode, status) => {
     for (const [path, body] of [
       [musicPath, { prompt: 'a'.repeat(3000), custom_mode }],
       ['/sigma/v1/music', { input: { prompt: 'a'.repeat(3000) }, custom_mode }],
@@ -249,18 +254,18 @@ describe('a request is refused', () => {
       expect((await rig.send('POST', path, body)).status).toBe(status);
   });
 
-  test('without quota for two songs, or for lyrics, before the upstream hears of it', async () => {
+  test('without quota for two songs or lyrics, before an upstream request', async () => {
     const { key } = await makeKey(rig.gateway, { quota: 19 });
-    const told = await rig.send('POST', musicPath, { prompt: 'a' }, { key });
-    expect(told).toMatchObject({ status: 403, body: { error: { code: 'insufficient_user_quota' } } });
-    expect(JSON.stringify(told.body)).toContain('2 tracks of sigma_music');
+    const response = await rig.send('POST', musicPath, { prompt: 'a' }, { key });
+    expect(response).toMatchObject({ status: 403, body: { error: { code: 'insufficient_user_quota' } } });
+    expect(JSON.stringify(response.body)).toContain('2 tracks of sigma_music');
     const { key: poor } = await makeKey(rig.gateway, { quota: 9 });
     const lyrics = await rig.send('POST', '/sigma/submit/lyrics', { prompt: 'a' }, { key: poor });
     expect(JSON.stringify(lyrics.body)).toContain('1 actions of sigma_lyrics');
     expect(rig.sent()).toEqual([]);
   });
 
-  test('to a key that may not use the model', async () => {
+  test('for a key that may not use the model', async () => {
     const { key } = await makeKey(rig.gateway, { quota: 100, modelLimits: ['sigma_lyrics'] });
     expect(await rig.send('POST', musicPath, { prompt: 'a' }, { key })).toMatchObject({
       status: 403,

@@ -29,9 +29,9 @@ afterAll(async () => {
 
 type Send = (event: string, payload?: object, header?: object) => void;
 
-/** A synthesis by a provider that does `told` once it was given the text; with `started` before that. */
+/** Synthesizes with a provider that runs `respond` after the text, and `started` before it. */
 async function bridged(
-  told: (send: Send, connection: UpstreamConnection) => void,
+  respond: (send: Send, connection: UpstreamConnection) => void,
   {
     input = {},
     parameters,
@@ -46,7 +46,7 @@ async function bridged(
         connection.send({ ...made, header: { ...(made.header as object), ...header } });
       };
       if (action === 'run-task') send('task-started', started);
-      if (action === 'finish-task') told(send, connection);
+      if (action === 'finish-task') respond(send, connection);
     },
   };
   const signal = AbortSignal.timeout(60_000);
@@ -63,14 +63,14 @@ async function bridged(
 }
 
 async function allOf(speech: BridgedSpeech) {
-  const pieces: BridgedChunk[] = [];
-  for await (const piece of speech.chunks()) pieces.push(piece);
-  return pieces;
+  const chunks: BridgedChunk[] = [];
+  for await (const chunk of speech.chunks()) chunks.push(chunk);
+  return chunks;
 }
 
 const said = (characters: number) => ({ usage: { characters } });
 
-test('is asked for with the text behind its options, by one id', async () => {
+test('sends the options, then the text, with one task id', async () => {
   const { speech } = await bridged((send) => send('task-finished'), {
     input: { format: 'wav', volume: 20 },
     parameters: { format: 'pcm', sample_rate: 8000 },
@@ -103,7 +103,7 @@ test('is asked for with the text behind its options, by one id', async () => {
   ]);
 });
 
-test('hands out audio and sentences in their order, and nothing of other events', async () => {
+test('yields audio and sentences in order and ignores other events', async () => {
   const begin = { type: 'sentence-begin', original_text: 'One.' };
   const { speech, faults, socket } = await bridged((send, connection) => {
     send('result-generated', { output: begin });
@@ -120,7 +120,7 @@ test('hands out audio and sentences in their order, and nothing of other events'
 });
 
 describe('its usage', () => {
-  test('is the largest figure that was told, also where a smaller one follows', async () => {
+  test('is the largest reported count, also before a smaller one', async () => {
     const { speech } = await bridged((send) => {
       send('result-generated', { output: {}, ...said(5) });
       send('result-generated', { output: {}, ...said(2) });
@@ -130,7 +130,7 @@ describe('its usage', () => {
     expect(speech.usage).toEqual({ units: 5, inputTokens: 0, outputTokens: 0 });
   });
 
-  test('is none before a figure was told, and may come before the text was taken', async () => {
+  test('is undefined before a report, which may precede the text', async () => {
     const without = (await bridged((send) => send('task-finished'))).speech;
     expect(await allOf(without)).toEqual([]);
     expect([without.usage, without.deliveredUsage.units]).toEqual([undefined, 0]);
@@ -139,7 +139,7 @@ describe('its usage', () => {
     expect(early.usage?.units).toBe(0);
   });
 
-  /** Two sentences, each announced in words; only the first has a figure. */
+  /** Two announced sentences, of which only the first has a usage report. */
   const spoken = (send: Send, { socket }: UpstreamConnection) => {
     for (const sentence of ['One. ', 'Two.']) {
       send('result-generated', { output: { type: 'sentence-begin', original_text: sentence } });
@@ -149,13 +149,13 @@ describe('its usage', () => {
     socket.close(1011);
   };
 
-  test('ends with what was heard behind the last figure', async () => {
+  test('includes audio after the last report', async () => {
     const { speech } = await bridged(spoken);
     await expect(allOf(speech)).rejects.toMatchObject({ status: 502 });
     expect([speech.usage?.units, speech.deliveredUsage.units]).toEqual([5, text.length]);
   });
 
-  test('counts no tags of SSML in what was heard', async () => {
+  test('does not count SSML tags', async () => {
     const ssml = '<speak>One.</speak>';
     const { speech } = await bridged(
       (send, { socket }) => {
@@ -170,21 +170,21 @@ describe('its usage', () => {
   });
 });
 
-describe('one that fails', () => {
+describe('a failed synthesis', () => {
   const brokenOff = ['bad_response', 'The provider closed the socket before the end of the synthesis.'];
-  const nonsense = ['bad_response', 'The provider sent an invalid frame.'];
+  const invalidFrame = ['bad_response', 'The provider sent an invalid frame.'];
   test.each<[string, (send: Send, connection: UpstreamConnection) => void, string[]]>([
-    ['by a socket that is closed', (_, { socket }) => socket.close(1000), brokenOff],
-    ['by what is no JSON', (_, { socket }) => socket.send('{'), nonsense],
-    ['by a frame without an event', (_, connection) => connection.send({ header: {} }), nonsense],
-  ])('%s speaks against the channel', async (_, told, [code, message]) => {
-    const { speech, faults, socket } = await bridged(told);
+    ['by a closed socket', (_, { socket }) => socket.close(1000), brokenOff],
+    ['by invalid JSON', (_, { socket }) => socket.send('{'), invalidFrame],
+    ['by a frame without an event', (_, connection) => connection.send({ header: {} }), invalidFrame],
+  ])('%s is a failure of the channel', async (_, respond, [code, message]) => {
+    const { speech, faults, socket } = await bridged(respond);
     await expect(allOf(speech)).rejects.toMatchObject({ status: 502, code, message });
     expect(faults()).toEqual(['broken_off']);
     expect(socket.readyState).not.toBe(socket.OPEN);
   });
 
-  test('by a line that is cut speaks against the channel', async () => {
+  test('by a broken connection is a failure of the channel', async () => {
     const { speech, faults } = await bridged((_, { socket }) => socket.terminate());
     await expect(allOf(speech)).rejects.toThrow();
     expect(faults()).toEqual(['broken_off']);
@@ -199,14 +199,14 @@ describe('one that fails', () => {
       'The provider failed to handle the request.',
     ],
     [{}, 502, 'The provider failed to handle the request.'],
-  ])('for %j is not the line, and tells why', async (header, status, message) => {
+  ])('by a task that fails with %j is no failure of the channel', async (header, status, message) => {
     const { speech, faults } = await bridged((send) => send('task-failed', {}, header));
     await expect(allOf(speech)).rejects.toMatchObject({ status, message });
     expect([faults(), speech.delivered]).toEqual([[], false]);
   });
 });
 
-test('a reader that leaves ends the socket', async () => {
+test('the socket closes when the reader stops', async () => {
   const { speech } = await bridged((_, { socket }) => socket.send(audio));
   for await (const _ of speech.chunks()) break;
   await vi.waitFor(() => expect(upstream.connections.at(-1)?.closeCode).toBe(1006));

@@ -12,13 +12,13 @@ const answer = (count: number) =>
 const likely = { units: 2, inputTokens: 2, outputTokens: 0 };
 const asked = { model: 'own', count: 3, encoding: 'float', likely } as const;
 
-describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => {
-  test('is the same, and its last piece waits for the books', async () => {
+describe.each([1, 7, 100, 65_536])('a response in chunks of %i bytes', (size) => {
+  test('is unchanged, and its last chunk waits for the settlement', async () => {
     const finish = vi.fn(() => Promise.resolve());
     let text = '';
-    for await (const piece of publicEmbeddings(inChunks(answer(3), size), asked, finish)) {
-      expect(finish).toHaveBeenCalledTimes(piece.includes('"usage"') ? 1 : 0);
-      text += piece.toString();
+    for await (const chunk of publicEmbeddings(inChunks(answer(3), size), asked, finish)) {
+      expect(finish).toHaveBeenCalledTimes(chunk.includes('"usage"') ? 1 : 0);
+      text += chunk.toString();
     }
     expect(finish).toHaveBeenCalledWith({ units: 6, inputTokens: 6, outputTokens: 0 });
     expect(JSON.parse(text)).toMatchObject({ object: 'list', data: [0, 1, 2].map(item), model: 'own' });
@@ -27,7 +27,7 @@ describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => 
   test.each([
     ['a number between them', '7,'],
     ['half of one', '{"index":1,"embedding":[1,},'],
-  ])('is none with %s', async (_, between) => {
+  ])('is invalid with %s', async (_, between) => {
     const text = answer(3).replace('{"object":"embedding","index":1', `${between}$&`);
     const reading = (async () => {
       for await (const _ of publicEmbeddings(inChunks(text, size), asked, async () => {})) continue;
@@ -35,12 +35,12 @@ describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => 
     await expect(reading).rejects.toMatchObject({ status: 502, code: 'bad_response' });
   });
 
-  test('hands out no vector that was not asked for', async () => {
+  test('yields no additional vectors', async () => {
     const finish = vi.fn();
     let text = '';
     const reading = (async () => {
-      for await (const piece of publicEmbeddings(inChunks(answer(5), size), asked, finish))
-        text += piece.toString();
+      for await (const chunk of publicEmbeddings(inChunks(answer(5), size), asked, finish))
+        text += chunk.toString();
     })();
     await expect(reading).rejects.toMatchObject({ status: 502, code: 'bad_response' });
     expect(text).not.toContain('"index":3');

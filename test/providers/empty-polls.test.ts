@@ -8,7 +8,7 @@ import { driverErrorOf, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({});
 
-/** Answers that report nothing about the task. */
+/** Responses that report nothing about the task. */
 const empty: readonly (readonly [string, { status?: number; body?: unknown }])[] = [
   ['an empty body', {}],
   ['204', { status: 204 }],
@@ -25,7 +25,7 @@ const polled = [...drivers].flatMap(([name, driver]) =>
 );
 
 describe.each(polled)('a task of $name, $upstreamId', ({ name, driver, upstreamId }) => {
-  test.each(empty)('is asked about again after %s', async (_, answer) => {
+  test.each(empty)('is polled again after %s', async (_, answer) => {
     rig.answer = answer;
     const task = acceptedTask({ driver: name, upstreamId, state: 'in_progress' });
     const outcome = await driver.poll(task, rig.to()).catch((error: unknown) => error);
@@ -34,7 +34,7 @@ describe.each(polled)('a task of $name, $upstreamId', ({ name, driver, upstreamI
   });
 });
 
-test.each(empty)('an asset and a verification session are asked about again after %s', async (_, answer) => {
+test.each(empty)('an asset and a verification session are polled again after %s', async (_, answer) => {
   rig.answer = answer;
   const asset = { upstreamId: 'asset-1', model: null };
   expect(await driverErrorOf(fetchAsset(rig.to(), asset))).toMatchObject({ kind: 'unknown' });

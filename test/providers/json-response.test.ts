@@ -5,7 +5,7 @@ import { FakeSender } from '../outbound/fake-sender.ts';
 
 const unusable = { status: 502, code: 'bad_response', message: 'The provider did not give a usable answer.' };
 
-test('an answer is read whole, and one that is too long is let go', async () => {
+test('a response is read completely, and one that is too long is aborted', async () => {
   const coming = (text: string) => {
     const body = new ResponseBody(new FakeSender());
     const closed: unknown[] = [];
@@ -38,6 +38,6 @@ test.each<[object, ReturnType<typeof audioSource>]>([
   [{ data: { audio: `${hexadecimal}0` } }, undefined],
   [{ data: { audio: `${hexadecimal}0g` } }, undefined],
   [{}, undefined],
-])('the audio of %j', (output, source) => {
+])('finds the audio in %j', (output, source) => {
   expect(audioSource({ output })).toEqual(source);
 });

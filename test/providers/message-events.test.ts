@@ -44,11 +44,11 @@ const shown = (body: string, output: number) =>
     usage: counters(8, output),
   });
 
-/** What goes on of pieces, where the call is finished in between, and how it ends. */
-async function passed(...pieces: (string | Buffer)[]): Promise<{ out: string[]; error?: unknown }> {
+/** Output for chunks, with a mark where the call is finished, and the error. */
+async function passed(...chunks: (string | Buffer)[]): Promise<{ out: string[]; error?: unknown }> {
   const out: string[] = [];
   async function* body() {
-    yield* pieces.map((piece) => Buffer.from(piece));
+    yield* chunks.map((chunk) => Buffer.from(chunk));
   }
   const finish = async () => {
     out.push('finished');
@@ -71,13 +71,13 @@ const sorted = (text: string) =>
     return JSON.parse(line.slice('data: '.length)) as unknown;
   });
 
-test('a message passes with the public model and the counters, and is finished before its last event', async () => {
+test('a message has the public model and the counters, and is finished before its last event', async () => {
   const { out } = await passed(start + block + hello + end + stop);
   expect(out.map(sorted)).toEqual([shown(block + hello, 2), 'finished', stop].map(sorted));
   expect(out[0]).toContain(block + hello);
 });
 
-test('it passes however it is cut, written, and followed', async () => {
+test('a message is translated with any chunk size, line end and trailing data', async () => {
   const whole = start + block + hello + end + stop;
   const forms = [
     whole.replaceAll('\n', '\r\n'),
@@ -101,7 +101,7 @@ test('it passes however it is cut, written, and followed', async () => {
   expect(out).toContain(hello);
 });
 
-test('a ping and a comment pass once the message has begun', async () => {
+test('a ping and a comment are forwarded after the start of the message', async () => {
   const ping = event({ type: 'ping' });
   const { out } = await passed(`: hello\n\n${ping}${start}${ping}: here\n\n`);
   expect(sorted(out.join(''))).toEqual(
@@ -109,7 +109,7 @@ test('a ping and a comment pass once the message has begun', async () => {
   );
 });
 
-test('events that are not in the public layout are written in it, others stay as they are', async () => {
+test('events in another layout are rewritten, others stay unchanged', async () => {
   const odd = 'event: ping\ndata: { "type": "ping" }\n\n';
   const written = 'event: ping\ndata: {"type":"ping"}\n\n';
   for (const [given, goesOn] of [
@@ -123,7 +123,7 @@ test('events that are not in the public layout are written in it, others stay as
     expect((await passed(start, given)).out[1]).toBe(goesOn);
 });
 
-test('all that the model writes counts where the provider tells no figure', async () => {
+test('all generated text counts if the provider reports no usage', async () => {
   const parts = [
     { type: 'text_delta', text: 'x'.repeat(4) },
     { type: 'thinking_delta', thinking: 'x'.repeat(8) },
@@ -132,8 +132,8 @@ test('all that the model writes counts where the provider tells no figure', asyn
   ];
   const { out } = await passed(start + parts.map(delta).join('') + end + stop);
   expect(out[0]).toContain(JSON.stringify(counters(8, 7)).slice(1, -1));
-  const told = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 3, own: 1 } });
-  const { out: counted } = await passed(start, parts.map(delta).join(''), told, stop);
+  const report = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 3, own: 1 } });
+  const { out: counted } = await passed(start, parts.map(delta).join(''), report, stop);
   expect(sorted(counted[2] ?? '')[1]).toEqual({
     type: 'message_delta',
     delta: { stop_reason: null, stop_sequence: null },
@@ -141,9 +141,9 @@ test('all that the model writes counts where the provider tells no figure', asyn
   });
 });
 
-describe('what is no message', () => {
+describe('an invalid message', () => {
   test.each([
-    ['data that is no JSON', 'data: {"type":"mess\n\n'],
+    ['invalid JSON', 'data: {"type":"mess\n\n'],
     ['data that is null', 'data: null\n\n'],
     ['data that is a text', 'data: "message_start"\n\n'],
     ['data without a type', 'data: {}\n\n'],
@@ -151,7 +151,7 @@ describe('what is no message', () => {
     ['text before the message', hello],
     ['an end before the message', end],
     ['a stop before the message', stop],
-  ])('%s is a 502 before anything goes on', async (_, text) => {
+  ])('%s is a 502 before any output', async (_, text) => {
     expect(await passed(text)).toEqual({ out: [], error: unusable });
   });
 
@@ -159,7 +159,7 @@ describe('what is no message', () => {
     ['nothing', ''],
     ['comments alone', ': a\n\n: b\n\n'],
     ['an event cut off', start.slice(0, 30)],
-  ])('%s is a provider that broke off', async (_, text) => {
+  ])('%s is an incomplete message', async (_, text) => {
     expect(await passed(text)).toEqual({ out: [], error: brokenOff });
     const { out, error } = await passed(start + hello + text);
     expect([out.length, error]).toEqual([1, brokenOff]);
@@ -172,14 +172,14 @@ describe('what is no message', () => {
     ['an end without a reason', event({ type: 'message_delta' })],
     ['an end whose reason is a text', event({ type: 'message_delta', delta: 'end' })],
     ['an end whose reason is null', event({ type: 'message_delta', delta: null })],
-  ])('%s after its beginning is a 502, and what came before goes on', async (_, text) => {
+  ])('%s after the start is a 502 after the output before', async (_, text) => {
     const { out, error } = await passed(start + hello + text);
     expect(out).toHaveLength(1);
     expect(out[0]?.endsWith(hello)).toBe(true);
     expect(error).toEqual(unusable);
   });
 
-  test('an error that the provider reports is told as such, whenever it comes', async () => {
+  test('an error that the provider reports is mapped at any position', async () => {
     const failure = event({ type: 'error', error: { type: 'overloaded_error', message: 'at llm-7' } });
     const overloaded = expect.objectContaining({ status: 503 });
     expect(await passed(failure)).toEqual({ out: [], error: overloaded });
@@ -189,12 +189,12 @@ describe('what is no message', () => {
     });
   });
 
-  test('an event of more than 16 MiB is a 502, in however many pieces', async () => {
-    const piece = Buffer.alloc(8 * 1024 * 1024 - 1, 'x');
+  test('an event of more than 16 MiB is a 502, with any number of chunks', async () => {
+    const chunk = Buffer.alloc(8 * 1024 * 1024 - 1, 'x');
     // A comment that waits for its end: nothing in it has to be parsed.
-    const { out } = await passed(start, ':', piece, 'x', piece, '\n');
+    const { out } = await passed(start, ':', chunk, 'x', chunk, '\n');
     expect(out[1]).toHaveLength(16 * 1024 * 1024 + 1);
-    const { out: before, error } = await passed(start, ':', piece, 'xx', piece, `\n${end}${stop}`);
+    const { out: before, error } = await passed(start, ':', chunk, 'xx', chunk, `\n${end}${stop}`);
     expect([before.length, error]).toEqual([1, lost('The provider sent an event that is too long.')]);
   });
 });

@@ -7,50 +7,50 @@ import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import { channelTo } from '../support/upstream.ts';
 
 describe('the tokens of a message', () => {
-  test('are the last figures, those of the cache with the input', () => {
-    const tally = new TokenCounter(99);
-    tally.report({ input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 3 });
-    tally.report({ output_tokens: 4, cache_read_input_tokens: 5 });
+  test('are the last reported counts, with the cache as input', () => {
+    const counter = new TokenCounter(99);
+    counter.report({ input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 3 });
+    counter.report({ output_tokens: 4, cache_read_input_tokens: 5 });
     const all = { units: 22, inputTokens: 18, outputTokens: 4 };
-    expect([tally.reported, tally.delivered]).toEqual([all, all]);
-    tally.report({ prompt_tokens: 11, completion_tokens: 6, cache_creation_input_tokens: 0 });
-    expect(tally.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
-    // What has no figure changes none.
-    tally.report({});
-    tally.report(null);
-    expect(tally.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
+    expect([counter.reported, counter.delivered]).toEqual([all, all]);
+    counter.report({ prompt_tokens: 11, completion_tokens: 6, cache_creation_input_tokens: 0 });
+    expect(counter.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
+    // A report without counts changes nothing.
+    counter.report({});
+    counter.report(null);
+    expect(counter.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
   });
 
-  test('are a guess where there is no figure: four bytes each, and the likely input', () => {
-    const tally = new TokenCounter(7);
-    expect(tally.reported).toEqual({ units: 7, inputTokens: 7, outputTokens: 0 });
-    tally.addText('äb');
-    tally.addText('cd');
-    expect(tally.reported).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
-    expect(tally.delivered).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
+  test('are estimated without a report: one per four bytes, and the likely input', () => {
+    const counter = new TokenCounter(7);
+    expect(counter.reported).toEqual({ units: 7, inputTokens: 7, outputTokens: 0 });
+    counter.addText('äb');
+    counter.addText('cd');
+    expect(counter.reported).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
+    expect(counter.delivered).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
   });
 
-  test('in the middle are what was written, where that is more than the figure', () => {
-    const tally = new TokenCounter(7);
-    tally.report({ output_tokens: 1 });
-    tally.addText('x'.repeat(40));
-    expect([tally.reported.outputTokens, tally.delivered.outputTokens]).toEqual([1, 10]);
-    tally.report({ output_tokens: 12 });
-    expect(tally.delivered.outputTokens).toBe(12);
+  test('of an aborted message are the generated text if that is more than the report', () => {
+    const counter = new TokenCounter(7);
+    counter.report({ output_tokens: 1 });
+    counter.addText('x'.repeat(40));
+    expect([counter.reported.outputTokens, counter.delivered.outputTokens]).toEqual([1, 10]);
+    counter.report({ output_tokens: 12 });
+    expect(counter.delivered.outputTokens).toBe(12);
   });
 
-  test('are shown with all that the provider reports', () => {
-    const tally = new TokenCounter(7);
-    expect(tally.publicUsage(undefined)).toMatchObject({ input_tokens: 7, output_tokens: 0 });
-    expect(tally.publicUsage(null)).toMatchObject({ total_tokens: 7 });
+  test('are public with the provider’s other fields', () => {
+    const counter = new TokenCounter(7);
+    expect(counter.publicUsage(undefined)).toMatchObject({ input_tokens: 7, output_tokens: 0 });
+    expect(counter.publicUsage(null)).toMatchObject({ total_tokens: 7 });
     const own = { cache_read_input_tokens: 3, completion_tokens: 2, prompt_tokens: 1, total_tokens: 3 };
-    expect(Object.keys(tally.publicUsageAtStart(own)).toSorted()).toEqual([
+    expect(Object.keys(counter.publicUsageAtStart(own)).toSorted()).toEqual([
       'cache_read_input_tokens',
       'input_tokens',
       'output_tokens',
     ]);
-    tally.addText('x'.repeat(8));
-    expect(tally.publicUsage('none')).toEqual({
+    counter.addText('x'.repeat(8));
+    expect(counter.publicUsage('none')).toEqual({
       prompt_tokens: 7,
       completion_tokens: 2,
       total_tokens: 9,
@@ -58,8 +58,8 @@ describe('the tokens of a message', () => {
       output_tokens: 2,
     });
     const report = { input_tokens: 3, output_tokens: 4, cache_read_input_tokens: 5, service_tier: 'x' };
-    tally.report(report);
-    expect(tally.publicUsage(report)).toMatchObject({ ...report, total_tokens: 7 });
+    counter.report(report);
+    expect(counter.publicUsage(report)).toMatchObject({ ...report, total_tokens: 7 });
   });
 });
 
@@ -68,7 +68,7 @@ describe('a whole message', () => {
   const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
   const unusable = expect.objectContaining({ status: 502, code: 'bad_response' });
 
-  test('has the public name of the model and every field that clients count on', () => {
+  test('has the public model and every required field', () => {
     const sent = { ...message, model: 'secret', extra: 1, usage: { input_tokens: 3, output_tokens: 4 } };
     expect(publicMessage(bytes(sent), 'iota-chat-1', new TokenCounter(9))).toEqual({
       ...message,
@@ -92,17 +92,17 @@ describe('a whole message', () => {
     });
   });
 
-  test('without figures costs what was written: text, thoughts, and what tools are asked', () => {
-    const tally = new TokenCounter(9);
+  test('without a report costs the generated text, thinking and tool input', () => {
+    const counter = new TokenCounter(9);
     const content = [
       { type: 'thinking', thinking: 'x'.repeat(4) },
       { type: 'text', text: 'x'.repeat(8) },
       { type: 'tool_use', input: { a: 'x'.repeat(8) } },
       'nonsense',
     ];
-    publicMessage(bytes({ ...message, content }), 'iota-chat-1', tally);
+    publicMessage(bytes({ ...message, content }), 'iota-chat-1', counter);
     // The object is 16 bytes of JSON.
-    expect(tally.reported).toEqual({ units: 16, inputTokens: 9, outputTokens: 7 });
+    expect(counter.reported).toEqual({ units: 16, inputTokens: 9, outputTokens: 7 });
   });
 
   test.each([
@@ -112,18 +112,18 @@ describe('a whole message', () => {
     { ...message, content: 'Hello.' },
     {},
     null,
-  ])('is none: %j', (value) => {
+  ])('is rejected: %j', (value) => {
     expect(() => readMessage(value)).toThrow(unusable);
     expect(() => publicMessage(bytes(value), 'iota-chat-1', new TokenCounter(9))).toThrow(unusable);
   });
 
-  test('is none without JSON', () => {
+  test('is rejected without JSON', () => {
     expect(() => publicMessage(Buffer.from('{'), 'iota-chat-1', new TokenCounter(9))).toThrow(unusable);
   });
 });
 
 describe('an error in a stream', () => {
-  const words = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
+  const redactor = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
 
   test.each([
     ['overloaded_error', 503],
@@ -136,18 +136,18 @@ describe('an error in a stream', () => {
     ['permission_error', 502],
     ['api_error', 502],
     [undefined, 502],
-  ])('of the class %s is told as %i', (type, status) => {
-    expect(failureFromStreamError({ error: { type, message: 'Words.' } }, words)).toMatchObject({
+  ])('of type %s is mapped to %i', (type, status) => {
+    expect(failureFromStreamError({ error: { type, message: 'Words.' } }, redactor)).toMatchObject({
       status,
       ...(status === 400 && { code: 'bad_request', message: 'Words.' }),
     });
   });
 
-  test('has only words that a client may read', () => {
-    const told = (message?: string) =>
-      failureFromStreamError({ error: { type: 'invalid_request_error', message } }, words).message;
-    expect(told('see 10.0.0.7')).toBe('see ***');
-    expect(told()).toBe('The provider rejected the request.');
-    expect(failureFromStreamError(null, words)).toMatchObject({ status: 502 });
+  test('has a redacted message', () => {
+    const messageFor = (message?: string) =>
+      failureFromStreamError({ error: { type: 'invalid_request_error', message } }, redactor).message;
+    expect(messageFor('see 10.0.0.7')).toBe('see ***');
+    expect(messageFor()).toBe('The provider rejected the request.');
+    expect(failureFromStreamError(null, redactor)).toMatchObject({ status: 502 });
   });
 });

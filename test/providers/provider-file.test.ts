@@ -22,7 +22,7 @@ const unusable = {
   message: 'The provider returned the URL of a file that cannot be fetched.',
 };
 
-test('a private address is asked only where the operator permits it, and anybody may have the file', async () => {
+test('a private address is used only if the channel allows it and no client chose the URL', async () => {
   const warned = vi.spyOn(logger, 'warn');
   const hosts = new FileHosts({});
   const opened = await hosts.open(upstream.url, by(true));
@@ -44,7 +44,7 @@ test('a private address is asked only where the operator permits it, and anybody
   warned.mockRestore();
 });
 
-test('a host that nobody reaches is named as such, and its slot is free again', async () => {
+test('an unreachable host fails with 502 and releases its slot', async () => {
   const gone = await startUpstream(() => {});
   await gone.close();
   const hosts = new FileHosts({}, { count: 1, waitMs: 10_000, timers: new ManualTimers() });
@@ -55,7 +55,7 @@ test('a host that nobody reaches is named as such, and its slot is free again', 
     });
 });
 
-test('of a host no more are open than it has slots; one that is closed gives its back', async () => {
+test('open files of a host are limited by its slots, and a closed file releases one', async () => {
   const timers = new ManualTimers();
   const hosts = new FileHosts({}, { count: 1, waitMs: 10_000, timers });
   const request = by(true);

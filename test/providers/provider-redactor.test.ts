@@ -13,27 +13,27 @@ const channel = new Channel(
 const sent = {
   input: { url: 'https://media.client.example/a.wav', text: 'Call 192.0.2.7 or c.client.com.' },
 };
-const words = new ProviderRedactor(channel, sent);
+const redactor = new ProviderRedactor(channel, sent);
 
-describe('characters that are carried out instead of shown', () => {
+describe('control characters', () => {
   const hostile = 'Bad\u0000Pro\u001b[31mmpt\u0085\u202e\n\tEnd';
-  test('are left out of words, but for tab and line breaks', () => {
-    expect(words.redact(hostile)).toBe('BadPro[31mmpt\n\tEnd');
-    expect(words.redactJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
+  test('are removed from texts, except tab and line breaks', () => {
+    expect(redactor.redact(hostile)).toBe('BadPro[31mmpt\n\tEnd');
+    expect(redactor.redactJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
       JSON.stringify({ code: 'BadPro[31mmpt\n\tEnd' }),
     );
-    expect(words.redactNativeJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
+    expect(redactor.redactNativeJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
       JSON.stringify({ code: 'BadPro[31mmpt\n\tEnd' }),
     );
   });
 
-  test('are left out of codes altogether', () => {
-    expect(words.redactCode(hostile)).toBe('BadPro[31mmptEnd');
-    expect(words.redactCode('x'.repeat(300))).toHaveLength(200);
+  test('are removed from codes', () => {
+    expect(redactor.redactCode(hostile)).toBe('BadPro[31mmptEnd');
+    expect(redactor.redactCode('x'.repeat(300))).toHaveLength(200);
   });
 });
 
-describe('what a provider calls its own is hidden', () => {
+describe('internal details of a provider are masked', () => {
   test.each([
     ['the key', 'Key Zx8-upstream/key is wrong', 'Key *** is wrong'],
     [
@@ -68,13 +68,13 @@ describe('what a provider calls its own is hidden', () => {
     ['an account', 'LTAI4Fabcdefghijkl is unknown', '*** is unknown'],
     ['a web token', 'got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl', 'got ***'],
     ['random characters', 'x aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9n x', 'x *** x'],
-  ])('%s', (_what, said, told) => {
-    expect(words.redact(said)).toBe(told);
+  ])('%s', (_title, text, expected) => {
+    expect(redactor.redact(text)).toBe(expected);
   });
 
   const passedOn = (message: string) =>
     (
-      JSON.parse(words.redactNativeJson(Buffer.from(JSON.stringify({ message }))).toString('utf8')) as {
+      JSON.parse(redactor.redactNativeJson(Buffer.from(JSON.stringify({ message }))).toString('utf8')) as {
         message: string;
       }
     ).message;
@@ -85,8 +85,8 @@ describe('what a provider calls its own is hidden', () => {
     ['a help page without a scheme', 'see help.vendor.com for details'],
     ['a public address', 'blocked 8.8.8.8 and 2606:4700::1111'],
     ['what the client sent', 'cannot load https://media.client.example/a.wav'],
-  ])('a native rejection keeps %s', (_what, said) => {
-    expect(passedOn(said)).toBe(said);
+  ])('a native rejection keeps %s', (_title, text) => {
+    expect(passedOn(text)).toBe(text);
   });
 
   test.each([
@@ -106,22 +106,22 @@ describe('what a provider calls its own is hidden', () => {
     ['a machine', 'tts-worker-12:9000 is overloaded', '*** is overloaded'],
     ['somebody’s key', 'Incorrect API key provided: sk-proj-a1B2c3D4e5', 'Incorrect API key provided: ***'],
     ['a bearer', 'Authorization was Bearer abc123def456', 'Authorization was ***'],
-  ])('a native rejection hides %s', (_what, said, told) => {
-    expect(passedOn(said)).toBe(told);
+  ])('a native rejection hides %s', (_title, text, expected) => {
+    expect(passedOn(text)).toBe(expected);
   });
 
-  test('even when two texts of the client would make it together', () => {
+  test('even if two texts of the client contain it together', () => {
     const apart = new ProviderRedactor(channel, ['see bucket-1', '.storage.com']);
     expect(apart.redact('bucket-1.storage.com is down')).toBe('*** is down');
   });
 
-  test('even when the client has guessed the host', () => {
+  test('even if the client guessed the host', () => {
     const guessed = new ProviderRedactor(channel, { text: 'api.vendor.example 10.0.0.1' });
     expect(guessed.redact('api.vendor.example is down')).toBe('*** is down');
   });
 });
 
-describe('what a client needs stays', () => {
+describe('useful details stay', () => {
   test.each([
     'input.text: must have at most 600 characters.',
     'parameters.size 1280*720 is not allowed; ratio 16:9 is.',
@@ -139,30 +139,30 @@ describe('what a client needs stays', () => {
     'c.client.com is in your text',
     'asset://asset-20261122021505-3hqul is gone',
     '',
-  ])('%s', (said) => {
-    expect(words.redact(said)).toBe(said);
+  ])('%s', (text) => {
+    expect(redactor.redact(text)).toBe(text);
   });
 });
 
-describe('of a JSON text', () => {
-  test('only the strings that tell something change', () => {
+describe('redacting JSON', () => {
+  test('changes only strings with internal details', () => {
     const body =
       '{"code":"InvalidURL",  "message":"from http:\\/\\/10.0.0.1\\/x\\n早","n":1e2,\n"request_id":"x"}';
-    expect(String(words.redactJson(Buffer.from(body)))).toBe(
+    expect(String(redactor.redactJson(Buffer.from(body)))).toBe(
       '{"code":"InvalidURL",  "message":"from ***\\n早","n":1e2,\n"request_id":"x"}',
     );
   });
 
-  test('nothing changes that tells nothing, byte for byte', () => {
+  test('keeps all other bytes', () => {
     const body = Buffer.from('{"message":"\\u0041 \\/ 早", "x":[1, "\\ud800"]}\xff', 'latin1');
-    expect(words.redactJson(body)).toBe(body);
+    expect(redactor.redactJson(body)).toBe(body);
   });
 });
 
-test('words are cut where they are too long, and never in the middle of what is hidden', () => {
-  expect(words.redact('x'.repeat(600), 500)).toHaveLength(500);
+test('long texts are cut off, but never inside of a masked part', () => {
+  expect(redactor.redact('x'.repeat(600), 500)).toHaveLength(500);
   const long = `${'x'.repeat(490)} http://secret.inside/path`;
-  expect(words.redact(long, 500)).toBe(`${'x'.repeat(490)} ***`);
+  expect(redactor.redact(long, 500)).toBe(`${'x'.repeat(490)} ***`);
 });
 
 test.each([
@@ -172,12 +172,12 @@ test.each([
   ['colons', '1:'.repeat(32 * 1024)],
   ['half tokens', 'eyJaaaaaaaa-'.repeat(5_000)],
   ['names of keys', 'token='.repeat(10_000)],
-])('a long run of %s is only looked at so often', (_what, said) => {
+])('a long run of %s takes linear time', (_title, text) => {
   // A pattern that goes back and forth would take minutes; the test's own time limit is the measure.
-  expect(words.redact(said).length).toBeGreaterThan(0);
+  expect(redactor.redact(text).length).toBeGreaterThan(0);
 });
 
-test('hosts of a request are those of its addresses, few and each once', () => {
+test('hosts of a request are unique and limited', () => {
   const request = {
     a: ['https://one.example/x', 'HTTP://one.example:80/y'],
     b: { c: 'http://two.example' },

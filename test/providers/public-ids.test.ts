@@ -8,7 +8,7 @@ import { channelTo } from '../support/upstream.ts';
 const channel = new Channel(channelTo('https://api.vendor.example'), Date.now);
 const failed = { code: 'task_lost', message: 'It failed.' } as const;
 const facts = { public_ids: { 'up-1': 'song-a', 'up-12': 'song-b', other: 7 }, sent_hosts: ['sent.example'] };
-const told = (error: unknown) =>
+const publicError = (error: unknown) =>
   taskErrorFrom(acceptedTask({ id: 'task_1', upstreamId: 'up-123', facts }), channel, error, failed);
 
 test.each([
@@ -35,11 +35,11 @@ test.each([
     { code: 'c'.repeat(200), message: 'm'.repeat(2_000) },
   ],
   [{ code: 'InvalidApiKey', message: 'pay up' }, failed],
-])('of %j a client reads %j', (error, read) => {
-  expect(told(error)).toEqual(read);
+])('of %j is public as %j', (error, read) => {
+  expect(publicError(error)).toEqual(read);
 });
 
-test('a failure keeps all but the ids in its words', () => {
+test('a failure keeps everything except the ids in its message', () => {
   const failure = new Failure(429, 'rate_limit_exceeded', 'up-1 is busy', { retryAfter: 7 });
   const { status, code, message, retryAfter, cause } = failureWithPublicIds(failure, publicIdsIn(facts));
   expect([status, code, message, retryAfter]).toEqual([429, 'rate_limit_exceeded', 'song-a is busy', 7]);

@@ -32,18 +32,18 @@ import {
 import { countersOf, countIn, readUsage, usageOf } from '../../server/providers/token-usage.ts';
 import { channelTo } from '../support/upstream.ts';
 
-const words = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
+const redactor = new ProviderRedactor(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
 
-describe("a property of a provider's answer", () => {
+describe("a field of a provider's response", () => {
   const row = (read: (value: unknown, name: string) => unknown) => (found: unknown) =>
     read({ a: found }, 'a');
 
-  test('is none of what is no object', () => {
+  test('is undefined if the value is not an object', () => {
     for (const value of [undefined, null, 7, 'text', true]) expect(field(value, 'length')).toBeUndefined();
     expect([field({ a: null }, 'a'), field([4], '0')]).toEqual([null, 4]);
   });
 
-  test('as a text, as a flag, as an object', () => {
+  test('as a text, a boolean or an object', () => {
     expect(['a', '', 7, null].map(row(textField))).toEqual(['a', undefined, undefined, undefined]);
     expect([true, false, 'true', 0].map(row(booleanField))).toEqual([true, false, undefined, undefined]);
     expect([{ b: 1 }, [1], null, 'x'].map(row(objectField))).toEqual([
@@ -62,14 +62,14 @@ describe("a property of a provider's answer", () => {
     expect([1.4, 0, -1, 'x'].map(row(countField))).toEqual([1, 0, undefined, undefined]);
   });
 
-  test('as an id that can be kept and stand in a path', () => {
+  test('as an id that can be stored and used in a path', () => {
     const id = row(idField);
     expect([id('task-1'), id('a.b'), id('x'.repeat(256))]).toEqual(['task-1', 'a.b', 'x'.repeat(256)]);
     for (const none of ['', '.', '..', '...', 'a\0b', '\ud800', 'x'.repeat(257), 7, undefined])
       expect(id(none), String(none)).toBeUndefined();
   });
 
-  test('as an address that every client reads alike', () => {
+  test('as a normalized URL', () => {
     const address = row(urlField);
     expect(address('HTTPS://Files.example/a b')).toBe('https://files.example/a%20b');
     expect(address('http://files.example')).toBe('http://files.example/');
@@ -79,14 +79,14 @@ describe("a property of a provider's answer", () => {
       expect(address(none), String(none)).toBeUndefined();
   });
 
-  test('those that are there', () => {
+  test('omits undefined values', () => {
     const found: Record<string, unknown> = { a: 1, b: undefined, c: null };
     expect(pickDefined(['a', 'b', 'c', 'd'], (name) => found[name])).toEqual({ a: 1, c: null });
     expect(Object.keys(pickDefined(['b'], (name) => found[name]))).toEqual([]);
   });
 });
 
-test('the type of a body', () => {
+test('media types', () => {
   const of = (type?: string) => (type === undefined ? {} : { 'content-type': type });
   expect(mediaType(of(' Application/JSON ; charset=utf-8'))).toBe('application/json');
   expect(mediaType(of())).toBe('');
@@ -120,7 +120,7 @@ test('the type of a body', () => {
 });
 
 describe('usage', () => {
-  test('in tokens, under the first name that has a usable figure', () => {
+  test('in tokens, from the first name with a valid count', () => {
     const report = { a: -1, b: 1.5, c: '7', d: 1e9 + 1, e: 0, f: 1e9 };
     expect(countIn(report, 'a', 'b', 'c', 'd')).toBeUndefined();
     expect([countIn(report, 'a', 'e', 'f'), countIn(report, 'f', 'e')]).toEqual([0, 1e9]);
@@ -152,13 +152,13 @@ describe('usage', () => {
     ['tokens', null, undefined],
     ['tokens', 'none', undefined],
     ['tokens', undefined, undefined],
-  ] as const)('of a native model in %s: %j', (unit, report, expected) => {
+  ] as const)('of a native model in %s from %j', (unit, report, expected) => {
     expect(readUsage(unit, report)).toEqual(expected);
   });
 });
 
 describe("a provider's code", () => {
-  test('of its own account, of a pause, of the client', () => {
+  test('about the account, throttling or the client', () => {
     const all = [
       'InvalidApiKey',
       'invalid_api_key',
@@ -206,14 +206,14 @@ describe("a provider's code", () => {
     ['{"error":{"code":"A","message":"B"},"code":"X"}', { code: 'A', message: 'B', type: undefined }],
     [`{"code":"A\\u0000\\u0007${'x'.repeat(300)}"}`, { code: `A${'x'.repeat(199)}` }],
     ['{"code":7}', { code: undefined, message: undefined, type: undefined }],
-    ['no JSON', { code: undefined, message: undefined, type: undefined }],
+    ['invalid JSON', { code: undefined, message: undefined, type: undefined }],
     ['null', { code: undefined, message: undefined, type: undefined }],
-  ])('is found in %s', (text, expected) => {
+  ])('is parsed from %s', (text, expected) => {
     expect(parseError(Buffer.from(text))).toMatchObject(expected);
   });
 });
 
-describe("a provider's refusal", () => {
+describe("a provider's rejection", () => {
   let dumped = false;
   const answer = (status: number, body = '{}', headers = {}) => {
     dumped = false;
@@ -225,9 +225,9 @@ describe("a provider's refusal", () => {
     return { status, headers, body: read } as unknown as HttpResponse;
   };
 
-  test('is read with its code, its words and its pause', async () => {
+  test('is read with its code, message and retry time', async () => {
     const body = '{"code":"InvalidParameter","message":"at 10.0.0.7"}';
-    expect(await readRejection(answer(422, body, { 'retry-after': '7' }), words)).toEqual({
+    expect(await readRejection(answer(422, body, { 'retry-after': '7' }), redactor)).toEqual({
       status: 422,
       body: Buffer.from('{"code":"InvalidParameter","message":"at ***"}'),
       code: 'InvalidParameter',
@@ -235,7 +235,7 @@ describe("a provider's refusal", () => {
       retryAfter: 7,
     });
     expect(dumped).toBe(false);
-    expect(await readRejection(answer(400, 'no JSON'), words)).toMatchObject({
+    expect(await readRejection(answer(400, 'no JSON'), redactor)).toMatchObject({
       status: 400,
       code: undefined,
     });
@@ -250,8 +250,8 @@ describe("a provider's refusal", () => {
     [403, 502],
     [302, 502],
     [399, 502],
-  ])('that is not about the request, %i, is the failure %i', async (status, told) => {
-    await expect(readRejection(answer(status), words)).rejects.toMatchObject({ status: told });
+  ])('with status %i, which is not about the request, fails with %i', async (status, expected) => {
+    await expect(readRejection(answer(status), redactor)).rejects.toMatchObject({ status: expected });
     // Only the body of the provider's own failure is read, for native routes.
     expect(dumped).toBe(status < 500);
   });
@@ -269,13 +269,13 @@ describe("a provider's refusal", () => {
     ['{"code":"Busy"}', undefined],
     ['{"code":"Arrearage","message":"Pay."}', undefined],
     ['<html>', undefined],
-  ])('that is its own failure keeps the native error body of %s', async (body, reported) => {
-    await expect(readRejection(answer(500, body), words)).rejects.toEqual(
+  ])('with status 500 keeps the native error body of %s', async (body, reported) => {
+    await expect(readRejection(answer(500, body), redactor)).rejects.toEqual(
       expect.objectContaining({ status: 502, code: 'bad_response_status_code', reported }),
     );
   });
 
-  test('that is its own failure and breaks off is a failure without a body', async () => {
+  test('with status 500 that breaks off fails without a body', async () => {
     const { headers } = answer(500);
     const body = Readable.from(
       (async function* () {
@@ -284,33 +284,33 @@ describe("a provider's refusal", () => {
       })(),
     );
     const broken = { status: 500, headers, body } as unknown as HttpResponse;
-    await expect(readRejection(broken, words)).rejects.toMatchObject({ status: 502, reported: undefined });
+    await expect(readRejection(broken, redactor)).rejects.toMatchObject({ status: 502, reported: undefined });
   });
 
   test.each(['{"code":"Arrearage"}', '{"type":"permission_error"}', '{"error":{"type":"billing"}}'])(
-    'that is about our account, %s, is a failure',
+    'about our account, %s, fails',
     async (body) => {
-      await expect(readRejection(answer(400, body), words)).rejects.toMatchObject({ status: 502 });
+      await expect(readRejection(answer(400, body), redactor)).rejects.toMatchObject({ status: 502 });
     },
   );
 
-  test('is told by its status, or as 400', () => {
-    const refusal = { body: Buffer.alloc(0), code: undefined, message: undefined, retryAfter: undefined };
-    expect(rejectionFailure({ ...refusal, status: 422 })).toMatchObject({
+  test('is mapped by its status, or to 400', () => {
+    const rejection = { body: Buffer.alloc(0), code: undefined, message: undefined, retryAfter: undefined };
+    expect(rejectionFailure({ ...rejection, status: 422 })).toMatchObject({
       status: 400,
       code: 'bad_request',
       message: 'The provider rejected the request.',
     });
-    expect(rejectionFailure({ ...refusal, status: 429, retryAfter: 9 })).toMatchObject({
+    expect(rejectionFailure({ ...rejection, status: 429, retryAfter: 9 })).toMatchObject({
       status: 429,
       code: 'rate_limit_exceeded',
       message: 'The provider takes no more requests now.',
       retryAfter: 9,
     });
-    expect(rejectionFailure({ ...refusal, status: 429 })).toMatchObject({ retryAfter: 1 });
+    expect(rejectionFailure({ ...rejection, status: 429 })).toMatchObject({ retryAfter: 1 });
   });
 
-  test('is read no further than its limit', async () => {
+  test('is read up to the limit', async () => {
     const chunks = ['ab', 'cd', 'ef'].map((text) => Buffer.from(text));
     const read = async (limit: number) => String(await readUpTo(Readable.from(chunks), limit));
     expect([await read(3), await read(4), await read(5), await read(99)]).toEqual([
@@ -327,9 +327,12 @@ describe('a failure of a provider', () => {
     [503, 503, 'get_channel_failed', 'The provider is not available now.', 4],
     [504, 504, 'upstream_timeout', 'The provider did not answer in time.', undefined],
     [500, 502, 'bad_response_status_code', 'The provider failed to handle the request.', undefined],
-  ])('with %i is told as %i', (status, told, code, message, retryAfter) => {
-    const { message: said, ...failure } = providerFailure(status, 4);
-    expect([said, failure]).toEqual([message, expect.objectContaining({ status: told, code, retryAfter })]);
+  ])('with status %i is mapped to %i', (status, expected, code, message, retryAfter) => {
+    const { message: text, ...failure } = providerFailure(status, 4);
+    expect([text, failure]).toEqual([
+      message,
+      expect.objectContaining({ status: expected, code, retryAfter }),
+    ]);
   });
 
   test.each([
@@ -341,20 +344,20 @@ describe('a failure of a provider', () => {
     ['InvalidText', '', { status: 400, message: 'The provider rejected the request.' }],
     ['InvalidText', 7, { status: 400, message: 'The provider rejected the request.' }],
     [`Invalid${' y'.repeat(200)}`, 'x', { code: `Invalid${' y'.repeat(200)}`.slice(0, 200) }],
-  ])('that is told within an answer: %j, %j', (code, message, expected) => {
-    expect(failureFromCode(code, message, words)).toMatchObject(expected);
+  ])('reported in an event: %j, %j', (code, message, expected) => {
+    expect(failureFromCode(code, message, redactor)).toMatchObject(expected);
   });
 
-  test('by a verdict of a beta model', () => {
-    const verdict = (status_code: unknown, status_msg?: string) =>
-      betaFailure({ base_resp: { status_code, status_msg } }, words);
-    for (const none of [0, '1004', undefined]) expect(verdict(none)).toBeUndefined();
-    expect([betaFailure(undefined, words), betaFailure({}, words)]).toEqual([undefined, undefined]);
-    expect(verdict(2013, 'at 10.0.0.7')).toMatchObject({ code: 'InvalidParameter', message: 'at ***' });
-    expect(verdict(1042)).toMatchObject({ message: 'The provider rejected the request.' });
-    const whose = (code: number) => betaErrorSource({ base_resp: { status_code: code } });
-    expect([1004, 1008, 2038, 2049].map(whose)).toEqual(['account', 'account', 'account', 'account']);
-    expect([1000, 1001, 1013].map(whose)).toEqual(['provider', 'provider', 'provider']);
-    expect([0, 1002, 2013].map(whose)).toEqual([undefined, undefined, undefined]);
+  test('reported by a beta model', () => {
+    const betaError = (status_code: unknown, status_msg?: string) =>
+      betaFailure({ base_resp: { status_code, status_msg } }, redactor);
+    for (const none of [0, '1004', undefined]) expect(betaError(none)).toBeUndefined();
+    expect([betaFailure(undefined, redactor), betaFailure({}, redactor)]).toEqual([undefined, undefined]);
+    expect(betaError(2013, 'at 10.0.0.7')).toMatchObject({ code: 'InvalidParameter', message: 'at ***' });
+    expect(betaError(1042)).toMatchObject({ message: 'The provider rejected the request.' });
+    const sourceOf = (code: number) => betaErrorSource({ base_resp: { status_code: code } });
+    expect([1004, 1008, 2038, 2049].map(sourceOf)).toEqual(['account', 'account', 'account', 'account']);
+    expect([1000, 1001, 1013].map(sourceOf)).toEqual(['provider', 'provider', 'provider']);
+    expect([0, 1002, 2013].map(sourceOf)).toEqual([undefined, undefined, undefined]);
   });
 });

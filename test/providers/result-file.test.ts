@@ -37,7 +37,7 @@ const open = async (wanted: Partial<RequestedPart> = {}) => {
 const asked = () => upstream.seen.map(({ headers }) => headers.range);
 const mp4 = { 'content-type': 'Video/MP4; codecs=h264' };
 
-test('a file is handed out with its type and its length', async () => {
+test('a file is returned with its type and length', async () => {
   answers = [{ status: 200, headers: { ...mp4, 'content-length': '5' }, body: 'movie' }];
   expect(await open()).toEqual({ body: 'movie', mediaType: 'video/mp4', length: '5', part: undefined });
   expect(asked()).toEqual([undefined]);
@@ -48,9 +48,9 @@ describe('a part', () => {
     ['bytes=2-', 'bytes 2-4/5', '5'],
     ['bytes=2-3', 'bytes 2-3/*', undefined],
     ['bytes=-3', 'bytes 2-4/5', '5'],
-  ])('of %s is the one of %s', async (range, told, of) => {
-    answers = [{ status: 206, headers: { ...mp4, 'content-range': told }, body: 'vie' }];
-    expect(await open({ range })).toMatchObject({ body: 'vie', part: { range: told, of } });
+  ])('for %s may be %s', async (range, reported, of) => {
+    answers = [{ status: 206, headers: { ...mp4, 'content-range': reported }, body: 'vie' }];
+    expect(await open({ range })).toMatchObject({ body: 'vie', part: { range: reported, of } });
     expect(asked()).toEqual([range]);
   });
 
@@ -60,12 +60,12 @@ describe('a part', () => {
     await expect(open({ range: 'bytes=2-' })).rejects.toMatchObject({ status: 502 });
   });
 
-  test('shorter than what was asked for is passed on', async () => {
+  test('shorter than requested is returned', async () => {
     answers = [{ status: 206, headers: { ...mp4, 'content-range': 'bytes 2-3/5' }, body: 'vi' }];
     expect(await open({ range: 'bytes=2-4' })).toMatchObject({ body: 'vi' });
   });
 
-  test('may come as the whole file', async () => {
+  test('may be the whole file', async () => {
     answers = [{ status: 200, headers: mp4, body: 'movie' }];
     expect(await open({ range: 'bytes=2-' })).toMatchObject({ body: 'movie', part: undefined });
   });
@@ -86,8 +86,8 @@ describe('a part', () => {
     ['bytes=-3', 'bytes 1-4/*'],
     ['lines=2-', 'bytes 2-4/5'],
     [undefined, 'bytes 0-4/5'],
-  ])('of %s is not the one of %j', async (range, told) => {
-    answers = [{ status: 206, headers: { ...mp4, 'content-range': told }, body: 'ovie' }];
+  ])('for %s must not be %j', async (range, reported) => {
+    answers = [{ status: 206, headers: { ...mp4, 'content-range': reported }, body: 'ovie' }];
     await expect(open({ range })).rejects.toMatchObject({ status: 502, code: 'bad_response_status_code' });
   });
 
@@ -97,8 +97,8 @@ describe('a part', () => {
     ['x bytes */5', undefined],
     ['bytes */5 x', undefined],
     [undefined, undefined],
-  ])('that the file does not have is refused, with its length of %j', async (told, contentRange) => {
-    answers = [{ status: 416, headers: told === undefined ? {} : { 'content-range': told } }];
+  ])('outside of the file is rejected with the length in %j', async (reported, contentRange) => {
+    answers = [{ status: 416, headers: reported === undefined ? {} : { 'content-range': reported } }];
     await expect(open({ range: 'bytes=9-' })).rejects.toMatchObject({
       status: 416,
       code: 'range_not_satisfiable',
@@ -107,7 +107,7 @@ describe('a part', () => {
     });
   });
 
-  test('that the file does not have may be all of it', async () => {
+  test('outside of the file may fall back to the whole file', async () => {
     answers = [{ status: 416 }, { status: 200, headers: { 'content-type': 'text/vtt' }, body: 'WEBVTT' }];
     expect(await open({ range: 'bytes=9-', fallBackToWhole: true, text: true })).toMatchObject({
       body: 'WEBVTT',
@@ -118,8 +118,8 @@ describe('a part', () => {
   });
 });
 
-describe('no file', () => {
-  test.each([403, 404, 410])('is at an address that answers %i', async (status) => {
+describe('a missing file', () => {
+  test.each([403, 404, 410])('is reported for status %i', async (status) => {
     answers = [{ status, headers: mp4 }];
     await expect(open()).rejects.toMatchObject({
       status: 404,
@@ -136,7 +136,7 @@ describe('no file', () => {
     [200, { ...mp4, 'content-encoding': 'gzip' }, false],
     [201, mp4, false],
     [500, mp4, false],
-  ])('is what comes with %i and %j', async (status, headers, text) => {
+  ])('is reported for %i with %j', async (status, headers, text) => {
     answers = [{ status, headers, body: 'x' }];
     await expect(open({ text })).rejects.toMatchObject({
       status: 502,
@@ -146,7 +146,7 @@ describe('no file', () => {
   });
 
   test.each(['application/json', 'text/plain; charset=utf-8', 'text/vtt'])(
-    'is a text, but where one is wanted: %s',
+    'is a text unless allowed: %s',
     async (type) => {
       answers = [
         { status: 200, headers: { 'content-type': type, 'content-encoding': 'identity' }, body: 'x' },

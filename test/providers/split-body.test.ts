@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { joinBody, readHead } from '../../server/providers/native/split-body.ts';
 
-/** A body of these pieces, which tells how many were taken, and whether it was let go. */
-function bodyOf(...pieces: string[]) {
-  const told = { taken: 0, over: false };
+/** A body of these chunks, the number of chunks read, and whether it was closed. */
+function bodyOf(...chunks: string[]) {
+  const state = { read: 0, isClosed: false };
   async function* body() {
     try {
-      for (const piece of pieces) {
-        told.taken += 1;
-        yield Buffer.from(piece);
+      for (const chunk of chunks) {
+        state.read += 1;
+        yield Buffer.from(chunk);
       }
     } finally {
-      told.over = true;
+      state.isClosed = true;
     }
   }
-  return { body: body(), told };
+  return { body: body(), state };
 }
 
 async function text(parts: AsyncIterable<Buffer>): Promise<string> {
@@ -29,16 +29,16 @@ test.each([
   [4, 'one ', 1],
   [5, 'one two ', 2],
   [100, 'one two three', 3],
-])('a head of %i bytes is %j, and the rest follows', async (length, begins, taken) => {
-  const { body, told } = bodyOf('one ', 'two ', 'three');
+])('a head of %i bytes is %j, and the rest follows', async (length, start, read) => {
+  const { body, state } = bodyOf('one ', 'two ', 'three');
   const split = await readHead(body, length);
-  expect([split.head.toString(), told.taken]).toEqual([begins, taken]);
+  expect([split.head.toString(), state.read]).toEqual([start, read]);
   expect(await text(joinBody(split))).toBe('one two three');
-  expect(told.over).toBe(true);
+  expect(state.isClosed).toBe(true);
 });
 
-test('a body that is left early is let go', async () => {
-  const { body, told } = bodyOf('one ', 'two ', 'three');
+test('a body is closed if the loop ends early', async () => {
+  const { body, state } = bodyOf('one ', 'two ', 'three');
   for await (const _ of joinBody(await readHead(body, 1))) break;
-  expect(told).toEqual({ taken: 1, over: true });
+  expect(state).toEqual({ read: 1, isClosed: true });
 });

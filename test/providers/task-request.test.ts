@@ -7,7 +7,7 @@ const ask = () =>
   requestTask(rig.to(), { method: 'POST', path: '/tasks', body: { prompt: 'at https://mine.example/a' } });
 const poll = () => pollTask(rig.to(), '/tasks/1', () => ({ state: 'queued' }));
 
-test.each([200, 204, 299])('an answer of %i is read, and may be empty', async (status) => {
+test.each([200, 204, 299])('a response with status %i is read and may be empty', async (status) => {
   rig.answer = { status, ...(status !== 204 && { body: { id: 1 } }) };
   expect(await ask()).toEqual(status === 204 ? undefined : { id: 1 });
 });
@@ -15,7 +15,7 @@ test.each([200, 204, 299])('an answer of %i is read, and may be empty', async (s
 test.each([
   ['a code', { code: 'Throttling', message: 'slow' }],
   ['none', {}],
-])('throttling with %s tells how long to wait', async (_, body) => {
+])('throttling with %s reports the retry time', async (_, body) => {
   rig.answer = { status: 429, headers: { 'retry-after': '7' }, body };
   const { kind, failure, pauseSeconds: pause, failureKind: fault } = await driverErrorOf(ask());
   expect([kind, fault, pause, failure.status, failure.retryAfter]).toEqual([
@@ -29,7 +29,7 @@ test.each([
   expect((await driverErrorOf(ask())).failure.retryAfter).toBe(1);
 });
 
-test('a refusal has the code and the words of the provider, without its hosts', async () => {
+test('a rejection has the provider’s code and redacted message', async () => {
   rig.answer = { status: 422, body: { code: 'TooWide', message: 'https://mine.example/a at 10.0.0.7' } };
   const { kind, failure } = await driverErrorOf(ask());
   expect([kind, failure.status, failure.code, failure.message, failure.retryAfter]).toEqual([
@@ -45,7 +45,7 @@ test.each([
   [404, {}],
   [410, { code: 'Gone' }],
   [400, { code: 'task_not_exist' }],
-])('a poll that is answered with %i %j finds that the task is lost', async (status, body) => {
+])('a poll with the response %i %j reports a lost task', async (status, body) => {
   rig.answer = { status, body };
   const error = { code: 'task_lost', message: 'The provider no longer has the task.' };
   expect(await poll()).toEqual({ state: 'failed', error });
@@ -56,7 +56,7 @@ test.each([
   [409, {}, 'unknown', 400],
   [500, {}, 'unknown', 502],
   [401, {}, 'retryable', 502],
-])('a poll that is answered with %i %j finds nothing', async (status, body, kind, told) => {
+])('a poll with the response %i %j fails', async (status, body, kind, expected) => {
   rig.answer = { status, body };
-  expect(await failureOf(poll())).toMatchObject({ kind, status: told });
+  expect(await failureOf(poll())).toMatchObject({ kind, status: expected });
 });

@@ -3,7 +3,7 @@ import { voicesIn } from '../../server/providers/native/voice-fields.ts';
 
 type Protocol = Parameters<typeof voicesIn>[0];
 
-/** Fields of what is found; those where a voice belongs end in `!`. */
+/** Fields of the found voices. Voice fields end in `!`. */
 const fieldsIn = (protocol: Protocol, body: object, except?: string[]) =>
   voicesIn(protocol, { ...body }, except).map(({ field, named }) => field + (named ? '!' : ''));
 
@@ -82,13 +82,13 @@ test.each<[Protocol, object, string[]]>([
     },
     ['input.voice!', 'input.voice_id!', 'parameters.voice!', 'parameters.voice_id!'],
   ],
-])('%s: where voices stand, and what is read aloud', (protocol, body, fields) => {
+])('%s: finds voice fields and skips spoken text', (protocol, body, fields) => {
   expect(fieldsIn(protocol, body)).toEqual(fields);
 });
 
-describe('elsewhere', () => {
+describe('unknown fields', () => {
   test.each(['voice', 'Voice_ID', 'voice-name', '_voices', 'speaker', 'speakerId'])(
-    'a key such as %s names a voice, with all that stands below it',
+    'the key %s is a voice field, with all values below it',
     (key) => {
       expect(fieldsIn('realtime', { session: { [key]: ['v', { deep: 'v' }] } })).toEqual([
         `session.${key}.0!`,
@@ -97,11 +97,11 @@ describe('elsewhere', () => {
     },
   );
 
-  test.each(['invoice', 'voiceover', 'xvoice', 'speakers_note'])('a key such as %s may be one', (key) => {
+  test.each(['invoice', 'voiceover', 'xvoice', 'speakers_note'])('the key %s may be a voice field', (key) => {
     expect(fieldsIn('realtime', { [key]: 'v' })).toEqual([key]);
   });
 
-  test('what the contract lists is none, but where a voice belongs', () => {
+  test('listed values are no voices, except in voice fields', () => {
     const others =
       'action aigc_propagate_id aigc_propagator audio_url data emotion event_id format function header language ' +
       'language_boost language_hints language_type mode model output_format preferred_name prefix response_format ' +
@@ -112,38 +112,38 @@ describe('elsewhere', () => {
     }
   });
 
-  test('numbers, flags, nothing and empty words are none', () => {
+  test('numbers, booleans, null and empty texts are no voices', () => {
     expect(fieldsIn('realtime', { voice: 7, a: true, b: null, c: '', session: { voice: '' } })).toEqual([]);
   });
 
-  test('words of more than 256 characters are none, but where a voice belongs', () => {
+  test('texts of more than 256 characters are no voices, except in voice fields', () => {
     const [most, more] = ['v'.repeat(256), 'v'.repeat(257)];
     expect(fieldsIn('realtime', { a: most, b: more, voice: more })).toEqual(['a', 'voice!']);
   });
 });
 
-test('a key that is written like the way to a place is none, nor is a list at one', () => {
+test('a key that looks like a path, or a list, is not an excluded field', () => {
   expect(fieldsIn('synthesizer', { 'input.text': 'v', input: [{ text: 'v' }] })).toEqual([
     'input.text',
     'input.0.text',
   ]);
 });
 
-test('a place that is looked at elsewhere is left out, and only there', () => {
+test('a field that the caller checks is excluded', () => {
   const body = { session: { voice: 'v', voice_id: 'v' } };
   expect(fieldsIn('realtime', body, ['session.voice'])).toEqual(['session.voice_id!']);
   expect(fieldsIn('realtime', body)).toEqual(['session.voice!', 'session.voice_id!']);
   expect(voicesIn('realtime', { voice: 'anna' })).toEqual([{ field: 'voice', voice: 'anna', named: true }]);
 });
 
-test('there are no more than can be looked up, and none deeper than can be looked for', () => {
+test('the number and the depth of voices are limited', () => {
   const many = (count: number) => ({ session: Array.from({ length: count }, () => 'v') });
   expect(fieldsIn('realtime', many(500))).toHaveLength(500);
   expect(() => fieldsIn('realtime', many(501))).toThrow(
     'session.500: exceeds the limit of 500 unknown values.',
   );
   const deep = (levels: number): object => (levels === 0 ? { voice: 'v' } : { d: deep(levels - 1) });
-  // Names of fields are cut.
+  // Field names are cut off.
   expect(fieldsIn('realtime', deep(99))).toEqual([`${'d.'.repeat(99)}vo!`]);
   expect(() => fieldsIn('realtime', deep(100))).toThrow(
     `${'d.'.repeat(100).slice(0, 199)}: is nested deeper than 100 levels.`,

@@ -36,7 +36,7 @@ test.each([
   [{ voice_id: '', voice: 'b' }, undefined],
   [{ voice_id: 7 }, undefined],
   [undefined, undefined],
-])('the voice that %j made', (output, id) => {
+])('reads the id of a created voice in %j', (output, id) => {
   expect(createdVoice({ output })).toBe(id);
 });
 
@@ -44,21 +44,21 @@ test.each([
   [{ status: 'OK' }, 'OK'],
   [{ status: 1 }, undefined],
   [undefined, undefined],
-])('the status of %j', (output, status) => {
+])('reads the status in %j', (output, status) => {
   expect(voiceStatus({ output })).toBe(status);
 });
 
-describe('when a voice changed', () => {
+describe('the time of change of a voice', () => {
   const now = created_at + 60 * minute;
   const changed = (gmt_create: unknown, gmt_modified: unknown) =>
     timeOfChange({ output: { gmt_create, gmt_modified } }, voice, now);
 
-  test('is so long after it was made as the provider says, in whatever zone', () => {
+  test('is the creation time plus the provider’s time difference in any time zone', () => {
     expect(changed('2026-03-01 20:00:00', '2026-03-01 20:05:00')).toBe(created_at + 5 * minute);
     expect(changed('2026-03-01T04:00:00', '2026-03-01T04:05:00')).toBe(created_at + 5 * minute);
   });
 
-  test('is neither before what is known nor after now', () => {
+  test('is neither before the stored time nor after now', () => {
     expect(changed('2026-03-01 20:00:00', '2026-03-01 20:00:01')).toBe(created_at + minute);
     expect(changed('2026-03-01 20:00:00', '2026-04-01 20:00:00')).toBe(now);
   });
@@ -67,13 +67,13 @@ describe('when a voice changed', () => {
     ['long ago', '2026-03-01 20:00:00'],
     ['2026-03-01 20:00:00', 7],
     [undefined, undefined],
-  ])('is now where it says %j and %j', (made, modified) => {
+  ])('is now for the times %j and %j', (made, modified) => {
     expect(changed(made, modified)).toBe(now);
   });
 });
 
-describe('an answer about a voice', () => {
-  test('has the times of the list, and the address that the client gave', () => {
+describe('a response about a voice', () => {
+  test('has the stored times and the client’s URL', () => {
     const output = {
       status: 'OK',
       gmt_create: 'x',
@@ -86,7 +86,7 @@ describe('an answer about a voice', () => {
     });
   });
 
-  test('has no address that it had not, nor one that nobody knows', () => {
+  test('has no URL without a reported or a stored one', () => {
     expect(withStoredFacts({ output: {} }, voice)).toEqual({ output: times });
     const output = { resource_link: 'https://oss.example/7' };
     expect(withStoredFacts({ output }, { ...voice, facts: '{}' })).toEqual({
@@ -104,7 +104,7 @@ test.each([
   ['NotFound', false],
   ['VoiceNotReady', false],
   [undefined, false],
-])('a refusal with %s says that there is no such voice: %s', (code, lacks) => {
+])('the rejection %s means an unknown voice: %s', (code, lacks) => {
   const rejection = { status: 400, body: Buffer.alloc(0), code, message: undefined, retryAfter: undefined };
   expect(isVoiceNotFound(rejection)).toBe(lacks);
 });
@@ -118,11 +118,11 @@ test.each([
   [0.5, 1],
   ['0', 1],
   [undefined, 1],
-])('a count of %j is counted as %i', (count, actions) => {
+])('the count %j is charged as %i', (count, actions) => {
   expect(countedActions({ usage: { count } })).toBe(actions);
 });
 
-test('an item of a list is as its service writes it', () => {
+test('a list item has the layout of its service', () => {
   const described = { voice_prompt: 'calm', preview_text: 'Hello.' };
   expect(listItem('voice-enrollment', voice)).toEqual({
     voice_id: 'anna-1',

@@ -7,7 +7,7 @@ import { channelTo, type RecordingUpstream, startUpstream } from '../support/ups
 const path = '/v1/embeddings';
 const model = 'theta-embedding-1';
 const request = { model, input: ['Hi', 'Ho'] };
-/** Two texts of two bytes each, and what may stand around each. */
+/** Maximum tokens of two texts of two bytes each with their marks. */
 const held = 2 * (2 + 8);
 const quota = 1_000;
 
@@ -57,7 +57,7 @@ describe('embeddings', () => {
     target.gateway.channels.named('first')?.health.reset();
   });
 
-  const says = (body: unknown, status = 200, contentType = 'application/json') => {
+  const respond = (body: unknown, status = 200, contentType = 'application/json') => {
     answer = (response) => {
       response.writeHead(status, { 'content-type': contentType });
       response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
@@ -70,8 +70,8 @@ describe('embeddings', () => {
     expect(await remainingQuota(target, id)).toBe(quota);
   };
 
-  test('go upstream as they came, under the provider’s name of the model', async () => {
-    says(good);
+  test('forward the request with the provider’s name of the model', async () => {
+    respond(good);
     const sent = { ...request, dimensions: 2, user: 'u1', encoding_format: 'float', input_type: 'query' };
     const reply = await call(sent);
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -108,17 +108,17 @@ describe('embeddings', () => {
     ['usage that is none', { prompt_tokens: '9', total_tokens: -1 }, 2],
     ['nonsense', { prompt_tokens: 1e300 }, 2],
     ['far too much', { prompt_tokens: 999_999_999 }, held],
-  ])('are charged by %s, at most by what was held', async (_what, usage, tokens) => {
-    says({ ...good, usage });
+  ])('are charged by %s, up to the reservation', async (_title, usage, tokens) => {
+    respond({ ...good, usage });
     expect((await call()).status).toBe(200);
     expect(await lastRow()).toMatchObject({ state: 'settled', charged: 2 * tokens });
     expect(await remainingQuota(target, id)).toBe(quota - 2 * tokens);
   });
 
-  test('come in the encoding that was asked for, whichever the provider sends', async () => {
+  test('have the requested encoding for any encoding of the provider', async () => {
     const packed = Buffer.from(Float32Array.from([0.5, -0.5]).buffer).toString('base64');
     const vectors = async (sent: unknown, encoding_format: string) => {
-      says({ ...good, data: [item(0, sent), item(1, sent)] });
+      respond({ ...good, data: [item(0, sent), item(1, sent)] });
       const { data } = (await (await call({ ...request, encoding_format })).json()) as typeof good;
       return data.map(({ embedding }) => embedding);
     };
@@ -156,8 +156,8 @@ describe('embeddings', () => {
     ['more behind its end', `${JSON.stringify(good)}}`],
     ['a vector without end', `{"data":[{"embedding":[${'1,'.repeat(3_000_000)}`],
     ['text without end', `{"object":"${'x'.repeat(200_000)}`],
-  ])('of which a provider makes %s are a 502, and free', async (_what, body, contentType) => {
-    says(body, 200, contentType);
+  ])('of a provider that returns %s are a 502 without a charge', async (_title, body, contentType) => {
+    respond(body, 200, contentType);
     const reply = await call();
     expect([reply.status, await reply.json()]).toEqual([
       502,
@@ -172,10 +172,10 @@ describe('embeddings', () => {
     await expectFree();
   });
 
-  test('break off when a long answer turns out to be none, and are free', async () => {
+  test('are aborted without a charge if a long response is invalid', async () => {
     const input = Array.from({ length: 30 }, () => 'Hi');
     const long = Array.from({ length: 10_000 }, () => 0.123);
-    says({ ...good, data: input.slice(1).map((_, index) => item(index, long)) });
+    respond({ ...good, data: input.slice(1).map((_, index) => item(index, long)) });
     const reply = await call({ model, input });
     expect(reply.status).toBe(200);
     await expect(reply.text()).rejects.toThrow();
@@ -195,25 +195,22 @@ describe('embeddings', () => {
     [500, { error: { message: 'It broke at db-7.' } }, 502, 'bad_response_status_code'],
     [529, { error: { message: 'Overloaded.' } }, 503, 'get_channel_failed'],
     [504, '<html>', 504, 'upstream_timeout'],
-  ])(
-    'that a provider refuses with %i %j are free, and answered with %i %s',
-    async (...[told, body, ...seen]) => {
-      says(body, told);
-      const reply = await call();
-      const { error } = (await reply.json()) as { error: { code: string } };
-      expect([reply.status, error.code]).toEqual(seen);
-      await expectFree();
-    },
-  );
+  ])('that a provider rejects with %i %j are free and return %i %s', async (...[status, body, ...seen]) => {
+    respond(body, status);
+    const reply = await call();
+    const { error } = (await reply.json()) as { error: { code: string } };
+    expect([reply.status, error.code]).toEqual(seen);
+    await expectFree();
+  });
 
-  test('of a model that the provider calls by another name are refused in the public one', async () => {
-    says({ error: { message: 'vendor-vectors-3 takes 8 texts.' } }, 400);
+  test('rejected with the provider’s model name show the public name', async () => {
+    respond({ error: { message: 'vendor-vectors-3 takes 8 texts.' } }, 400);
     const { error } = (await (await call()).json()) as { error: { message: string } };
     expect(error.message).toBe(`${model} takes 8 texts.`);
   });
 
-  test('go to the next channel when the first one fails or is not there', async () => {
-    for (const failing of [() => says({}, 500), () => (answer = (response) => response.destroy())]) {
+  test('use the next channel if the first one fails or is unreachable', async () => {
+    for (const failing of [() => respond({}, 500), () => (answer = (response) => response.destroy())]) {
       failing();
       const reply = await call({ ...request, model: 'own-two' });
       expect([reply.status, ((await reply.json()) as typeof good).model]).toEqual([200, 'own-two']);
@@ -221,14 +218,14 @@ describe('embeddings', () => {
     }
   });
 
-  test('of a model beyond the catalogue work where a channel names it, and nowhere else', async () => {
-    says(good);
+  test('work with a model that only a channel lists', async () => {
+    respond(good);
     expect((await call({ ...request, model: 'own-three' })).status).toBe(200);
     expect((await call({ ...request, model: 'shut-one' })).status).toBe(503);
     expect((await call({ ...request, model: 'nobody-knows' })).status).toBe(404);
   });
 
-  test('that nobody waits for any more are given up and free', async () => {
+  test('are aborted without a charge if the client disconnects before the response', async () => {
     const closed = Promise.withResolvers<void>();
     const leaving = new AbortController();
     answer = (response) => {
@@ -240,7 +237,7 @@ describe('embeddings', () => {
     await expectFree();
   });
 
-  test('of which some have gone out are paid when the client leaves', async () => {
+  test('are charged if the client disconnects during the response', async () => {
     const input = Array.from({ length: 400 }, () => 'Hi');
     const long = Array.from({ length: 5_000 }, () => 0.123);
     const closed = Promise.withResolvers<void>();

@@ -36,7 +36,8 @@ describe('a stream', () => {
   afterAll(() => provider.close());
   beforeEach(() => provider.renew());
 
-  const streams = (body: string, contentType = 'text/event-stream') => provider.says(body, 200, contentType);
+  const streams = (body: string, contentType = 'text/event-stream') =>
+    provider.respond(body, 200, contentType);
   const lastRow = async () => (await ledgerRows(provider.target)).at(-1);
   const expectFree = async () => {
     await vi.waitFor(async () => expect((await lastRow())?.state).toBe('refunded'));
@@ -44,7 +45,7 @@ describe('a stream', () => {
   };
   const read = async () => parseEvents(await (await provider.call(request)).text(), 'named');
 
-  test('passes with the public model and the five counters, all else unchanged', async () => {
+  test('has the public model and the five counters, and is otherwise unchanged', async () => {
     streams(whole);
     const reply = await provider.call(request);
     expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -79,7 +80,7 @@ describe('a stream', () => {
     expect((await logRows(provider.target)).at(-1)).toMatchObject({ prompt_tokens: 8, completion_tokens: 5 });
   });
 
-  test('passes wherever it is cut', async () => {
+  test('is translated with any chunk size', async () => {
     streams(whole);
     const expected = (await read()).map(({ data }) => data);
     const bytes = Buffer.from(whole);
@@ -91,17 +92,17 @@ describe('a stream', () => {
     ['its last figures', {}, { input_tokens: 9, output_tokens: 7 }, 16],
     ['its first ones of input', { input_tokens: 4 }, { output_tokens: 6 }, 10],
     ['the cache too', { input_tokens: 4, cache_read_input_tokens: 90 }, { output_tokens: 6 }, 100],
-    // Three tokens of text, and five of prompt.
+    // Three tokens of text and five of the prompt.
     ['an estimate', {}, {}, 8],
-    ['an estimate for nonsense', { input_tokens: 1e300 }, { output_tokens: -7 }, 8],
-  ])('is charged by %s', async (_what, first, last, tokens) => {
+    ['an estimate for invalid counts', { input_tokens: 1e300 }, { output_tokens: -7 }, 8],
+  ])('is charged by %s', async (_title, first, last, tokens) => {
     streams(start(first) + event(begin) + delta('Hello there.') + end(last) + stop);
     const { data } = (await read()).at(-2) ?? {};
     expect(await lastRow()).toMatchObject({ state: 'settled', charged: 2 * tokens });
     expect(data).toMatchObject({ usage: { total_tokens: expect.any(Number) } });
   });
 
-  test('is paid before its last event', async () => {
+  test('is settled before its last event', async () => {
     const states: (string | undefined)[] = [];
     const blocked = Promise.withResolvers<void>();
     provider.answer = (response) => {
@@ -112,7 +113,7 @@ describe('a stream', () => {
     const reader = (await provider.call(request)).body?.getReader();
     for (let text = ''; !text.includes('message_stop'); ) {
       const { value, done } = (await reader?.read()) ?? { done: true };
-      if (done) throw new Error(`it ended with ${text}`);
+      if (done) throw new Error(`the stream ended with ${text}`);
       text = Buffer.from(value ?? []).toString();
       states.push((await lastRow())?.state);
       if (text.includes('message_delta')) blocked.resolve();
@@ -122,8 +123,8 @@ describe('a stream', () => {
   });
 
   test.each<[string, string, number, string]>([
-    ['a page', '<html>Bad Gateway</html>', 502, 'bad_response'],
-    ['data that is no JSON', 'event: message_start\ndata: {"type":"mess\n\n', 502, 'bad_response'],
+    ['a web page', '<html>Bad Gateway</html>', 502, 'bad_response'],
+    ['invalid JSON', 'event: message_start\ndata: {"type":"mess\n\n', 502, 'bad_response'],
     ['an error', failure('api_error'), 502, 'bad_response_status_code'],
     [
       'an error after a ping',
@@ -132,16 +133,16 @@ describe('a stream', () => {
       'get_channel_failed',
     ],
     ['throttling', failure('rate_limit_error'), 429, 'rate_limit_exceeded'],
-    ['a refusal', failure('invalid_request_error'), 400, 'bad_request'],
-    ['trouble with our account', failure('billing_error'), 502, 'bad_response_status_code'],
-  ])('that begins with %s is an ordinary error, and free', async (_what, body, status, code) => {
+    ['a rejection', failure('invalid_request_error'), 400, 'bad_request'],
+    ['an error about our account', failure('billing_error'), 502, 'bad_response_status_code'],
+  ])('that starts with %s is an error response without a charge', async (_title, body, status, code) => {
     streams(body);
     const reply = await provider.call(request);
     expect([reply.status, await reply.json()]).toMatchObject([status, { type: 'error', error: { code } }]);
     await expectFree();
   });
 
-  test('that is no stream is a 502, and free', async () => {
+  test('that is not an event stream is a 502 without a charge', async () => {
     streams(whole, 'application/json');
     expect((await provider.call(request)).status).toBe(502);
     await expectFree();
@@ -150,11 +151,11 @@ describe('a stream', () => {
   const begun = start() + event(begin) + delta('Hello ');
   test.each<[string, string, string, string]>([
     ['the end of the connection', '', 'bad_response', 'api_error'],
-    ['all but its last event', delta('there.') + end(), 'bad_response', 'api_error'],
-    ['data that is no JSON', 'event: ping\ndata: {"ty\n\n', 'bad_response', 'api_error'],
+    ['all except its last event', delta('there.') + end(), 'bad_response', 'api_error'],
+    ['invalid JSON', 'event: ping\ndata: {"ty\n\n', 'bad_response', 'api_error'],
     ['an error', failure('overloaded_error'), 'get_channel_failed', 'overloaded_error'],
-    ['a refusal', failure('invalid_request_error'), 'bad_request', 'invalid_request_error'],
-  ])('that goes on with %s ends with an error event, and is free', async (_what, rest, code, type) => {
+    ['a rejection', failure('invalid_request_error'), 'bad_request', 'invalid_request_error'],
+  ])('that continues with %s ends with an error event and is free', async (_title, rest, code, type) => {
     streams(begun + rest);
     const reply = await provider.call(request);
     const text = await reply.text();
@@ -167,7 +168,7 @@ describe('a stream', () => {
     await expectFree();
   });
 
-  test('of which the connection breaks ends with an error event, and is free', async () => {
+  test('with a broken connection ends with an error event and is free', async () => {
     provider.answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(begun, () => response.destroy());
@@ -179,7 +180,7 @@ describe('a stream', () => {
     await expectFree();
   });
 
-  test('that a client leaves is given up, and paid for what was written by then', async () => {
+  test('is aborted and charged for the generated text if the client disconnects', async () => {
     const closed = Promise.withResolvers<void>();
     provider.answer = (response) => {
       response.once('close', () => closed.resolve());
@@ -191,7 +192,7 @@ describe('a stream', () => {
       text = Buffer.from((await reader?.read())?.value ?? []).toString();
     await reader?.cancel();
     await closed.promise;
-    // Eight tokens of prompt, and twelve of what was written: the provider has told of one.
+    // Eight tokens of the prompt and twelve of the text, of which the provider has reported one.
     await vi.waitFor(async () => expect(await lastRow()).toMatchObject({ state: 'settled', charged: 40 }));
     expect((await logRows(provider.target)).at(-1)).toMatchObject({
       status: 499,
@@ -202,7 +203,7 @@ describe('a stream', () => {
   });
 });
 
-/** Bytes in small pieces, each in a packet of its own as far as it can be told. */
+/** Writes bytes in small chunks, each in its own packet if possible. */
 async function trickle(response: ServerResponse, bytes: Buffer, size: number): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let at = 0; at < bytes.length; at += size) {

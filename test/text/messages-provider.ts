@@ -9,23 +9,23 @@ export const quota = 100_000;
 
 export interface MessagesProvider {
   readonly upstream: RecordingUpstream;
-  /** Its price is 2 a token. */
+  /** The model's price is 2 per token. */
   readonly target: TestGateway;
-  /** What the provider does with the next requests. */
+  /** Handles the next requests. */
   answer: (response: ServerResponse) => void;
-  /** Of the key that calls. */
+  /** Id of the calling key. */
   key: { key: string; id: number };
-  /** Makes a new key, and lets the channel have its failures forgiven. */
+  /** Creates a new key and resets the channel's health. */
   renew(): Promise<void>;
-  says(body: unknown, status?: number, contentType?: string): void;
-  /** `headers` beside the version that every request must have. */
+  respond(body: unknown, status?: number, contentType?: string): void;
+  /** `headers` are added to the required version. */
   call(body: object, init?: RequestInit, path?: string): Promise<Response>;
   close(): Promise<void>;
 }
 
 const only = (id: string) => [{ id, upstream: undefined }];
 
-/** A provider of messages that answers as told, behind a gateway. `change` adapts the channel. */
+/** Starts a configurable provider of messages behind a gateway. `change` adapts the channel. */
 export async function startMessagesProvider(
   change: Partial<ChannelSettings> = {},
 ): Promise<MessagesProvider> {
@@ -47,7 +47,7 @@ export async function startMessagesProvider(
       provider.key = await makeKey(target, { quota });
       target.gateway.channels.named('first')?.health.reset();
     },
-    says(body, status = 200, contentType = 'application/json') {
+    respond(body, status = 200, contentType = 'application/json') {
       provider.answer = (response) => {
         response.writeHead(status, { 'content-type': contentType });
         response.end(typeof body === 'string' ? body : JSON.stringify(body));

@@ -29,8 +29,8 @@ describe('messages', () => {
     expect(await remainingQuota(provider.target, provider.key.id)).toBe(quota);
   };
 
-  test('go upstream as they came, with version and features, under the provider’s name of the model', async () => {
-    provider.says(good);
+  test('forward the request and its headers with the provider’s name of the model', async () => {
+    provider.respond(good);
     const sent = {
       ...request,
       messages: [
@@ -75,8 +75,8 @@ describe('messages', () => {
     });
   });
 
-  test('take the key in either header', async () => {
-    provider.says(good);
+  test('accept the key in either header', async () => {
+    provider.respond(good);
     const key = provider.key.key;
     const send = (headers: Record<string, string>) =>
       fetch(`${provider.target.url}/v1/messages`, {
@@ -94,18 +94,18 @@ describe('messages', () => {
     ['both figures', { input_tokens: 5, output_tokens: 4 }, 9],
     ['the other names', { prompt_tokens: 5, completion_tokens: 2 }, 7],
     [
-      'the cache too',
+      'a report with cache counts',
       { input_tokens: 1, cache_creation_input_tokens: 20, cache_read_input_tokens: 30, output_tokens: 2 },
       53,
     ],
-    // Five tokens of prompt, names of fields included, and three of answer.
+    // Five tokens of the prompt with its field names, and three of the response.
     ['an estimate', undefined, 8],
-    ['an estimate for nonsense', { input_tokens: -1, output_tokens: '9' }, 8],
-    ['one figure and an estimate', { output_tokens: 1e300, input_tokens: 4 }, 7],
-    ['no more than what was held', { input_tokens: 999_999_999, output_tokens: 1 }, 'all'],
-  ])('are charged by %s', async (_what, usage, tokens) => {
-    provider.says({ ...good, usage });
-    const { usage: told } = (await (await provider.call(request)).json()) as typeof good;
+    ['an estimate for invalid counts', { input_tokens: -1, output_tokens: '9' }, 8],
+    ['one count and an estimate', { output_tokens: 1e300, input_tokens: 4 }, 7],
+    ['the reservation at most', { input_tokens: 999_999_999, output_tokens: 1 }, 'all'],
+  ])('are charged by %s', async (_title, usage, tokens) => {
+    provider.respond({ ...good, usage });
+    const { usage: reported } = (await (await provider.call(request)).json()) as typeof good;
     const row = await lastRow();
     const reserved = row?.reserved ?? 0;
     expect(reserved).toBeGreaterThan(2 * 100);
@@ -113,12 +113,12 @@ describe('messages', () => {
       state: 'settled',
       charged: tokens === 'all' ? reserved : 2 * Number(tokens),
     });
-    expect(told).toMatchObject({
-      prompt_tokens: told.input_tokens,
-      completion_tokens: told.output_tokens,
-      total_tokens: told.input_tokens + told.output_tokens,
+    expect(reported).toMatchObject({
+      prompt_tokens: reported.input_tokens,
+      completion_tokens: reported.output_tokens,
+      total_tokens: reported.input_tokens + reported.output_tokens,
     });
-    for (const count of Object.values(told)) expect(Number.isSafeInteger(count)).toBe(true);
+    for (const count of Object.values(reported)) expect(Number.isSafeInteger(count)).toBe(true);
   });
 
   test.each<[string, unknown, string?]>([
@@ -126,8 +126,8 @@ describe('messages', () => {
     ['null', 'null'],
     ['a list', [good]],
     ['an empty object', {}],
-    ['a page', '<html>Bad Gateway</html>', 'text/html'],
-    ['a page that calls itself JSON', '<html>Bad Gateway</html>'],
+    ['a web page', '<html>Bad Gateway</html>', 'text/html'],
+    ['a web page with a JSON type', '<html>Bad Gateway</html>'],
     ['an error', { type: 'error', error: { type: 'api_error', message: 'Bad Gateway' } }],
     ['a message without content', { ...good, content: undefined }],
     ['content that is a text', { ...good, content: 'Hello.' }],
@@ -135,9 +135,9 @@ describe('messages', () => {
     ['a message of the user', { ...good, role: 'user' }],
     ['a message cut off', JSON.stringify(good).slice(0, -5)],
     ['a message of 33 MB', { ...good, more: 'x'.repeat(33 * 1024 * 1024) }],
-    ['events that nobody asked for', 'event: ping\ndata: {"type":"ping"}\n\n', 'text/event-stream'],
-  ])('of which a provider makes %s are a 502, and free', async (_what, body, contentType) => {
-    provider.says(body, 200, contentType);
+    ['unrequested events', 'event: ping\ndata: {"type":"ping"}\n\n', 'text/event-stream'],
+  ])('of a provider that returns %s are a 502 without a charge', async (_title, body, contentType) => {
+    provider.respond(body, 200, contentType);
     const reply = await provider.call(request);
     const request_id = reply.headers.get('x-request-id');
     expect([reply.status, await reply.json()]).toEqual([
@@ -147,23 +147,23 @@ describe('messages', () => {
     await expectFree();
   });
 
-  const refused = (type: string, message: string) => ({ type: 'error', error: { type, message } });
+  const rejection = (type: string, message: string) => ({ type: 'error', error: { type, message } });
 
   test.each([
-    [400, refused('invalid_request_error', 'Too long.'), 400, 'bad_request', 'invalid_request_error'],
-    [404, refused('not_found_error', 'No container.'), 404, 'bad_request', 'not_found_error'],
-    [413, refused('request_too_large', 'Too large.'), 413, 'bad_request', 'request_too_large'],
-    [415, refused('invalid_request_error', 'No such file.'), 415, 'bad_request', 'invalid_request_error'],
-    [401, refused('authentication_error', 'Bad key.'), 502, 'bad_response_status_code', 'api_error'],
-    [402, refused('billing_error', 'Pay.'), 502, 'bad_response_status_code', 'api_error'],
-    [400, refused('billing_error', 'Pay.'), 502, 'bad_response_status_code', 'api_error'],
-    [429, refused('rate_limit_error', 'Slow.'), 429, 'rate_limit_exceeded', 'rate_limit_error'],
-    [500, refused('api_error', 'It broke.'), 502, 'bad_response_status_code', 'api_error'],
-    [529, refused('overloaded_error', 'Busy.'), 503, 'get_channel_failed', 'overloaded_error'],
+    [400, rejection('invalid_request_error', 'Too long.'), 400, 'bad_request', 'invalid_request_error'],
+    [404, rejection('not_found_error', 'No container.'), 404, 'bad_request', 'not_found_error'],
+    [413, rejection('request_too_large', 'Too large.'), 413, 'bad_request', 'request_too_large'],
+    [415, rejection('invalid_request_error', 'No such file.'), 415, 'bad_request', 'invalid_request_error'],
+    [401, rejection('authentication_error', 'Bad key.'), 502, 'bad_response_status_code', 'api_error'],
+    [402, rejection('billing_error', 'Pay.'), 502, 'bad_response_status_code', 'api_error'],
+    [400, rejection('billing_error', 'Pay.'), 502, 'bad_response_status_code', 'api_error'],
+    [429, rejection('rate_limit_error', 'Slow.'), 429, 'rate_limit_exceeded', 'rate_limit_error'],
+    [500, rejection('api_error', 'It broke.'), 502, 'bad_response_status_code', 'api_error'],
+    [529, rejection('overloaded_error', 'Busy.'), 503, 'get_channel_failed', 'overloaded_error'],
     [504, '<html>', 504, 'upstream_timeout', 'timeout_error'],
-  ])('that a provider refuses with %i %j are free: %i %s %s', async (told, body, ...seen) => {
+  ])('that a provider rejects with %i %j are free and return %i %s %s', async (reported, body, ...seen) => {
     for (const stream of [false, true]) {
-      provider.says(body, told);
+      provider.respond(body, reported);
       const reply = await provider.call({ ...request, stream });
       const { error } = (await reply.json()) as { error: { code: string; type: string } };
       expect([reply.status, error.code, error.type]).toEqual(seen);
@@ -171,17 +171,17 @@ describe('messages', () => {
     }
   });
 
-  test('are refused in the public name of the model, and without the provider’s hosts', async () => {
-    provider.says(
-      refused('invalid_request_error', 'vendor-large-5 at llm-7.vendor.internal reads less.'),
+  test('rejected with the provider’s model name and host show the public name and no host', async () => {
+    provider.respond(
+      rejection('invalid_request_error', 'vendor-large-5 at llm-7.vendor.internal reads less.'),
       400,
     );
     const { error } = (await (await provider.call(request)).json()) as { error: { message: string } };
     expect(error.message).toBe(`${model} at *** reads less.`);
   });
 
-  test('of a model beyond the catalogue work where a channel names it, and nowhere else', async () => {
-    provider.says(good);
+  test('work with a model that only a channel lists', async () => {
+    provider.respond(good);
     const answered = async (id: string) => {
       const reply = await provider.call({ ...request, model: id });
       return [reply.status, ((await reply.json()) as { error?: { code: string } }).error?.code];
@@ -191,7 +191,7 @@ describe('messages', () => {
     expect(await answered('nobody-knows')).toEqual([404, 'model_not_found']);
   });
 
-  test('that nobody waits for any more are given up and free', async () => {
+  test('are aborted without a charge if the client disconnects before the response', async () => {
     const closed = Promise.withResolvers<void>();
     const leaving = new AbortController();
     provider.answer = (response) => {
@@ -203,10 +203,10 @@ describe('messages', () => {
     await expectFree();
   });
 
-  test('are counted by the provider, for nothing', async () => {
+  test('are counted by the provider without a charge', async () => {
     const path = '/v1/messages/count_tokens';
     const { max_tokens: _, ...prompt } = request;
-    provider.says({ input_tokens: 7, more: 1 });
+    provider.respond({ input_tokens: 7, more: 1 });
     const rows = (await ledgerRows(provider.target)).length;
     expect(await (await provider.call(prompt, {}, path)).json()).toEqual({ input_tokens: 7 });
     expect(provider.upstream.seen.at(-1)).toMatchObject({
@@ -214,8 +214,8 @@ describe('messages', () => {
       headers: { 'compat-version': '2023-06-01' },
       body: { ...prompt, model: 'vendor-large-5' },
     });
-    for (const told of ['', 'null', { input_tokens: -1 }, { input_tokens: '7' }, { tokens: 7 }]) {
-      provider.says(told);
+    for (const reported of ['', 'null', { input_tokens: -1 }, { input_tokens: '7' }, { tokens: 7 }]) {
+      provider.respond(reported);
       const reply = await provider.call(prompt, {}, path);
       expect([reply.status, await reply.json()]).toMatchObject([502, { error: bad }]);
     }
@@ -225,13 +225,13 @@ describe('messages', () => {
   });
 });
 
-test('a provider with names of its own gets its key and its headers under them', async () => {
+test('a profile renames the headers and paths of a provider', async () => {
   const headers = { authorization: 'x-api-key', 'Compat-Version': 'vendor-version' };
   const provider = await startMessagesProvider({
     profile: { headers, paths: { '/v1': '/api/v9' } },
   });
   await provider.renew();
-  provider.says(good);
+  provider.respond(good);
   expect((await provider.call(request)).status).toBe(200);
   const seen = provider.upstream.seen.at(-1);
   expect(seen).toMatchObject({

@@ -54,7 +54,7 @@ describe.each<[string, object]>([
   test.each([
     ['the limits of its key', { modelLimits: ['own-open'] }],
     ['its group', { group: 'few' }],
-  ])('is refused to a key when %s do not hold the model', async (_, rights) => {
+  ])('is rejected for a key if %s do not include it', async (_, rights) => {
     const { key } = await makeKey(target, { quota: 10_000, ...rights });
     expect((await call(key, 'own-open')).status).toBe(200);
     const seen = upstream.seen.length;
@@ -67,13 +67,13 @@ describe.each<[string, object]>([
   });
 });
 
-test('a provider of messages may be silent for five minutes', async () => {
+test('a provider of messages may take five minutes to respond', async () => {
   const sent = vi.spyOn(Channel.prototype, 'request');
   try {
     const { key } = await makeKey(target, { quota: 10_000 });
     const body = { ...conversation, model: 'own-open' };
     expect((await post(target.url, key, '/v1/messages', body, { headers })).status).toBe(200);
-    // Longer than the five minutes after which a connection gives up by itself.
+    // Longer than the default limit of five minutes.
     expect(sent.mock.calls[0]?.[0].maxSilenceMs).toBeGreaterThan(5 * minute);
   } finally {
     sent.mockRestore();

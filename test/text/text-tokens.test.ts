@@ -4,7 +4,7 @@ import { embeddingTokens, messageTokens } from '../../server/models/text-tokens.
 const said = (content: unknown) => ({ messages: [{ role: 'user', content }] });
 const most = (content: unknown, maxTokens = 0) => messageTokens(said(content), maxTokens).most;
 
-test('a text is held with a token for each byte, and so is what stands around it', () => {
+test('a text is reserved with one token per byte, including field names', () => {
   const empty = most('');
   expect(most('größe') - empty).toBe(7);
   expect(most('Hi', 100) - empty).toBe(102);
@@ -15,13 +15,13 @@ test('a text is held with a token for each byte, and so is what stands around it
   expect(embeddingTokens([[1, 2, 3], [4]]).most).toBe(4 + 2 * 8);
 });
 
-test('what is likely is a quarter of that', () => {
+test('the likely tokens are a quarter of the maximum', () => {
   expect(embeddingTokens('a'.repeat(400)).likely).toEqual({ units: 100, inputTokens: 100, outputTokens: 0 });
   expect(messageTokens(said('a'.repeat(4_000))).likely.inputTokens).toBeGreaterThanOrEqual(1_000);
   expect(messageTokens(said('a'.repeat(4_000))).likely.inputTokens).toBeLessThan(1_010);
 });
 
-test('a picture counts what the largest ones take, a file by its length or as a long one', () => {
+test('an image counts as the largest, a file by its length or as a long one', () => {
   const data = 'A'.repeat(400_000);
   const held = (type: string, source: object) => most([{ type, source }]) - most([{ type }]);
   const between = (low: number, high: number, tokens: number) => {
@@ -35,7 +35,7 @@ test('a picture counts what the largest ones take, a file by its length or as a 
   between(400_000, 400_100, held('document', { type: 'text', media_type: 'text/plain', data }));
 });
 
-test('tools are held with what is said about them, and with what those of the provider read', () => {
+test('tools are reserved with their prompt and the input that they add', () => {
   const withTool = (tool: { type?: string }) =>
     messageTokens({ ...said('Hi'), tools: [tool] }).most - most('Hi');
   expect(withTool({})).toBeLessThan(1_100);

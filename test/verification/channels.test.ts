@@ -4,7 +4,7 @@ import { channelTo } from '../support/upstream.ts';
 import { decideOn } from './end-user.ts';
 import { SessionClient, sendJson, sessionsPath, startSessionProvider } from './session-provider.ts';
 
-describe('channels of verification', () => {
+describe('channels for verification', () => {
   const closing: (() => Promise<void>)[] = [];
   const started = async (...args: Parameters<typeof startTestGateway>): Promise<TestGateway> => {
     const target = await startTestGateway(...args);
@@ -20,13 +20,13 @@ describe('channels of verification', () => {
     for (const close of closing.splice(0)) await close();
   });
 
-  test('without one there is 503, and nothing is held', async () => {
+  test('without a channel return 503 and reserve nothing', async () => {
     const target = await started({ sandbox: false, channels: [] });
     const { status, body } = await new SessionClient(target.url, target.key).call('POST', sessionsPath, {});
     expect([status, body.success]).toEqual([503, false]);
   });
 
-  test('the next one is asked when the first certainly made nothing, and only then', async () => {
+  test('use the next one only if the first has certainly not created a session', async () => {
     const [first, second] = [await provided('first'), await provided('second')];
     const target = await started({
       sandbox: false,
@@ -47,7 +47,7 @@ describe('channels of verification', () => {
     expect(second.sessions.size).toBe(1);
   });
 
-  test('a session whose channel is gone is 503 until it is over', async () => {
+  test('return 503 for a session of a removed channel until it expires', async () => {
     const provider = await provided('gone');
     let now = Date.now();
     const target = await started(
@@ -78,7 +78,7 @@ describe('channels of verification', () => {
     expect((await client.show('vs_gone')).status).toBe('expired');
   });
 
-  test('one gateway can be another’s provider', async () => {
+  test('may lead to another gateway', async () => {
     const upstream = await started();
     const target = await started({
       sandbox: false,

@@ -1,4 +1,4 @@
-/** The end user at the page of a session: opens it and submits its form, as a browser without scripts does. */
+/** Opens a session's page and submits its form like a browser without scripts. */
 export async function decideOn(h5Link: string, decision: 'approve' | 'reject'): Promise<Response> {
   const page = await fetch(h5Link);
   const html = await page.text();
@@ -10,7 +10,7 @@ export async function decideOn(h5Link: string, decision: 'approve' | 'reject'): 
   return submit(h5Link, action.replaceAll('&amp;', '&'), { token, decision });
 }
 
-/** Sends the form; redirects are not followed. */
+/** Submits the form without following redirects. */
 export function submit(page: string, action: string, fields: Record<string, string>): Promise<Response> {
   const body = new URLSearchParams(fields);
   return fetch(new URL(action, page), { method: 'POST', body, redirect: 'manual' });

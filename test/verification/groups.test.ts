@@ -17,7 +17,7 @@ import { SessionClient, type SessionProvider, startSessionProvider } from './ses
 const upload = '/api/assets/upload';
 const image = { url: 'https://files.example/face.png', asset_type: 'Image' };
 
-describe.each(engines)('groups of verified persons on %s', (engine) => {
+describe.each(engines)('groups of verified users on %s', (engine) => {
   let people: SessionProvider;
   let home: AssetProvider;
   let target: TestGateway;
@@ -26,7 +26,7 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
 
   beforeAll(async () => {
     [people, home] = await Promise.all([startSessionProvider(engine), startAssetProvider('home')]);
-    // The account of both protocols is one where its address and its key are the same.
+    // Channels of both protocols with the same URL and key have one account.
     const elsewhere = { protocol: 'official', priority: 9 } as const;
     const channels = [
       channelTo(home.url, { name: 'people', protocol: 'verification', key: 'right-key' }),
@@ -48,12 +48,12 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
     await people.close();
   });
 
-  /** A session that the provider at `home` has verified, with a group of this id over there. */
+  /** Creates a session that the provider at `home` has verified, with a group of this upstream id. */
   const verified = async (id: string, upstreamGroup: string) => {
     const facts = { session_id: id, vendor_token: id, h5_link: 'https://verify.example/' };
     home.override = ({ method }, response) => {
-      const told = method === 'POST' ? {} : { status: 'verified', group_id: upstreamGroup };
-      sendJson(response, 200, { success: true, data: { status: 'pending', ...facts, ...told } });
+      const state = method === 'POST' ? {} : { status: 'verified', group_id: upstreamGroup };
+      sendJson(response, 200, { success: true, data: { status: 'pending', ...facts, ...state } });
     };
     await sessions.start({});
     const { group_id } = await sessions.show(id);
@@ -62,7 +62,7 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
     return group_id;
   };
 
-  test('an asset goes to the account that has the group, under the provider’s id of it', async () => {
+  test('an asset is uploaded to the account of its group, with the provider’s id of the group', async () => {
     const first = await verified('vs_1', 'group-theirs-1');
     const second = await verified('vs_2', 'group-theirs-2');
     const id = await assets.upload({ group_id: first });
@@ -74,14 +74,14 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
     ]);
     expect((await assets.get(id)).GroupId).toBe(first);
     expect((await assets.get(await assets.upload({ group_id: second }))).GroupId).toBe(second);
-    // What names no group goes into the caller's own, even if all before it named one.
+    // Without a group, an asset goes into the caller's own one, also after others with a group.
     const own = (await assets.get(await assets.upload())).GroupId;
     expect([first, second]).not.toContain(own);
     expect((await assets.get(await assets.upload())).GroupId).toBe(own);
     expect(people.seen).toEqual([]);
   });
 
-  test('a group is there for its user only', async () => {
+  test('a group is visible only to its user', async () => {
     const group_id = await verified('vs_3', 'group-theirs-3');
     const stranger = new AssetClient(target.url, await createOtherUserKey(target));
     for (const [client, id] of [
@@ -95,7 +95,7 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
     expect(home.seen).toEqual([]);
   });
 
-  test('the provider’s words about its group name ours', async () => {
+  test('a provider’s message about a group contains the public id', async () => {
     const group_id = await verified('vs_4', 'group-theirs-4');
     const message = 'group-theirs-4 is full';
     home.override = (_request, response) => sendJson(response, 400, { error: { code: 'Full', message } });
@@ -104,7 +104,7 @@ describe.each(engines)('groups of verified persons on %s', (engine) => {
   });
 });
 
-test('an account that keeps no assets for the key refuses its group', async () => {
+test('an account without assets for the key rejects its group', async () => {
   const people = await startSessionProvider('alone');
   const channels = [
     channelTo(people.url, { name: 'people', protocol: 'verification' }),
@@ -128,7 +128,7 @@ describe('in the sandbox', () => {
   const host = useFileHost();
   const patient = { timeout: 15_000, interval: 100 };
 
-  test('an approved person has a group that assets are put in', async () => {
+  test('an approved user has a group for assets', async () => {
     const target = await startTestGateway({ callbacks: { allowPrivate: true, secret: undefined } });
     const sessions = new SessionClient(target.url, target.key);
     const assets = new AssetClient(target.url, target.key);

@@ -4,19 +4,19 @@ import { failureOf, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({ protocol: 'verification' });
 const path = '/api/resource-channel/vendorx/visual-validate/sessions';
-const says = (data: unknown, more: object = {}) => {
+const respond = (data: unknown, more: object = {}) => {
   rig.answer = { body: { success: true, data, ...more } };
 };
 const nonsense = { kind: 'unknown', status: 502, fault: 'bad_answer' };
 const link = 'https://check.example/h5?token=s1';
 const session = { session_id: 's1', h5_link: link };
 
-describe('a session that is started', () => {
+describe('creating a session', () => {
   const start = () => startSession(rig.to(), { callback_url: 'https://shop.example/back' });
   const halfAnHour = 30 * 60_000;
 
-  test('is asked for with the body of the client', async () => {
-    says({ ...session, vendor_token: 's1' });
+  test('sends the body of the client', async () => {
+    respond({ ...session, vendor_token: 's1' });
     expect(await start()).toEqual({ sessionId: 's1', h5Link: link, lifetimeMs: halfAnHour });
     expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', path, { callback_url: 'https://shop.example/back' }],
@@ -32,8 +32,8 @@ describe('a session that is started', () => {
     [from, '2019-12-31T23:59:59Z', halfAnHour],
     [from, 'soon', halfAnHour],
     [undefined, from, halfAnHour],
-  ])('from %s to %s lasts %i ms', async (created_at, expires_at, lifetimeMs) => {
-    says({ ...session, created_at, expires_at });
+  ])('from %s to %s returns a lifetime of %i ms', async (created_at, expires_at, lifetimeMs) => {
+    respond({ ...session, created_at, expires_at });
     expect(await start()).toMatchObject({ lifetimeMs });
   });
 
@@ -43,24 +43,24 @@ describe('a session that is started', () => {
     ['no page', { session_id: 's1', h5_link: 'none' }],
     ['a token that is another', { ...session, vendor_token: 's2' }],
     ['an id that is too long', { ...session, session_id: 'x'.repeat(129) }],
-  ])('is none with %s', async (_, data) => {
-    says(data);
+  ])('fails with %s', async (_, data) => {
+    respond(data);
     expect(await failureOf(start())).toMatchObject(nonsense);
   });
 
-  test('is tried elsewhere where the provider refuses it with HTTP 200', async () => {
-    says(session, { success: false });
+  test('is retryable if the provider rejects it with HTTP 200', async () => {
+    respond(session, { success: false });
     expect(await failureOf(start())).toMatchObject({ kind: 'retryable', status: 502 });
-    says({ ...session, session_id: 'x'.repeat(128) }, { success: undefined });
+    respond({ ...session, session_id: 'x'.repeat(128) }, { success: undefined });
     expect(await start()).toMatchObject({ sessionId: 'x'.repeat(128) });
   });
 });
 
-describe('a session that is asked about', () => {
+describe('polling a session', () => {
   const ask = (resultCode?: number, id = 's1') => fetchSession(rig.to(), id, resultCode);
 
-  test('is asked for with the result that the client was brought', async () => {
-    says({ status: 'pending' });
+  test('sends the result code of the browser', async () => {
+    respond({ status: 'pending' });
     await ask(undefined, 's/1');
     await ask(0);
     expect(rig.seen.map(({ method, path }) => [method, path])).toEqual([
@@ -86,12 +86,12 @@ describe('a session that is asked about', () => {
     [{ status: 'failed', result_code: 1.5 }, failed()],
     [{ status: 'failed', result_code: 2 ** 31 - 1 }, failed(2 ** 31 - 1)],
     [{ status: 'failed', result_code: 2 ** 31 }, failed()],
-  ])('that is told as %j', async (data, told) => {
-    says(data);
-    expect(await ask()).toEqual(told);
+  ])('reads %j', async (data, state) => {
+    respond(data);
+    expect(await ask()).toEqual(state);
   });
 
-  test('is never refused for what the client has asked', async () => {
+  test('never fails as rejected', async () => {
     for (const body of [{ success: true, data: {} }, { success: true }]) {
       rig.answer = { body };
       expect(await failureOf(ask())).toMatchObject(nonsense);

@@ -4,21 +4,21 @@ import { type RecordingUpstream, type SeenRequest, startUpstream } from '../supp
 
 export const sessionsPath = '/api/resource-channel/vendorx/visual-validate/sessions';
 
-/** What the provider tells of a session, beside its id. */
-export type ToldSession = Readonly<Record<string, unknown>>;
+/** Fields of a session in the provider's responses, without the id. */
+export type ProviderSession = Readonly<Record<string, unknown>>;
 
-/** An upstream with verification sessions that records what it is asked. They are pending until told otherwise. */
+/** An upstream with verification sessions that records its requests. Sessions are pending until changed. */
 export interface SessionProvider extends RecordingUpstream {
-  /** By id, in the order in which they were made. */
-  sessions: Map<string, ToldSession>;
-  /** Answers in the place of all that while it is set. */
+  /** Sessions by id in the order of creation. */
+  sessions: Map<string, ProviderSession>;
+  /** Replaces all responses while it is set. */
   instead: ((request: SeenRequest, response: ServerResponse) => void | Promise<void>) | undefined;
-  /** What was asked about sessions, oldest first. */
+  /** Polls of sessions, oldest first. */
   reads(): SeenRequest[];
 }
 
 export async function startSessionProvider(name: string): Promise<SessionProvider> {
-  const sessions = new Map<string, ToldSession>();
+  const sessions = new Map<string, ProviderSession>();
   const upstream = await startUpstream(async (request, response) => {
     if (provider.instead !== undefined) await provider.instead(request, response);
     else answer(request, response);
@@ -30,9 +30,9 @@ export async function startSessionProvider(name: string): Promise<SessionProvide
         ? `vs_${name}_${sessions.size + 1}`
         : decodeURIComponent(route.split('/').at(-1) ?? '');
     if (method === 'POST') sessions.set(id, { status: 'pending', group_id: '' });
-    const told = sessions.get(id);
-    if (told === undefined) sendJson(response, 404, { success: false, message: 'There is none' });
-    else sendJson(response, 200, { success: true, message: '', data: sessionData(id, told) });
+    const session = sessions.get(id);
+    if (session === undefined) sendJson(response, 404, { success: false, message: 'Session not found' });
+    else sendJson(response, 200, { success: true, message: '', data: sessionData(id, session) });
   };
   const provider: SessionProvider = {
     ...upstream,
@@ -43,8 +43,8 @@ export async function startSessionProvider(name: string): Promise<SessionProvide
   return provider;
 }
 
-/** A session as a provider tells of it, with much about the account that it is in. */
-export function sessionData(id: string, told: ToldSession = {}): object {
+/** Renders a session like a provider, with fields about the account. */
+export function sessionData(id: string, session: ProviderSession = {}): object {
   return {
     session_id: id,
     vendor_token: id,
@@ -54,7 +54,7 @@ export function sessionData(id: string, told: ToldSession = {}): object {
     status: 'pending',
     group_id: '',
     raw_response: '{"ResponseMetadata":{"AccountId":"our-account"}}',
-    ...told,
+    ...session,
   };
 }
 
@@ -84,7 +84,7 @@ interface Reply {
   data: ShownSession;
 }
 
-/** The verification routes of a gateway, as a client with that key calls them. */
+/** Calls the verification routes of a gateway with a key. */
 export class SessionClient {
   readonly #url: string;
   readonly #key: string;

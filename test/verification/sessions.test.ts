@@ -20,7 +20,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
   let target: TestGateway;
   let client: SessionClient;
   let stranger: SessionClient;
-  /** Milliseconds that the gateway's clock is ahead. */
+  /** Milliseconds by which the gateway's clock is advanced. */
   let ahead = 0;
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     await provider.close();
   });
 
-  test('a session is the provider’s, and shows nothing of its account but the page', async () => {
+  test('returns the provider’s session with its page and no other account data', async () => {
     const session = await client.start({ callback_url: 'https://app.example/in?a=1#x', project_name: 'p' });
     expect(provider.seen).toMatchObject([
       {
@@ -80,7 +80,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(provider.seen.at(-1)?.body).toEqual({});
   });
 
-  test('costs one action when it was made, and nothing when it was not', async () => {
+  test('charges one action for a created session and nothing for a failed one', async () => {
     const { key, id, userId } = await makeKey(target, { quota: 10 });
     const limited = new SessionClient(target.url, key);
     await limited.start();
@@ -97,7 +97,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect((await ledgerRows(target)).every(({ state }) => state !== 'open')).toBe(true);
   });
 
-  test('the result is the provider’s word and not the client’s', async () => {
+  test('takes the result from the provider and not from the client', async () => {
     const { session_id: id } = await client.start();
     expect(await client.show(id, 10_000)).toMatchObject({ status: 'pending', group_id: '' });
     expect(provider.reads()[0]?.path).toBe(`${sessionsPath}/${id}?result_code=10000`);
@@ -110,7 +110,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(provider.seen).toEqual([]);
   });
 
-  test('a verified person has a group of ours', async () => {
+  test('a verified session has a public group id', async () => {
     const { session_id: id } = await client.start();
     provider.sessions.set(id, { status: 'verified', group_id: 'group-20250101000000-their' });
     const verified = await client.show(id);
@@ -128,14 +128,14 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     ['verified with another code', { status: 'verified', result_code: 3 }, { result_code: 10_000 }],
     ['expired', { status: 'expired' }, { status: 'expired' }],
     ['a word that nobody knows', { status: 'reviewing' }, { status: 'pending' }],
-  ])('the provider says: %s', async (_title, told, shown) => {
+  ])('reads a session of the provider: %s', async (_title, reported, shown) => {
     const { session_id: id } = await client.start();
-    provider.sessions.set(id, { ...told });
+    provider.sessions.set(id, { ...reported });
     expect(await client.show(id)).toMatchObject(shown);
   });
 
   test.each([10_000, -1, 1.5, 2 ** 31, 'none', null])(
-    'of a failure the code %j is not told',
+    'drops the result code %j of a failure',
     async (code) => {
       const { session_id: id } = await client.start();
       provider.sessions.set(id, { status: 'failed', result_code: code });
@@ -145,7 +145,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     },
   );
 
-  test('half an hour later it is expired, and nobody is asked any more', async () => {
+  test('expires after half an hour and is not polled afterwards', async () => {
     const { session_id: id, created_at, expires_at } = await client.start();
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(30 * minute);
     ahead = 29 * minute;
@@ -155,7 +155,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     provider.sessions.set(id, { status: 'verified', group_id: 'late' });
     const expired = await client.show(id, 10_000);
     expect(expired).toMatchObject({ status: 'expired', group_id: '', updated_at: expires_at });
-    // A clock that steps back does not undo it.
+    // A clock that steps back has no effect.
     ahead = 0;
     expect(await client.show(id)).toEqual(expired);
     expect(provider.seen).toEqual([]);
@@ -166,7 +166,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     ['nonsense', 'soon', 30 * minute],
     ['no time at all', '2020-01-01T00:00:00Z', 30 * minute],
     ['more than a day', '2020-01-03T00:00:00Z', 30 * minute],
-  ])('lasts as long as the provider says: %s', async (_title, expires_at, life) => {
+  ])('has the lifetime that the provider reports: %s', async (_title, expires_at, life) => {
     provider.instead = (_request, response) => {
       const times = { created_at: '2020-01-01T00:00:00Z', expires_at };
       sendJson(response, 200, { success: true, data: sessionData(`vs_${engine}_${expires_at}`, times) });
@@ -175,7 +175,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(Date.parse(session.expires_at) - Date.parse(session.created_at)).toBe(life);
   });
 
-  test('is there for its user only', async () => {
+  test('is visible only to its user', async () => {
     const { session_id: id } = await client.start();
     const theirs = await stranger.start();
     provider.seen.length = 0;
@@ -187,7 +187,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(provider.seen).toEqual([]);
   });
 
-  test('many readers make one call, and one with a result code another one after it', async () => {
+  test('concurrent polls share one upstream call, and a result code causes another one', async () => {
     const { session_id: id } = await client.start();
     provider.seen.length = 0;
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -213,7 +213,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(checks.size).toBe(0);
   });
 
-  test('a session whose client hangs up in the middle is kept and charged', async () => {
+  test('a session is stored and charged if the client disconnects during its creation', async () => {
     const { key, id: tokenId } = await makeKey(target, { quota: 7 });
     const leave = new AbortController();
     let release = () => {};
@@ -246,8 +246,8 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     ['no page', { success: true, data: { ...sessionData('vs_a'), h5_link: undefined } }],
     ['a page that is a script', { success: true, data: { ...sessionData('vs_a'), h5_link: 'javascript:1' } }],
     ['an id that exists', { success: true, data: sessionData('vs_taken') }],
-    ['a refusal', { success: false, message: 'balance of account 4711 too low' }],
-  ])('a create that the provider answers with %s fails, and costs nothing', async (_title, answer) => {
+    ['a rejection', { success: false, message: 'balance of account 4711 too low' }],
+  ])('fails without a charge if the provider responds with %s', async (_title, answer) => {
     await target.gateway.store.run('saveVerificationSession', {
       session_id: 'vs_taken',
       user_id: 99,
@@ -281,17 +281,14 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     [200, { success: false, message: 'account 4711' }, 502],
     [200, { success: true, data: {} }, 502],
     [200, 'pending', 502],
-  ])(
-    'a read that the provider answers with %i %j leaves the session as it is',
-    async (status, answer, told) => {
-      const { session_id: id } = await client.start();
-      provider.instead = (_request, response) => sendJson(response, status, answer);
-      const { status: shown, body } = await client.read(id);
-      expect([shown, body.success]).toEqual([told, false]);
-      expect(body.message).not.toContain('4711');
-      provider.instead = undefined;
-      expect((await client.show(id)).status).toBe('pending');
-      target.gateway.channels.named('people')?.health.reset();
-    },
-  );
+  ])('keeps the session if the provider responds to a poll with %i %j', async (status, answer, reported) => {
+    const { session_id: id } = await client.start();
+    provider.instead = (_request, response) => sendJson(response, status, answer);
+    const { status: shown, body } = await client.read(id);
+    expect([shown, body.success]).toEqual([reported, false]);
+    expect(body.message).not.toContain('4711');
+    provider.instead = undefined;
+    expect((await client.show(id)).status).toBe('pending');
+    target.gateway.channels.named('people')?.health.reset();
+  });
 });

@@ -27,7 +27,7 @@ const voiceKeys: ReadonlySet<string> = new Set([
   'speakerid',
 ]);
 
-/** Keys of fields that hold no voice: enumerated values, or names of other things. */
+/** Keys of fields that hold no voice: enumerated values, or other names. */
 const otherKeys: ReadonlySet<string> = new Set(
   `action aigc_propagate_id aigc_propagator audio_url data emotion event_id format function header language
   language_boost language_hints language_type mode model output_format preferred_name prefix response_format
