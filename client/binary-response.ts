@@ -1,4 +1,4 @@
-import { requestIdOf } from './errors.ts';
+import { headerRequestId } from './request-id.ts';
 
 /** A response with an unread binary body. Read it once, with `bytes`, `stream` or `for await`. */
 export class BinaryResponse implements AsyncIterable<Uint8Array> {
@@ -11,7 +11,7 @@ export class BinaryResponse implements AsyncIterable<Uint8Array> {
   constructor(response: Response) {
     this.response = response;
     this.contentType = response.headers.get('content-type') ?? 'application/octet-stream';
-    this.requestId = requestIdOf(response.headers);
+    this.requestId = headerRequestId(response.headers);
   }
 
   /** Reads the whole body. */

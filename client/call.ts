@@ -12,6 +12,8 @@ export interface CallOptions {
   maxRetries?: number;
   /** Additional headers. */
   headers?: Record<string, string>;
+  /** Called with each successful response, for example for the request id of a result that is not an object. */
+  onResponse?: (response: Response) => void;
 }
 
 /** The operations of the contract, except those that open a socket. */

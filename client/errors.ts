@@ -1,5 +1,6 @@
 import type { RealtimeErrorDetails } from '../generated/events.ts';
 import type { components } from '../generated/http.ts';
+import { headerRequestId } from './request-id.ts';
 
 type Schemas = components['schemas'];
 
@@ -39,7 +40,7 @@ export class APIError extends UnigateError {
     this.status = status;
     this.code = code;
     // The body of a provider error contains the provider's id. The header is always the gateway's.
-    this.requestId = requestIdOf(headers) ?? requestId;
+    this.requestId = headerRequestId(headers) ?? requestId;
     this.headers = headers;
     this.body = body;
   }
@@ -179,11 +180,6 @@ const errorClasses: Readonly<Record<number, typeof APIError>> = {
   503: ServiceUnavailableError,
   504: GatewayTimeoutError,
 };
-
-/** Returns the gateway's id of a request from the response headers. */
-export function requestIdOf(headers: Headers): string | undefined {
-  return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
-}
 
 /** The common fields of the error families. */
 interface ErrorFields {

@@ -1,5 +1,6 @@
 import { readChunks } from './binary-response.ts';
-import { APIError, requestIdOf, UnigateError } from './errors.ts';
+import { APIError, UnigateError } from './errors.ts';
+import { headerRequestId } from './request-id.ts';
 
 /**
  * The parsed events of a streamed response. The request is sent when the loop starts, and leaving the loop aborts it.
@@ -22,7 +23,7 @@ export class EventStream<Event> implements AsyncIterable<Event> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void> {
     const response = await this.#open();
-    this.#requestId = requestIdOf(response.headers);
+    this.#requestId = headerRequestId(response.headers);
     if (!response.body) return;
     for await (const event of parseEvents(readChunks(response.body))) {
       yield decode(event, response.headers) as Event;

@@ -49,14 +49,22 @@ export {
   type VerifyOptions,
   verifyDelivery,
 } from './deliveries.ts';
-export type { EmbeddingListReply, EmbeddingRequest, Embeddings } from './embeddings.ts';
+export type {
+  EmbeddingFormat,
+  EmbeddingList,
+  EmbeddingListReply,
+  EmbeddingRequest,
+  Embeddings,
+} from './embeddings.ts';
 export * from './errors.ts';
 export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
 export type { ImageJob, ImageJobs, PressOptions, SucceededImageJob } from './image-jobs.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
+export type { LogFields, Logger } from './logger.ts';
 export type { LogItem, LogPage, LogQuery, Logs } from './logs.ts';
 export type { Message, MessageEvent, MessagePrompt, MessageRequest, Messages } from './messages.ts';
+export type { AnyModel, ModelId } from './model-ids.ts';
 export type { Model, Models, ModelVoice } from './models.ts';
 export type {
   ClipTiming,
@@ -85,7 +93,9 @@ export type {
   OfficialVideos,
   SucceededOfficialTask,
 } from './official-videos.ts';
+export { PagePromise } from './page-promise.ts';
 export type { RealtimeSession } from './realtime/realtime-session.ts';
+export { requestIdOf } from './request-id.ts';
 export type { Health, Service } from './service.ts';
 export type { SocketOptions } from './sockets/open-socket.ts';
 export type { SpeechText } from './sockets/speak-text.ts';
@@ -119,7 +129,7 @@ export type {
   VideoGenerationRequest,
   VideoGenerations,
 } from './video-generations.ts';
-export type { VideoListQuery, VideoRequest, Videos } from './videos.ts';
+export type { VideoListQuery, VideoPage, VideoRequest, Videos } from './videos.ts';
 export type {
   CustomVoice,
   DesignedVoice,

@@ -1,5 +1,6 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
+import { listPages, type PagePromise } from './page-promise.ts';
 
 type Schemas = components['schemas'];
 export type LogItem = Schemas['LogItem'];
@@ -14,8 +15,10 @@ export class Logs {
     this.#caller = caller;
   }
 
-  /** Returns a page of the entries that match a keyword and a time range, newest first. `GET /api/log/search` */
-  async search(query: LogQuery = {}, options: CallOptions = {}): Promise<LogPage> {
-    return (await this.#caller.call('searchLogs', { ...options, params: { query } })).data;
+  /** Lists the entries that match a keyword and a time range, newest first. `GET /api/log/search` */
+  search(query: LogQuery = {}, options: CallOptions = {}): PagePromise<LogItem, LogPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('searchLogs', { ...options, params: { query: params } })).data;
+    });
   }
 }

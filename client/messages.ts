@@ -2,11 +2,12 @@ import type { MessageErrorEvent, MessagesStreamServerEvent } from '../generated/
 import type { components } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { EventStream } from './event-stream.ts';
+import type { WithModelOf } from './model-ids.ts';
 
 type Schemas = components['schemas'];
 export type Message = Schemas['Message'];
-export type MessagePrompt = Schemas['MessagePrompt'];
-export type MessageRequest = Omit<Schemas['MessageRequest'], 'stream'>;
+export type MessagePrompt = WithModelOf<Schemas['MessagePrompt'], 'messages'>;
+export type MessageRequest = WithModelOf<Omit<Schemas['MessageRequest'], 'stream'>, 'messages'>;
 
 /** A part of a message. The last event contains the total usage. Error events are thrown. */
 export type MessageEvent = Exclude<MessagesStreamServerEvent, MessageErrorEvent>;

@@ -2,6 +2,7 @@ import type { components } from '../generated/http.ts';
 import { BinaryResponse } from './binary-response.ts';
 import type { Caller, CallOptions, CallResult } from './call.ts';
 import { UnigateError } from './errors.ts';
+import { copyRequestId } from './request-id.ts';
 import { saveFile } from './save-file.ts';
 import type { DownloadOptions } from './tasks/file-tasks.ts';
 import { downloadWithResume, type ReceiveOptions } from './tasks/resumable-download.ts';
@@ -59,7 +60,10 @@ export class Music extends Tasks<MusicRequest, Schemas['MusicSubmitReply'], Musi
   async retrieveMany(ids: string[], options: CallOptions = {}): Promise<MusicTask[]> {
     const body = { ids, action: 'MUSIC' } as const;
     const { data } = await this.#caller.call('fetchMusicTasks', { ...options, body });
-    return data.filter((record) => record.action === 'MUSIC');
+    return copyRequestId(
+      data,
+      data.filter((record) => record.action === 'MUSIC'),
+    );
   }
 
   /** Starts a music task in format A. `retrieve` also reads it. `POST /sigma/v1/music` */

@@ -1,13 +1,14 @@
 import type { components } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
+import type { WithModelOf } from './model-ids.ts';
 import { FileTasks } from './tasks/file-tasks.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
 type NativeTaskSubmittedReply = Schemas['NativeTaskSubmittedReply'];
 export type NativeTask = Schemas['NativeTask'];
-export type GammaVideoRequest = Schemas['GammaVideoRequest'];
-export type Model3dRequest = Schemas['Model3dRequest'];
+export type GammaVideoRequest = WithModelOf<Schemas['GammaVideoRequest'], 'native_video'>;
+export type Model3dRequest = WithModelOf<Schemas['Model3dRequest'], 'native_3d'>;
 
 /** A native task with its video or 3D files. */
 export type SucceededNativeTask = NativeTask & { output: Schemas['NativeTaskSucceeded'] };

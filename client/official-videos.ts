@@ -1,10 +1,12 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
+import type { WithModelOf } from './model-ids.ts';
+import { PagePromise, type PageSource } from './page-promise.ts';
 import { FileTasks } from './tasks/file-tasks.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
-export type OfficialTaskRequest = Schemas['OfficialTaskRequest'];
+export type OfficialTaskRequest = WithModelOf<Schemas['OfficialTaskRequest'], 'official'>;
 export type OfficialTask = Schemas['OfficialTask'];
 export type OfficialTaskListQuery = NonNullable<operations['listOfficialVideos']['parameters']['query']>;
 export type OfficialTaskPage = Schemas['OfficialTaskListReply'];
@@ -38,16 +40,35 @@ export class OfficialVideos extends FileTasks<
     this.#caller = caller;
   }
 
-  /** Returns a page of the tasks, newest first. `GET /api/v3/contents/generations/tasks` */
-  list(query: OfficialTaskListQuery = {}, options: CallOptions = {}): Promise<OfficialTaskPage> {
-    return this.#caller.call('listOfficialVideos', { ...options, params: { query } });
+  /** Lists the tasks, newest first. `GET /api/v3/contents/generations/tasks` */
+  list(
+    query: OfficialTaskListQuery = {},
+    options: CallOptions = {},
+  ): PagePromise<OfficialTask, OfficialTaskPage> {
+    return new PagePromise(this.#page(query, options));
   }
 
   /** Cancels a queued task, or deletes an ended one. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     await this.#caller.call('deleteOfficialVideo', { ...options, params: { path: { task_id: id } } });
   }
+
+  #page(query: OfficialTaskListQuery, options: CallOptions): PageSource<OfficialTask, OfficialTaskPage> {
+    const { page_num = 1, page_size = defaultPageSize } = query;
+    return {
+      load: () => this.#caller.call('listOfficialVideos', { ...options, params: { query } }),
+      itemsOf: ({ items }) => items,
+      next: ({ items, total }) => {
+        const isLast = items.length === 0 || page_num * page_size >= total || page_num >= maxPageNumber;
+        return isLast ? undefined : this.#page({ ...query, page_num: page_num + 1 }, options);
+      },
+    };
+  }
 }
+
+/** The page size of the contract without `page_size`, and its last page. */
+const defaultPageSize = 20;
+const maxPageNumber = 500;
 
 const endMessages: Readonly<Record<string, string>> = {
   failed: 'The task failed.',

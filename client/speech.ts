@@ -3,11 +3,12 @@ import type { components } from '../generated/http.ts';
 import { BinaryResponse } from './binary-response.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { EventStream } from './event-stream.ts';
+import type { WithModelOf } from './model-ids.ts';
 
 type Schemas = components['schemas'];
-export type SpeechRequest = Schemas['SpeechRequest'];
-export type SynthesizerRequest = Schemas['SynthesizerRequest'];
-export type MultimodalSpeechRequest = Schemas['MultimodalSpeechRequest'];
+export type SpeechRequest = WithModelOf<Schemas['SpeechRequest'], 'synthesizer' | 'multimodal' | 'inference'>;
+export type SynthesizerRequest = WithModelOf<Schemas['SynthesizerRequest'], 'synthesizer'>;
+export type MultimodalSpeechRequest = WithModelOf<Schemas['MultimodalSpeechRequest'], 'multimodal'>;
 export type NativeSpeechReply = Schemas['NativeSpeechReply'];
 export type BetaSpeechReply = Schemas['BetaSpeechReply'];
 

@@ -1,5 +1,6 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
+import { listPages, type PagePromise } from './page-promise.ts';
 
 type Schemas = components['schemas'];
 export type Token = Schemas['Token'];
@@ -24,9 +25,11 @@ export class Tokens {
     return (await this.#caller.call('createToken', { maxRetries: 0, ...options, body })).data;
   }
 
-  /** Returns a page of the keys, newest first, with masked secrets. `GET /api/token/` */
-  async list(query: TokenListQuery = {}, options: CallOptions = {}): Promise<TokenPage> {
-    return (await this.#caller.call('listTokens', { ...options, params: { query } })).data;
+  /** Lists the keys, newest first, with masked secrets. `GET /api/token/` */
+  list(query: TokenListQuery = {}, options: CallOptions = {}): PagePromise<Token, TokenPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('listTokens', { ...options, params: { query: params } })).data;
+    });
   }
 
   /** Deletes a key and all keys created with it. They stop working at once. `DELETE /api/token/{id}` */

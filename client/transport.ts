@@ -1,4 +1,6 @@
+import { connectionReason } from './connection-reason.ts';
 import { ConnectionError, TimeoutError } from './errors.ts';
+import { type Logger, RequestLog } from './logger.ts';
 import { abortError, backoff, retryDelay, wait } from './retry.ts';
 
 export type Fetch = (request: Request) => Promise<Response>;
@@ -10,6 +12,8 @@ export interface SendOptions {
   maxRetries: number;
   /** Whether `timeout` applies until the headers arrive, or until the end of the body. */
   timeoutCovers: 'headers' | 'body';
+  /** Receives an entry for each attempt. */
+  logger?: Logger | undefined;
 }
 
 /**
@@ -17,19 +21,24 @@ export interface SendOptions {
  * status. Throws ConnectionError, TimeoutError or AbortError; reading the body can throw them too.
  */
 export async function send(request: Request, fetch: Fetch, options: SendOptions): Promise<Response> {
+  const log = new RequestLog(options.logger, request);
   for (let attempt = 0; ; attempt++) {
     const isLast = attempt >= options.maxRetries;
     let delay: number | undefined;
+    log.start();
     try {
       // A request body can be sent once, so every attempt except the last sends a copy.
       const response = await sendOnce(isLast ? request : request.clone(), request, fetch, options);
+      log.response(response);
       delay = isLast ? undefined : retryDelay(response, attempt);
       if (delay === undefined) return response;
       await response.body?.cancel();
     } catch (error) {
+      log.error(error);
       if (isLast || !(error instanceof ConnectionError)) throw error;
       delay = backoff(attempt);
     }
+    log.retry(delay);
     await wait(delay, request.signal);
   }
 }
@@ -104,14 +113,9 @@ function watchBody(
 }
 
 function connectionError(url: string, cause: unknown): ConnectionError {
-  return new ConnectionError(`The connection to ${new URL(url).origin} failed: ${reason(cause)}.`, { cause });
-}
-
-/** Returns the innermost code or message, because fetch itself only reports `fetch failed`. */
-function reason(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  if (cause.cause) return reason(cause.cause);
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+  return new ConnectionError(`The connection to ${new URL(url).origin} failed: ${connectionReason(cause)}.`, {
+    cause,
+  });
 }
 
 function unref(timer: unknown): void {

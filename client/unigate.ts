@@ -12,16 +12,20 @@ import type {
   OperationData,
 } from './call.ts';
 import { Embeddings } from './embeddings.ts';
-import { APIError, requestIdOf, UnigateError } from './errors.ts';
+import { APIError, UnigateError } from './errors.ts';
 import { ImageJobs } from './image-jobs.ts';
 import { InferenceConnection } from './inference/inference-connection.ts';
+import type { Logger } from './logger.ts';
 import { Logs } from './logs.ts';
 import { Messages } from './messages.ts';
+import type { InferenceModel, RealtimeModel } from './model-ids.ts';
 import { Models } from './models.ts';
 import { Lyrics, Music } from './music.ts';
 import { Models3d, NativeVideos } from './native-tasks.ts';
 import { OfficialVideos } from './official-videos.ts';
+import { checkPathIds } from './path-ids.ts';
 import { RealtimeSession } from './realtime/realtime-session.ts';
+import { headerRequestId, recordRequestId } from './request-id.ts';
 import { Service } from './service.ts';
 import { EventSocket } from './sockets/event-socket.ts';
 import { openSocket, type SocketGateway, type SocketOptions } from './sockets/open-socket.ts';
@@ -42,6 +46,10 @@ export interface UnigateOptions {
   timeout?: number;
   /** Maximum number of retries after a transient failure. Default: 2. */
   maxRetries?: number;
+  /** Headers of every request to the gateway, including handshakes of sockets in Node. Headers of a call replace them. */
+  defaultHeaders?: Record<string, string>;
+  /** Receives an entry for each request, response and retry, for example `console`. Default: none. */
+  logger?: Logger;
   /** Function that sends requests. Default: the global `fetch`. */
   fetch?: Fetch;
   /** WebSocket class with the browser API. Default: `ws` in Node, the global class elsewhere. */
@@ -91,10 +99,11 @@ export class Unigate implements Caller {
       options.baseUrl ?? fromEnvironment('UNIGATE_BASE_URL') ?? 'http://127.0.0.1:8080',
     );
     const key = readKey(options.apiKey ?? fromEnvironment('UNIGATE_API_KEY'));
-    const { timeout = 600_000, maxRetries = 2, fetch = globalThis.fetch } = options;
-    this.#transport = { timeout, maxRetries, fetch };
-    this.http = createHttpClient(this.baseUrl, key, this.#transport);
-    this.#gateway = { baseUrl: this.baseUrl, key, webSocket: options.webSocket };
+    const { timeout = 600_000, maxRetries = 2, fetch = globalThis.fetch, logger } = options;
+    const headers = readHeaders(options.defaultHeaders);
+    this.#transport = { timeout, maxRetries, fetch, logger };
+    this.http = createHttpClient(this.baseUrl, key, headers, this.#transport);
+    this.#gateway = { baseUrl: this.baseUrl, key, headers, webSocket: options.webSocket };
     this.speech = new Speech(this);
     this.models = new Models(this);
     this.videos = new Videos(this);
@@ -121,7 +130,7 @@ export class Unigate implements Caller {
    *
    * Throws APIError when the gateway rejects the handshake, ConnectionError, TimeoutError or AbortError.
    */
-  async realtime(model: string, options: SocketOptions = {}): Promise<RealtimeSession> {
+  async realtime(model: RealtimeModel, options: SocketOptions = {}): Promise<RealtimeSession> {
     const { path } = operations.openRealtimeSocket;
     const socket = await openSocket(this.#gateway, path, model, { ...options, keyAsSubprotocol: true });
     return new RealtimeSession(new EventSocket(socket, options));
@@ -132,7 +141,7 @@ export class Unigate implements Caller {
    *
    * Throws APIError when the gateway rejects the handshake, ConnectionError, TimeoutError or AbortError.
    */
-  async inference(model: string, options: SocketOptions = {}): Promise<InferenceConnection> {
+  async inference(model: InferenceModel, options: SocketOptions = {}): Promise<InferenceConnection> {
     const { path } = operations.openInferenceSocket;
     const socket = await openSocket(this.#gateway, path, model, { ...options, keyAsSubprotocol: false });
     return new InferenceConnection(new EventSocket(socket, options), model);
@@ -161,15 +170,19 @@ export class Unigate implements Caller {
     );
     // A dynamic path loses its types. CallArguments and OperationData restore them.
     const request = this.http.request as unknown as UntypedRequest;
+    const { onResponse, ...options }: CallOptions = init[0] ?? {};
     const { data, error, response } = await request(method, path, {
       parseAs: hasJson ? 'json' : 'arrayBuffer',
-      ...init[0],
+      ...options,
     }).catch((cause: unknown) => {
       if (!(cause instanceof SyntaxError)) throw cause;
       throw new UnigateError(`The response of ${operation} is not JSON.`, { cause });
     });
     if (!response.ok) throw APIError.of({ status: response.status, headers: response.headers, body: error });
-    return { data: data as OperationData<Op, Init>, response, requestId: requestIdOf(response.headers) };
+    const requestId = headerRequestId(response.headers);
+    recordRequestId(data, requestId);
+    onResponse?.(response);
+    return { data: data as OperationData<Op, Init>, response, requestId };
   }
 
   /** Requests a file URL from a gateway response, without the key. Throws APIError for an error status. */
@@ -179,9 +192,13 @@ export class Unigate implements Caller {
       timeout: timeout ?? this.#transport.timeout,
       maxRetries: maxRetries ?? this.#transport.maxRetries,
       timeoutCovers: 'headers',
+      logger: this.#transport.logger,
     } as const;
     const response = await send(new Request(url, { signal, headers }), this.#transport.fetch, sendOptions);
-    if (response.ok) return response;
+    if (response.ok) {
+      options.onResponse?.(response);
+      return response;
+    }
     const { status, headers: responseHeaders } = response;
     throw APIError.of({ status, headers: responseHeaders, body: await response.text() });
   }
@@ -197,6 +214,7 @@ interface Transport {
   timeout: number;
   maxRetries: number;
   fetch: Fetch;
+  logger: Logger | undefined;
 }
 
 /** openapi-fetch copies unknown options to the request. */
@@ -205,20 +223,23 @@ type RequestWithOptions = Request & Partial<SendOptions>;
 function createHttpClient(
   baseUrl: string,
   key: string,
-  { timeout, maxRetries, fetch }: Transport,
+  headers: Record<string, string>,
+  { timeout, maxRetries, fetch, logger }: Transport,
 ): HttpClient {
   const http = createClient<paths>({
     baseUrl,
-    headers: { authorization: `Bearer ${key}` },
+    headers: { ...headers, authorization: `Bearer ${key}` },
     fetch: (request: RequestWithOptions) =>
       send(request, fetch, {
         timeout: request.timeout ?? timeout,
         maxRetries: request.maxRetries ?? maxRetries,
         timeoutCovers: request.timeoutCovers ?? 'body',
+        logger,
       }),
   });
   http.use({
-    onRequest({ request, options: { parseAs } }) {
+    onRequest({ request, params, options: { parseAs } }) {
+      checkPathIds(params.path);
       if (parseAs === 'stream') (request as RequestWithOptions).timeoutCovers ??= 'headers';
     },
   });
@@ -233,6 +254,18 @@ function readBaseUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new UnigateError(`baseUrl must be an http or https URL, not ${text}`);
   return text.replace(/\/+$/, '');
+}
+
+/** Throws UnigateError for an invalid header. Its message does not contain the value, which may be secret. */
+function readHeaders(headers: Record<string, string> = {}): Record<string, string> {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      throw new UnigateError(`defaultHeaders contains the invalid header ${JSON.stringify(name)}.`);
+    }
+  }
+  return { ...headers };
 }
 
 function readKey(text: string | undefined): string {

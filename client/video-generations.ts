@@ -1,5 +1,6 @@
 import type { components } from '../generated/http.ts';
 import type { Caller } from './call.ts';
+import type { WithModelOf } from './model-ids.ts';
 import { FileTasks } from './tasks/file-tasks.ts';
 import {
   type CompletedVideo,
@@ -11,7 +12,10 @@ import {
 
 type Schemas = components['schemas'];
 type FamilyRecord = Schemas['FamilyRecord'];
-export type VideoGenerationRequest = Schemas['VideoGenerationRequest'];
+export type VideoGenerationRequest = WithModelOf<
+  Schemas['VideoGenerationRequest'],
+  'native_video' | 'official' | 'eta'
+>;
 export type VideoGenerationReply = Schemas['VideoGenerationReply'];
 export type CompletedGeneration =
   | CompletedVideo

@@ -1,12 +1,15 @@
 import type { components, operations } from '../generated/http.ts';
 import { BinaryResponse } from './binary-response.ts';
 import type { Caller, CallOptions } from './call.ts';
+import type { WithModelOf } from './model-ids.ts';
+import { PagePromise, type PageSource } from './page-promise.ts';
 import { type DownloadOptions, FileTasks } from './tasks/file-tasks.ts';
 import type { ReceiveOptions } from './tasks/resumable-download.ts';
 import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
-export type VideoRequest = Schemas['CreateVideoRequest'];
+export type VideoRequest = WithModelOf<Schemas['CreateVideoRequest'], 'native_video' | 'official' | 'eta'>;
+export type VideoPage = Schemas['VideoTaskListReply'];
 export type VideoListQuery = NonNullable<operations['listVideos']['parameters']['query']>;
 
 interface Variant {
@@ -31,19 +34,9 @@ export class Videos extends FileTasks<VideoRequest, VideoTask, VideoTask, Comple
     this.#caller = caller;
   }
 
-  /** Lists the tasks of this format, by default newest first. Fetches pages on demand. */
-  async *list(query: VideoListQuery = {}, options: CallOptions = {}): AsyncGenerator<VideoTask, void> {
-    let { after } = query;
-    for (;;) {
-      const page = await this.#caller.call('listVideos', {
-        ...options,
-        params: { query: { ...query, after } },
-      });
-      yield* page.data;
-      // Stops if a page refers to itself.
-      if (!page.has_more || !page.last_id || page.last_id === after) return;
-      after = page.last_id;
-    }
+  /** Lists the tasks of this format, by default newest first. `GET /v1/videos` */
+  list(query: VideoListQuery = {}, options: CallOptions = {}): PagePromise<VideoTask, VideoPage> {
+    return new PagePromise(this.#page(query, options));
   }
 
   /** Deletes an ended task. */
@@ -65,5 +58,17 @@ export class Videos extends FileTasks<VideoRequest, VideoTask, VideoTask, Comple
 
   override downloadTo(id: string, file: string, options: ReceiveOptions & Variant = {}): Promise<void> {
     return super.downloadTo(id, file, options);
+  }
+
+  #page(query: VideoListQuery, options: CallOptions): PageSource<VideoTask, VideoPage> {
+    return {
+      load: () => this.#caller.call('listVideos', { ...options, params: { query } }),
+      itemsOf: ({ data }) => data,
+      next: ({ has_more, last_id }) => {
+        // Stops if a page refers to itself.
+        if (!has_more || !last_id || last_id === query.after) return undefined;
+        return this.#page({ ...query, after: last_id }, options);
+      },
+    };
   }
 }

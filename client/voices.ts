@@ -1,6 +1,9 @@
 import type { components } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { NotFoundError, PermissionDeniedError, UnigateError } from './errors.ts';
+import type { SpeechModel } from './model-ids.ts';
+import { PagePromise, type PageSource } from './page-promise.ts';
+import { copyRequestId } from './request-id.ts';
 import type { TaskReader } from './tasks/task-protocol.ts';
 import { type WaitOptions, waitForTask } from './tasks/wait-for-task.ts';
 
@@ -13,7 +16,7 @@ export type VoiceService = Request['model'];
 
 interface NewVoice {
   /** The only model that can use the voice. */
-  target_model: string;
+  target_model: SpeechModel;
   /** Part of the id: 1 to 16 letters, digits and underscores, or 1 to 10 letters and digits for voxa and alpha-audio. */
   name: string;
   /** For example `en`. Default: `zh`. */
@@ -86,7 +89,7 @@ export class Voices {
     const input = { ...createInput(service, names), voice_prompt, preview_text };
     const output = await this.#customize(service, input, { ...withoutRetry, ...options }, parameters);
     const preview_audio = 'preview_audio' in output ? output.preview_audio : undefined;
-    return { ...toCustomVoice(service, voice, output), preview_audio };
+    return copyRequestId(output, { ...toCustomVoice(service, voice, output), preview_audio });
   }
 
   /** Polls a voice until it is ready. Throws TaskFailedError if it was rejected. */
@@ -109,15 +112,12 @@ export class Voices {
     await waitForTask(id, reader, options);
   }
 
-  /** Lists the voices of the key's user by service, newest first. Skips services that the key cannot access. */
-  async *list(options: CallOptions = {}): AsyncGenerator<ListedVoice, void> {
-    for (const service of services) {
-      try {
-        yield* this.#listOf(service, options);
-      } catch (error) {
-        if (!(error instanceof PermissionDeniedError) && !(error instanceof NotFoundError)) throw error;
-      }
-    }
+  /**
+   * Lists the voices of the key's user by service, newest first. A page contains voices of one service. It is empty for a
+   * service that the key cannot access.
+   */
+  list(options: CallOptions = {}): PagePromise<ListedVoice, ListedVoice[]> {
+    return new PagePromise(this.#page(services, options));
   }
 
   /** Deletes a voice permanently. Throws UnigateError if it does not exist. */
@@ -134,18 +134,41 @@ export class Voices {
     throw new UnigateError(`There is no voice ${id}.`);
   }
 
-  async *#listOf(service: VoiceService, options: CallOptions): AsyncGenerator<ListedVoice, void> {
+  /** Returns a page of the first of the services. `firstId` is the first id of the page before it. */
+  #page(
+    [service, ...others]: readonly VoiceService[],
+    options: CallOptions,
+    page_index = 0,
+    firstId?: string,
+  ): PageSource<ListedVoice, ListedVoice[]> {
+    if (service === undefined) throw new RangeError('There is no service to list.');
+    return {
+      load: async () => {
+        const voices = await this.#listOf(service, page_index, options);
+        // Stops if a page repeats.
+        return firstId !== undefined && voices[0]?.id === firstId ? [] : voices;
+      },
+      itemsOf: (voices) => voices,
+      next: (voices) => {
+        if (voices.length === pageSize)
+          return this.#page([service, ...others], options, page_index + 1, voices[0]?.id);
+        return others.length === 0 ? undefined : this.#page(others, options);
+      },
+    };
+  }
+
+  async #listOf(service: VoiceService, page_index: number, options: CallOptions): Promise<ListedVoice[]> {
     const action = service === 'voice-enrollment' ? 'list_voice' : 'list';
-    let first: string | undefined;
-    for (let page_index = 0; ; page_index++) {
+    try {
       const output = await this.#customize(service, { action, page_index, page_size: pageSize }, options);
       const items: readonly ListItem[] = 'voice_list' in output ? output.voice_list : [];
-      const voices = items.map((item) => listed(service, item));
-      // Stops if a page repeats.
-      if (first !== undefined && voices[0]?.id === first) return;
-      first = voices[0]?.id;
-      yield* voices;
-      if (voices.length < pageSize) return;
+      return copyRequestId(
+        output,
+        items.map((item) => copyRequestId(output, listed(service, item))),
+      );
+    } catch (error) {
+      if (error instanceof PermissionDeniedError || error instanceof NotFoundError) return [];
+      throw error;
     }
   }
 
@@ -175,7 +198,8 @@ function createInput(service: VoiceService, { target_model, name, language }: Ne
 function toCustomVoice(service: VoiceService, { target_model }: NewVoice, output: Output): CustomVoice {
   const id = 'voice_id' in output ? output.voice_id : 'voice' in output ? output.voice : undefined;
   if (id === undefined) throw new UnigateError('The response contains no voice.');
-  return { id, service, target_model, status: service === 'voice-enrollment' ? 'DEPLOYING' : 'OK' };
+  const status = service === 'voice-enrollment' ? 'DEPLOYING' : 'OK';
+  return copyRequestId(output, { id, service, target_model, status });
 }
 
 function listed(service: VoiceService, voice: ListItem): ListedVoice {

@@ -2,6 +2,24 @@
 
 export type ModelId = 'alpha-audio-3.0-tts-plus' | 'alpha-audio-3.1-tts-flash' | 'alpha-audio-3.0-tts-flash' | 'voxa-v3.5-plus' | 'voxa-v3.5-flash' | 'voxa-v3-plus' | 'voxa-v3-flash' | 'voxa-v2' | 'voxa-v1' | 'alpha3-tts-flash' | 'alpha3-tts-flash-2025-11-27' | 'alpha3-tts-flash-2025-09-18' | 'alpha3-tts-instruct-flash' | 'alpha3-tts-instruct-flash-2026-01-26' | 'alpha3-tts-vc-2026-01-22' | 'alpha3-tts-vd-2026-01-26' | 'alpha-tts' | 'alpha-tts-latest' | 'alpha-tts-2025-05-22' | 'alpha-tts-2025-04-10' | 'alpha3-tts-flash-realtime' | 'alpha3-tts-flash-realtime-2025-11-27' | 'alpha3-tts-flash-realtime-2025-09-18' | 'alpha3-tts-instruct-flash-realtime' | 'alpha3-tts-instruct-flash-realtime-2026-01-22' | 'alpha3-tts-vc-realtime-2026-01-15' | 'alpha3-tts-vc-realtime-2025-11-27' | 'alpha3-tts-vd-realtime-2026-01-15' | 'alpha3-tts-vd-realtime-2025-12-16' | 'alpha-tts-realtime' | 'alpha-tts-realtime-latest' | 'alpha-tts-realtime-2025-07-15' | 'beta/speech-2.8-hd' | 'beta/speech-02-hd' | 'beta/speech-2.8-turbo' | 'beta/speech-02-turbo' | 'voice-enrollment' | 'alpha-voice-enrollment' | 'alpha-voice-design' | 'gamma3.0-video-prime' | 'gamma3.0-video' | 'epsilon-delta-2-5-260628' | 'epsilon-delta-2-0-260128' | 'epsilon-delta-2-0-fast-260128' | 'zeta-delta-2-0-fast-260128' | 'eta-imagine-video' | 'eta-imagine-video-1.5-preview' | 'theta-3d' | 'sigma_music' | 'sigma_lyrics' | 'imgjob_image' | 'theta-embedding-1' | 'iota-chat-1' | 'vendorx_verification';
 
+/** The models of each upstream protocol. */
+export interface ProtocolModels {
+  synthesizer: 'alpha-audio-3.0-tts-plus' | 'alpha-audio-3.1-tts-flash' | 'alpha-audio-3.0-tts-flash' | 'voxa-v3.5-plus' | 'voxa-v3.5-flash' | 'voxa-v3-plus' | 'voxa-v3-flash' | 'voxa-v2';
+  multimodal: 'alpha3-tts-flash' | 'alpha3-tts-flash-2025-11-27' | 'alpha3-tts-flash-2025-09-18' | 'alpha3-tts-instruct-flash' | 'alpha3-tts-instruct-flash-2026-01-26' | 'alpha3-tts-vc-2026-01-22' | 'alpha3-tts-vd-2026-01-26' | 'alpha-tts' | 'alpha-tts-latest' | 'alpha-tts-2025-05-22' | 'alpha-tts-2025-04-10' | 'beta/speech-2.8-hd' | 'beta/speech-02-hd' | 'beta/speech-2.8-turbo' | 'beta/speech-02-turbo';
+  inference: 'alpha-audio-3.0-tts-plus' | 'alpha-audio-3.1-tts-flash' | 'alpha-audio-3.0-tts-flash' | 'voxa-v3.5-plus' | 'voxa-v3.5-flash' | 'voxa-v3-plus' | 'voxa-v3-flash' | 'voxa-v2' | 'voxa-v1';
+  realtime: 'alpha3-tts-flash-realtime' | 'alpha3-tts-flash-realtime-2025-11-27' | 'alpha3-tts-flash-realtime-2025-09-18' | 'alpha3-tts-instruct-flash-realtime' | 'alpha3-tts-instruct-flash-realtime-2026-01-22' | 'alpha3-tts-vc-realtime-2026-01-15' | 'alpha3-tts-vc-realtime-2025-11-27' | 'alpha3-tts-vd-realtime-2026-01-15' | 'alpha3-tts-vd-realtime-2025-12-16' | 'alpha-tts-realtime' | 'alpha-tts-realtime-latest' | 'alpha-tts-realtime-2025-07-15';
+  customization: 'voice-enrollment' | 'alpha-voice-enrollment' | 'alpha-voice-design';
+  native_video: 'gamma3.0-video-prime' | 'gamma3.0-video';
+  native_3d: 'theta-3d';
+  official: 'epsilon-delta-2-5-260628' | 'epsilon-delta-2-0-260128' | 'epsilon-delta-2-0-fast-260128' | 'zeta-delta-2-0-fast-260128';
+  eta: 'eta-imagine-video' | 'eta-imagine-video-1.5-preview';
+  sigma: 'sigma_music' | 'sigma_lyrics';
+  imgjob: 'imgjob_image';
+  embeddings: 'theta-embedding-1';
+  messages: 'iota-chat-1';
+  verification: 'vendorx_verification';
+}
+
 export type FamilyId = 'alpha-audio' | 'voxa' | 'alpha3' | 'alpha-legacy' | 'beta' | 'enrollment' | 'alpha-enrollment' | 'gamma' | 'seedance' | 'eta' | 'theta' | 'iota' | 'sigma' | 'imgjob' | 'vendorx';
 
 export type VoiceSetId = 'alpha' | 'alpha-audio' | 'voxa' | 'beta';

@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { listPages, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type AdminDelivery = Schemas['Delivery'];
@@ -14,9 +15,14 @@ export class AdminDeliveries {
     this.#caller = caller;
   }
 
-  /** Returns a page of the matching deliveries, newest first. `GET /api/admin/deliveries` */
-  async list(query: AdminDeliveryQuery = {}, options: CallOptions = {}): Promise<AdminDeliveryPage> {
-    return (await this.#caller.call('searchDeliveries', { ...options, params: { query } })).data;
+  /** Lists the matching deliveries, newest first. `GET /api/admin/deliveries` */
+  list(
+    query: AdminDeliveryQuery = {},
+    options: CallOptions = {},
+  ): PagePromise<AdminDelivery, AdminDeliveryPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('searchDeliveries', { ...options, params: { query: params } })).data;
+    });
   }
 
   /** Resends a delivery now. `POST /api/admin/deliveries/{id}/resend` */

@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { listPages, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type AdminTask = Schemas['AdminTask'];
@@ -15,9 +16,11 @@ export class AdminTasks {
     this.#caller = caller;
   }
 
-  /** Returns a page of the matching tasks, newest first. `GET /api/admin/tasks` */
-  async list(query: AdminTaskQuery = {}, options: CallOptions = {}): Promise<AdminTaskPage> {
-    return (await this.#caller.call('searchTasks', { ...options, params: { query } })).data;
+  /** Lists the matching tasks, newest first. `GET /api/admin/tasks` */
+  list(query: AdminTaskQuery = {}, options: CallOptions = {}): PagePromise<AdminTask, AdminTaskPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('searchTasks', { ...options, params: { query: params } })).data;
+    });
   }
 
   /** Cancels a queued task. `POST /api/admin/tasks/{id}/cancel` */

@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { listPages, type PagePromise } from '../page-promise.ts';
 import { type CreateOptions, withIdempotencyKey } from '../tasks/tasks.ts';
 
 type Schemas = components['schemas'];
@@ -20,9 +21,11 @@ export class AdminTokens {
     this.#caller = caller;
   }
 
-  /** Returns a page of the matching keys, newest first, with masked secrets. `GET /api/admin/tokens` */
-  async list(query: AdminTokenQuery = {}, options: CallOptions = {}): Promise<AdminTokenPage> {
-    return (await this.#caller.call('searchTokens', { ...options, params: { query } })).data;
+  /** Lists the matching keys, newest first, with masked secrets. `GET /api/admin/tokens` */
+  list(query: AdminTokenQuery = {}, options: CallOptions = {}): PagePromise<AdminToken, AdminTokenPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('searchTokens', { ...options, params: { query: params } })).data;
+    });
   }
 
   /** Creates a key. Only this response contains its secret. `POST /api/admin/users/{id}/tokens` */

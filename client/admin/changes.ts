@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { listPages, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type Change = Schemas['Change'];
@@ -14,8 +15,10 @@ export class Changes {
     this.#caller = caller;
   }
 
-  /** Returns a page of the changes, newest first. `GET /api/admin/changes` */
-  async list(query: ChangeQuery = {}, options: CallOptions = {}): Promise<ChangePage> {
-    return (await this.#caller.call('listChanges', { ...options, params: { query } })).data;
+  /** Lists the changes, newest first. `GET /api/admin/changes` */
+  list(query: ChangeQuery = {}, options: CallOptions = {}): PagePromise<Change, ChangePage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('listChanges', { ...options, params: { query: params } })).data;
+    });
   }
 }

@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { listPages, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type Channel = Schemas['Channel'];
@@ -15,9 +16,11 @@ export class Channels {
     this.#caller = caller;
   }
 
-  /** Returns a page of the channels with health and metrics, in the order of the configuration. `GET /api/admin/channels` */
-  async list(query: ChannelQuery = {}, options: CallOptions = {}): Promise<ChannelPage> {
-    return (await this.#caller.call('listChannels', { ...options, params: { query } })).data;
+  /** Lists the channels with health and metrics, in the order of the configuration. `GET /api/admin/channels` */
+  list(query: ChannelQuery = {}, options: CallOptions = {}): PagePromise<Channel, ChannelPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('listChannels', { ...options, params: { query: params } })).data;
+    });
   }
 
   /** Tests a channel with a small real call. `ok` is the result. `POST /api/admin/channels/{name}/test` */

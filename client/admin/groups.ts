@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { listPages, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type Group = Schemas['Group'];
@@ -14,8 +15,10 @@ export class Groups {
     this.#caller = caller;
   }
 
-  /** Returns a page of the groups, configured groups first. `GET /api/admin/groups` */
-  async list(query: GroupQuery = {}, options: CallOptions = {}): Promise<GroupPage> {
-    return (await this.#caller.call('listGroups', { ...options, params: { query } })).data;
+  /** Lists the groups, configured groups first. `GET /api/admin/groups` */
+  list(query: GroupQuery = {}, options: CallOptions = {}): PagePromise<Group, GroupPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('listGroups', { ...options, params: { query: params } })).data;
+    });
   }
 }

@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { listPages, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type User = Schemas['User'];
@@ -16,9 +17,11 @@ export class Users {
     this.#caller = caller;
   }
 
-  /** Returns a page of the users, newest first. `GET /api/admin/users` */
-  async list(query: UserQuery = {}, options: CallOptions = {}): Promise<UserPage> {
-    return (await this.#caller.call('listUsers', { ...options, params: { query } })).data;
+  /** Lists the users, newest first. `GET /api/admin/users` */
+  list(query: UserQuery = {}, options: CallOptions = {}): PagePromise<User, UserPage> {
+    return listPages(query, async (params) => {
+      return (await this.#caller.call('listUsers', { ...options, params: { query: params } })).data;
+    });
   }
 
   /** Creates a user. `POST /api/admin/users` */

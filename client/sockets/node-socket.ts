@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
-import { APIError, ConnectionError, requestIdOf } from '../errors.ts';
+import { connectionReason } from '../connection-reason.ts';
+import { APIError, ConnectionError } from '../errors.ts';
+import { headerRequestId } from '../request-id.ts';
 import type { Socket, SocketListener, SocketRequest } from './socket.ts';
 
 type WebSocketClass = typeof WebSocket;
@@ -36,11 +38,11 @@ export function openNodeSocket(request: SocketRequest, ws: unknown): Promise<Soc
     // This listener stays, because every error of an open socket is followed by a close.
     socket.on('error', (cause) => {
       removeListener();
-      const reason = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
-      reject(new ConnectionError(`The socket to ${new URL(url).host} failed: ${reason}.`, { cause }));
+      const message = `The socket to ${new URL(url).host} failed: ${connectionReason(cause)}.`;
+      reject(new ConnectionError(message, { cause }));
     });
     socket.once('upgrade', (response) => {
-      requestId = requestIdOf(headersOf(response));
+      requestId = headerRequestId(headersOf(response));
     });
     socket.once('unexpected-response', (_, response: IncomingMessage) => {
       handshakeError(response).then(reject, reject).finally(removeListener);

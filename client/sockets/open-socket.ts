@@ -19,6 +19,8 @@ export interface SocketOptions {
 export interface SocketGateway {
   baseUrl: string;
   key: string;
+  /** Headers of every handshake. Browsers send none. */
+  headers: Record<string, string>;
   /** WebSocket class with the browser API, instead of `ws` in Node. */
   webSocket?: WebSocketClass;
 }
@@ -49,7 +51,7 @@ export async function openSocket(
     const request: SocketRequest = {
       url: `${gateway.baseUrl.replace(/^http/i, 'ws')}${path}?model=${encodeURIComponent(model)}`,
       key: gateway.key,
-      headers,
+      headers: { ...gateway.headers, ...headers },
       keyAsSubprotocol,
       signal: handshake.signal,
     };

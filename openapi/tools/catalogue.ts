@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import schema from './models.schema.json' with { type: 'json' };
 import { type Mistake, readYaml, schemaMistake, yamlProblems } from './problem.ts';
-import { header, literal, union } from './source-text.ts';
+import { header, literal, propertyName, union } from './source-text.ts';
 
 type Entry = Record<string, unknown>;
 
@@ -52,6 +52,10 @@ function brokenLinks(file: ModelsFile): Mistake[] {
 export function catalogueSource(file: ModelsFile): string {
   return `${header}
 export type ModelId = ${union(file.models.map((model) => model.id))};
+
+/** The models of each upstream protocol. */
+export interface ProtocolModels {
+${protocolModels(file.models)}}
 
 export type FamilyId = ${union(Object.keys(file.families))};
 
@@ -107,6 +111,13 @@ export const models: readonly CatalogueModel[] = ${literal(file.models)};
 
 export const voiceSets: Readonly<Record<VoiceSetId, readonly Voice[]>> = ${literal(file.voice_sets)};
 `;
+}
+
+function protocolModels(models: ModelsFile['models']): string {
+  const names: readonly string[] = protocols.items.enum;
+  const idsOf = (protocol: string) =>
+    models.filter((model) => model.protocols.includes(protocol)).map((model) => model.id);
+  return names.map((protocol) => `  ${propertyName(protocol)}: ${union(idsOf(protocol))};\n`).join('');
 }
 
 const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

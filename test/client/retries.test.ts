@@ -50,7 +50,9 @@ describe('a request is retried', () => {
   test('and then throws the last error', async () => {
     const { outcome } = await play([unreachable, unreachable, unreachable]);
     expect(outcome).toBeInstanceOf(ConnectionError);
-    expect((outcome as Error).message).toBe('The connection to http://gateway.example failed: ECONNREFUSED.');
+    expect((outcome as Error).message).toBe(
+      'The connection to http://gateway.example failed: no server accepts connections there (ECONNREFUSED).',
+    );
   });
 
   test('as x-should-retry decides', async () => {

@@ -99,7 +99,7 @@ describe('the handshake', () => {
     const error = await settled(connect('http://127.0.0.1:1').realtime('m'));
     expect(error).toMatchObject({
       constructor: ConnectionError,
-      message: 'The socket to 127.0.0.1:1 failed: ECONNREFUSED.',
+      message: 'The socket to 127.0.0.1:1 failed: no server accepts connections there (ECONNREFUSED).',
     });
     const browser = new Unigate({ baseUrl: 'http://127.0.0.1:1', apiKey: key, webSocket: WebSocket });
     expect(await settled(browser.realtime('m'))).toBeInstanceOf(ConnectionError);

@@ -393,6 +393,7 @@ describe('mistakes in the sources', () => {
     const source = catalogueSource(readModels(models));
     expect(source).toContain("export type ModelId = 'beta/tiny-1';");
     expect(source).toContain('maxCharacters: 600');
+    expect(source).toContain("  multimodal: 'beta/tiny-1';");
   });
 
   const channel = (payloads: object[]) => ({

@@ -4,18 +4,24 @@ import type {
   CallableOperation,
   CompletedVideo,
   components,
+  EmbeddingRequest,
   events,
   HttpClient,
+  MessageRequest,
   Model,
+  Model3dRequest,
   NativeSpeechReply,
+  OfficialTaskRequest,
   OperationData,
   Song,
   SpeechAudio,
   SpeechEvent,
+  SpeechRequest,
   SucceededNativeTask,
   VideoTask,
 } from '../../client/index.ts';
 import { APIError, RateLimitError, TaskFailedError, Unigate, verifyDelivery } from '../../client/index.ts';
+import type { ModelId, ProtocolModels } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Equal, Expect } from './equal.types.ts';
 
@@ -99,6 +105,39 @@ await client.models3d.downloadTo('task_1', 'x.glb', { variant: 'thumbnail' });
 client.videos.list({ order: 'random' });
 // @ts-expect-error an official task cannot be canceled like a native one
 await client.officialVideos.cancel('task_1');
+
+// Editors complete the known model ids, and every other id is accepted.
+type Literal<Id> = Id extends string ? (string extends Id ? never : Id extends ModelId ? Id : never) : never;
+type Known<Request extends { model?: string }> = Literal<Request['model']>;
+export type KnownModels = [
+  Expect<Equal<Known<EmbeddingRequest>, ProtocolModels['embeddings']>>,
+  Expect<Equal<Known<MessageRequest>, ProtocolModels['messages']>>,
+  Expect<Equal<Known<Model3dRequest>, ProtocolModels['native_3d']>>,
+  Expect<Equal<Known<OfficialTaskRequest>, ProtocolModels['official']>>,
+  Expect<Equal<Known<SpeechRequest>, ProtocolModels['synthesizer' | 'multimodal' | 'inference']>>,
+  Expect<Equal<Literal<Parameters<typeof client.realtime>[0]>, ProtocolModels['realtime']>>,
+  Expect<Equal<Literal<Parameters<typeof client.models.retrieve>[0]>, ModelId>>,
+];
+const other: string = 'of-another-gateway';
+await client.models3d.create({ model: other, input: { prompt: 'A horse.' } });
+
+// The encoding determines the type of the vectors.
+const text = { model: 'theta-embedding-1', input: 'Hi.' };
+const numbers: number[] | undefined = (await client.embeddings.create(text)).data[0]?.embedding;
+const floats = await client.embeddings.create({ ...text, encoding_format: 'float' });
+const packed = await client.embeddings.create({ ...text, encoding_format: 'base64' });
+export type Vectors = Expect<
+  Equal<[(typeof floats.data)[0]['embedding'], (typeof packed.data)[0]['embedding']], [number[], string]>
+>;
+void numbers;
+// @ts-expect-error there is no such encoding
+await client.embeddings.create({ ...text, encoding_format: 'hex' });
+
+// A list is its first page, and yields the items of all pages.
+const page = await client.tokens.list({ p: 2 });
+export type TokensPage = Expect<Equal<typeof page, Schemas['TokenListReply']['data']>>;
+for await (const token of client.tokens.list()) void token.name.length;
+for await (const { items } of client.logs.search({ keyword: 'a' }).pages()) void items[0]?.request_id;
 
 // Every operation except the sockets can be called by its id.
 export type Sockets = Expect<

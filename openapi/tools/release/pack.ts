@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,12 @@ import { packContract } from './pack-contract.ts';
 const run = promisify(execFile);
 
 /** Builds the client and packs it into `folder`. Returns the path of the tarball. */
-export const packClient = (root: string, folder: string): Promise<string> => pack(root, 'client', folder);
+export const packClient = (root: string, folder: string): Promise<string> =>
+  pack(root, 'client', folder, async (dist) => {
+    const commonJs = join(dist, 'cjs');
+    await compile(root, join(root, 'client/tsconfig.cjs.json'), commonJs);
+    await writeFile(join(commonJs, 'package.json'), `${JSON.stringify({ type: 'commonjs' })}\n`);
+  });
 
 /** Builds the conformance kit, with the contract in it, and packs it into `folder`. Returns the path of the tarball. */
 export const packConformance = (root: string, folder: string): Promise<string> =>
@@ -24,10 +29,8 @@ async function pack(
   const source = join(root, workspace);
   const stage = await mkdtemp(join(tmpdir(), 'unigate-package-'));
   try {
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const project = join(source, 'tsconfig.build.json');
     const dist = join(stage, 'dist');
-    await run(process.execPath, [tsc, '-p', project, '--outDir', dist]);
+    await compile(root, join(source, 'tsconfig.build.json'), dist);
     await addFiles?.(dist);
     const { files } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { files: string[] };
     const names = ['package.json', 'README.md', ...files.filter((name) => name !== 'dist')];
@@ -40,4 +43,9 @@ async function pack(
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
+}
+
+async function compile(root: string, project: string, outDir: string): Promise<void> {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [tsc, '-p', project, '--outDir', outDir]);
 }
