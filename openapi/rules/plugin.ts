@@ -8,6 +8,7 @@ import { eventsNamed } from './events-named.ts';
 import { expandPrefixes } from './expand-prefixes.ts';
 import { fieldDescribed } from './field-described.ts';
 import { limitForm } from './limit-form.ts';
+import { messageDescribed } from './message-described.ts';
 import { messageExamples } from './message-examples.ts';
 import { noBooleanSchema } from './no-boolean-schema.ts';
 import { noOrphanFile } from './no-orphan-file.ts';
@@ -47,6 +48,7 @@ export default function unigatePlugin() {
         'standard-errors': standardErrors,
       },
       async3: {
+        'message-described': messageDescribed,
         'message-examples': messageExamples,
         'decision-where-open': decisionWhereOpen('events'),
         'field-described': fieldDescribed,

@@ -27,10 +27,15 @@ function walk(node: Json, document: JsonObject, key = ''): Json {
     Object.entries(node).map(([name, value]) => {
       if (name === 'schema' && isObject(value)) return [name, schema(value, document)];
       if (name === 'schemas' && isObject(value)) return [name, schemaMap(value, document)];
+      // Names of headers, which may start with `x-`, are no keywords.
+      if (name === 'headers' && isObject(value)) return [name, mapValues(value, document)];
       return [name, walk(value, document, name)];
     }),
   );
 }
+
+const mapValues = (map: JsonObject, document: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(map).map(([name, value]) => [name, walk(value, document)]));
 
 const words = (list: string) => list.trim().split(/\s+/);
 

@@ -11,11 +11,11 @@ import { type ErrorEntry, errorsPage, errorsSource, readErrors } from './errors.
 import { eventTypesSource, schemaTypesSource } from './event-types.ts';
 import { eventValidatorsSource } from './event-validators.ts';
 import { eventsOf } from './events.ts';
+import { forClients, withoutUnusedSchemas } from './for-clients.ts';
 import { httpTypesSource } from './http-types.ts';
 import { operationsSource } from './operations.ts';
 import { type Problem, SpecProblems } from './problem.ts';
 import { openSpecs, type Specs } from './specs.ts';
-import { withoutAliases } from './without-aliases.ts';
 
 /** The parsed sources of the contract. */
 export interface Sources {
@@ -55,11 +55,11 @@ export async function readSources(root: string, specs: Specs): Promise<Sources> 
 /** Returns a function that builds the files. It rebuilds only the files of a changed document. */
 export function createMaker(root: string): (sources: Sources) => Promise<Outputs> {
   const ofOpenapi = cached(async (openapi: JsonObject) => {
-    const forClients = withoutAliases(openapi);
+    const clients = forClients(openapi);
     return new Map([
       ['openapi.json', json(openapi)],
-      ['openapi-clients.json', json(forClients)],
-      ['openapi-3.0.json', json(downConvert(forClients))],
+      ['openapi-clients.json', json(clients)],
+      ['openapi-3.0.json', json(withoutUnusedSchemas(downConvert(clients)))],
       ['http.ts', await httpTypesSource(openapi)],
       ['operations.ts', operationsSource(openapi)],
     ]);

@@ -55,6 +55,13 @@ const events = (payload: object, ...examples: object[]) => ({
   info: { title: 'Fixture', version: '1' },
   channels: { socket: { address: '/socket', messages: { hello: { payload, examples } } } },
 });
+/** An AsyncAPI document with the same fields in its message and its operation. */
+const withEvents = (fields: object) => ({
+  asyncapi: '3.0.0',
+  info: { title: 'Fixture', version: '1' },
+  channels: { socket: { address: '/socket', messages: { hello: { payload: { type: 'object' }, ...fields } } } },
+  operations: { send: { action: 'send', channel: { $ref: '#/channels/socket' }, ...fields } },
+});
 const requestId = { 'x-request-id': { schema: { type: 'string' } } };
 const withStatuses = (statuses: number[], operation: object = {}) => ({
   ...openapi({
@@ -438,12 +445,25 @@ const fixtures: Fixture[] = [
   {
     rule: 'schema-typed',
     name: 'rejects a schema without a type and an array without items',
-    messages: [/must have a type/, /must have a type/, /must have items/],
+    messages: [/must have a type/, /must have items/, /must have a type/, /must have items/],
     document: withSchema({
       type: 'object',
       properties: { limits: { allOf: [{ if: json }] }, list: { type: 'array', contains: json } },
+      not: { type: 'array', minItems: 1 },
       anyOf: [{ type: 'object', additionalProperties: true }, { required: ['list'] }],
     }),
+  },
+  {
+    rule: 'message-described',
+    name: 'accepts a message and an operation with a description',
+    messages: [],
+    document: withEvents({ description: 'x' }),
+  },
+  {
+    rule: 'message-described',
+    name: 'rejects a message and an operation without one',
+    messages: [/A message must have/, /An operation must have/],
+    document: withEvents({}),
   },
   {
     rule: 'schema-title',
