@@ -25,7 +25,11 @@ const contract = [
 ];
 
 /** Tests that `npm test` leaves out: the generators of other teams, releases, browsers, and minutes of soak. */
-const slow: string[] = ['test/soak/two-minutes.test.ts', 'test/spec/spectral.test.ts'];
+const slow: string[] = [
+  'test/soak/two-minutes.test.ts',
+  'test/spec/generators.test.ts',
+  'test/spec/spectral.test.ts',
+];
 
 const project = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,

@@ -10,8 +10,7 @@ export function schemaTyped() {
     Schema(schema: Node, ctx: Context) {
       const { pointer } = ctx.location;
       const isArray = [schema.type].flat().includes('array');
-      if (isArray && !isNode(schema.items) && schema.prefixItems === undefined)
-        ctx.report({ message: 'An array must have items.' });
+      if (isArray && !isNode(schema.items)) ctx.report({ message: 'An array must have items.' });
       if (conditional.test(`${pointer}/${ctx.key}`)) return;
       const inlineConditional = schema.if !== undefined && /\/allOf\/\d+$/.test(pointer);
       if (!inlineConditional && !isTyped(schema)) ctx.report({ message: 'A schema must have a type.' });

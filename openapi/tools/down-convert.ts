@@ -1,4 +1,4 @@
-import { deref, isObject, type Json, type JsonObject, text } from './document.ts';
+import { deref, isObject, type Json, type JsonObject, objects, text } from './document.ts';
 
 /** Converts a bundled 3.1 document to 3.0.3. Removes what 3.0 does not support; no schema becomes stricter. */
 export function downConvert(openapi: JsonObject): JsonObject {
@@ -74,6 +74,7 @@ function schema(original: JsonObject, document: JsonObject): JsonObject {
   exclusive(copy, 'exclusiveMaximum', 'maximum');
   types(copy);
   unions(node, copy);
+  restated(copy, document);
   // 3.0 requires items for arrays.
   if (copy.type === 'array') copy.items ??= {};
   return copy;
@@ -125,6 +126,21 @@ function types(node: JsonObject): void {
   } else if (!nullable) {
     node.anyOf ??= kinds.map((type): JsonObject => (type === 'array' ? { type, items: {} } : { type }));
   }
+}
+
+/**
+ * Removes fields that a part of the `allOf` defines with the same type. Generators for 3.0 merge the parts of a schema, and
+ * would declare such a field twice.
+ */
+function restated(node: JsonObject, document: JsonObject): void {
+  if (!Array.isArray(node.allOf) || !isObject(node.properties)) return;
+  const inherited = new Map(node.allOf.flatMap((part) => objects(deref(document, part).properties)));
+  const own = objects(node.properties).filter(([name, field]) => {
+    const type = inherited.get(name)?.type;
+    return type === undefined || type !== field.type || field.enum !== undefined;
+  });
+  if (own.length > 0) node.properties = Object.fromEntries(own);
+  else delete node.properties;
 }
 
 /** True if the conversion removes a constraint of the schema. */

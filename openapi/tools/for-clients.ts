@@ -1,13 +1,25 @@
-import { deref, isObject, type Json, type JsonObject, objects, refName } from './document.ts';
+import { deref, isObject, type Json, type JsonObject, objects, operationsOf, refName } from './document.ts';
 import { withoutAliases } from './without-aliases.ts';
 
 /**
- * Converts a bundled document to the one that client generators read. It has each operation once, and no conditions,
- * which no language can express as a type and which make several generators lose the type around them.
+ * Converts a bundled document to the one that client generators read. It has each operation once, one media type for each
+ * request body, and no conditions, which no language can express as a type. Several generators lose the type around a
+ * condition, and send no content type if an operation accepts several.
  */
 export function forClients(openapi: JsonObject): JsonObject {
-  const document = withoutAliases(openapi);
+  const document = withJsonBodies(withoutAliases(openapi));
   return withoutUnusedSchemas(withoutConditions(document, document));
+}
+
+/** Removes the other media types of request bodies that accept JSON. */
+function withJsonBodies(openapi: JsonObject): JsonObject {
+  const copy = structuredClone(openapi);
+  for (const { node } of operationsOf(copy)) {
+    const { content } = isObject(node.requestBody) ? node.requestBody : {};
+    if (!isObject(content) || content['application/json'] === undefined) continue;
+    for (const type of Object.keys(content)) if (type !== 'application/json') delete content[type];
+  }
+  return copy;
 }
 
 /** Keywords that make one value depend on another, or that describe values which are not allowed. */
@@ -15,7 +27,6 @@ const conditions = [
   'if',
   'then',
   'else',
-  'not',
   'dependentRequired',
   'dependentSchemas',
   'contains',
@@ -71,7 +82,12 @@ function withoutLimits(parts: Json, owner: JsonObject, document: JsonObject): Js
 const neutral = new Set(['title', 'description', 'required', 'minProperties', '$at']);
 
 /** True if a schema adds no fields, items or values to a schema that has the known fields. */
-function limits(schema: JsonObject, known: ReadonlySet<string>, ownerType: Json | undefined, document: JsonObject) {
+function limits(
+  schema: JsonObject,
+  known: ReadonlySet<string>,
+  ownerType: Json | undefined,
+  document: JsonObject,
+) {
   return Object.entries(schema).every(([key, value]): boolean => {
     if (neutral.has(key) || conditions.includes(key) || key.startsWith('x-')) return true;
     if (key === 'type') return value === ownerType;
@@ -101,7 +117,9 @@ function fieldsOf(schema: JsonObject, document: JsonObject): Set<string> {
 
 /** True if the schema or a part of it has a condition, or only combines branches. */
 function hasCondition(schema: JsonObject, document: JsonObject): boolean {
-  const branches = [schema.allOf, schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
+  const branches = [schema.allOf, schema.anyOf, schema.oneOf].flatMap((list) =>
+    Array.isArray(list) ? list : [],
+  );
   return (
     conditions.some((key) => schema[key] !== undefined) ||
     branches.some((branch) => hasCondition(deref(document, branch), document)) ||

@@ -59,7 +59,9 @@ const events = (payload: object, ...examples: object[]) => ({
 const withEvents = (fields: object) => ({
   asyncapi: '3.0.0',
   info: { title: 'Fixture', version: '1' },
-  channels: { socket: { address: '/socket', messages: { hello: { payload: { type: 'object' }, ...fields } } } },
+  channels: {
+    socket: { address: '/socket', messages: { hello: { payload: { type: 'object' }, ...fields } } },
+  },
   operations: { send: { action: 'send', channel: { $ref: '#/channels/socket' }, ...fields } },
 });
 const requestId = { 'x-request-id': { schema: { type: 'string' } } };
@@ -423,7 +425,7 @@ const fixtures: Fixture[] = [
       type: 'object',
       properties: {
         list: { type: 'array', items: { type: 'string' } },
-        pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
+        pair: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'integer' } },
         either: { anyOf: [{ type: 'string' }, { type: 'null' }] },
         nothing: { type: 'object', maxProperties: 0 },
       },
@@ -449,7 +451,7 @@ const fixtures: Fixture[] = [
     document: withSchema({
       type: 'object',
       properties: { limits: { allOf: [{ if: json }] }, list: { type: 'array', contains: json } },
-      not: { type: 'array', minItems: 1 },
+      not: { type: 'array', prefixItems: [{ type: 'string' }] },
       anyOf: [{ type: 'object', additionalProperties: true }, { required: ['list'] }],
     }),
   },

@@ -15,25 +15,25 @@ const accepted: Readonly<Record<string, string>> = {
   'operation-success-response at paths./v1/realtime.get.responses': 'A socket handshake returns 101.',
   'operation-success-response at paths./api-ws/v1/inference.get.responses': 'A socket handshake returns 101.',
   'path-keys-no-trailing-slash at paths./api/token/': 'The interface defines this path.',
+  'asyncapi-info-contact-properties at info.contact': 'The project has no public address.',
   'asyncapi-latest-version at asyncapi': 'The tools of the contract support 3.0.',
 };
 
 const linter = new spectral.Spectral();
-linter.setRuleset({ extends: [rulesets.oas, rulesets.asyncapi] });
+// The declarations of the two packages differ in details of the format.
+linter.setRuleset({ extends: [rulesets.oas, rulesets.asyncapi] } as unknown as spectral.RulesetDefinition);
 
-const lint = async (document: object) =>
+const lint = async (document: Record<string, unknown>) =>
   (await linter.run(document)).map(({ code, path }) => `${code} at ${path.join('.')}`);
 
-test.each([
-  'openapi.json',
-  'openapi-clients.json',
-  'openapi-3.0.json',
-  'asyncapi.json',
-])("%s passes Spectral's default rules", async (name) => {
-  const document = JSON.parse(await readFile(join(generated, name), 'utf8')) as object;
-  const problems = await lint(document);
-  expect(problems.filter((problem) => !(problem in accepted))).toEqual([]);
-});
+test.each(['openapi.json', 'openapi-clients.json', 'openapi-3.0.json', 'asyncapi.json'])(
+  "%s passes Spectral's default rules",
+  async (name) => {
+    const document = JSON.parse(await readFile(join(generated, name), 'utf8')) as Record<string, unknown>;
+    const problems = await lint(document);
+    expect(problems.filter((problem) => !(problem in accepted))).toEqual([]);
+  },
+);
 
 test('a document with errors does not pass', async () => {
   const headers = { 'x-kind': { description: 'Kind.', schema: { const: 'song' } } };

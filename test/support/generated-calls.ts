@@ -1,7 +1,7 @@
-/** Result of each program: model ids, the size of the speech in bytes, and the task id as created and as polled. */
+/** Result of each program: model ids, the speech as a WAV file, and the task id as created and as polled. */
 export interface CallResult {
   models: string[];
-  bytes: number;
+  audio: ArrayBuffer;
   task: { made: string; polled: string };
 }
 
@@ -27,7 +27,7 @@ export async function call(baseUrl: string, key: string) {
   if (!polled.data) throw new Error(polled.error.error.message);
   return {
     models: models.data.data.map(({ id }) => id),
-    bytes: audio.data.byteLength,
+    audio: audio.data,
     task: { made: made.data.id, polled: polled.data.id },
   };
 }
@@ -42,7 +42,7 @@ export async function call(baseUrl: string, key: string) {
   const polled = await api.v1.getVideo(made.data.id);
   return {
     models: models.data.data.map(({ id }) => id),
-    bytes: audio.data.size,
+    audio: await audio.data.arrayBuffer(),
     task: { made: made.data.id, polled: polled.data.id },
   };
 }
@@ -59,7 +59,7 @@ export async function call(baseUrl: string, key: string) {
   const polled = await getVideo({ ...common, path: { task_id: made.data.id } });
   return {
     models: models.data.data.map(({ id }) => id),
-    bytes: (audio.data as Blob).size,
+    audio: await (audio.data as Blob).arrayBuffer(),
     task: { made: made.data.id, polled: polled.data.id },
   };
 }
@@ -70,15 +70,13 @@ export async function call(_: string, key: string) {
   const options = { headers: { authorization: \`Bearer \${key}\` } };
   const models = await listModels(options);
   const audio = await createSpeech(${speech}, options);
-  // Orval sets no content type if an operation accepts several.
-  const json = { headers: { ...options.headers, 'content-type': 'application/json' } };
-  const made = await createVideo(${video}, json);
+  const made = await createVideo(${video}, options);
   if (models.status !== 200 || audio.status !== 200 || made.status !== 200) throw new Error('request failed');
   const polled = await getVideo(made.data.id, options);
   if (polled.status !== 200) throw new Error(polled.data.error.message);
   return {
     models: models.data.data.map(({ id }) => id),
-    bytes: (audio.data as Blob).size,
+    audio: await (audio.data as Blob).arrayBuffer(),
     task: { made: made.data.id, polled: polled.data.id },
   };
 }
@@ -88,13 +86,60 @@ export async function call(_: string, key: string) {
 export async function call(baseUrl: string, key: string) {
   Object.assign(OpenAPI, { BASE: baseUrl, TOKEN: key });
   const models = await ModelsService.listModels();
-  // The generated client reads non-JSON bodies as text, although the type differs.
-  const audio: unknown = await SpeechService.createSpeech({ requestBody: ${speech} });
+  const audio = await SpeechService.createSpeech({ requestBody: ${speech} });
   const made = await VideoService.createVideo({ requestBody: ${video} });
   const polled = await VideoService.getVideo({ taskId: made.id });
   return {
     models: models.data.map(({ id }) => id),
-    bytes: String(audio).length,
+    audio: await audio.arrayBuffer(),
+    task: { made: made.id, polled: polled.id },
+  };
+}
+`,
+  oazapfts: `import { createSpeech, createVideo, defaults, getVideo, listModels } from './oazapfts';
+
+export async function call(baseUrl: string, key: string) {
+  Object.assign(defaults, { baseUrl, headers: { authorization: \`Bearer \${key}\` } });
+  const models = await listModels();
+  // The runtime decodes every body that is not JSON as text.
+  let audio = new ArrayBuffer();
+  const speech = await createSpeech(${speech}, {
+    fetch: async (...request) => {
+      const response = await fetch(...request);
+      audio = await response.clone().arrayBuffer();
+      return response;
+    },
+  });
+  const made = await createVideo(${video});
+  if (models.status !== 200 || speech.status !== 200 || made.status !== 200) throw new Error('request failed');
+  const polled = await getVideo(made.data.id);
+  if (polled.status !== 200) throw new Error(polled.data.error.message);
+  return {
+    models: models.data.data.map(({ id }) => id),
+    audio,
+    task: { made: made.data.id, polled: polled.data.id },
+  };
+}
+`,
+  'rtk-query': `import { configureStore } from '@reduxjs/toolkit';
+import { settings } from './empty-api';
+import { enhancedApi as api } from './rtk-query';
+
+export async function call(baseUrl: string, key: string) {
+  Object.assign(settings, { baseUrl, key });
+  const store = configureStore({
+    reducer: { [api.reducerPath]: api.reducer },
+    // A Blob cannot be serialized.
+    middleware: (own) => own({ serializableCheck: false }).concat(api.middleware),
+  });
+  const { listModels, createSpeech, createVideo, getVideo } = api.endpoints;
+  const models = await store.dispatch(listModels.initiate()).unwrap();
+  const audio = await store.dispatch(createSpeech.initiate({ speechRequest: ${speech} })).unwrap();
+  const made = await store.dispatch(createVideo.initiate({ createVideoRequest: ${video} })).unwrap();
+  const polled = await store.dispatch(getVideo.initiate({ taskId: made.id })).unwrap();
+  return {
+    models: models.data.map(({ id }) => id),
+    audio: await (audio as unknown as Blob).arrayBuffer(),
     task: { made: made.id, polled: polled.id },
   };
 }

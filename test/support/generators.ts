@@ -55,6 +55,15 @@ interface Packages {
       useUnionTypes: boolean;
     }): Promise<void>;
   };
+  oazapfts: { generateSource(file: string): Promise<string> };
+  '@rtk-query/codegen-openapi': {
+    generateEndpoints(options: {
+      schemaFile: string;
+      apiFile: string;
+      apiImport: string;
+      outputFile: string;
+    }): Promise<unknown>;
+  };
   '@asyncapi/modelina': {
     TypeScriptGenerator: new (options: {
       modelType: 'interface';
@@ -78,6 +87,23 @@ interface Packages {
     pluginTs(options: { output: { path: string }; emptySchemaType: 'void' }): unknown;
   };
 }
+
+/** The API that RTK Query adds the generated endpoints to. Without this handler, it parses every body as JSON. */
+const emptyApi = `import { createApi, fetchBaseQuery } from '@reduxjs/toolkit/query';
+
+export const settings = { baseUrl: '', key: '' };
+
+export const emptyApi = createApi({
+  baseQuery: (args, api, extra) =>
+    fetchBaseQuery({
+      baseUrl: settings.baseUrl,
+      prepareHeaders: (headers) => headers.set('authorization', \`Bearer \${settings.key}\`),
+      responseHandler: (response) =>
+        response.headers.get('content-type')?.includes('json') ? response.json() : response.blob(),
+    })(args, api, extra),
+  endpoints: () => ({}),
+});
+`;
 
 const load = <Name extends keyof Packages>(name: Name) => import(name) as Promise<Packages[Name]>;
 
@@ -120,7 +146,27 @@ export const generators: Readonly<Record<string, Generator>> = {
     const { generate } = await load('openapi-typescript-codegen');
     const output = join(folder, 'openapi-typescript-codegen');
     await generate({ input: file30, output, httpClient: 'fetch', useOptions: true, useUnionTypes: true });
+    // The generated code decodes every body that is not JSON as text, which corrupts files.
+    const request = join(output, 'core/request.ts');
+    const source = await readFile(request, 'utf8');
+    const fixed = source.replace('await response.text()', 'await response.blob()');
+    if (fixed === source) throw new Error(`${request} does not read bodies as text`);
+    await writeFile(request, fixed);
     return join(output, 'index.ts');
+  },
+  oazapfts: async ({ file }, folder) => {
+    const { generateSource } = await load('oazapfts');
+    const target = join(folder, 'oazapfts.ts');
+    await writeFile(target, await generateSource(file));
+    return target;
+  },
+  'rtk-query': async ({ file }, folder) => {
+    const { generateEndpoints } = await load('@rtk-query/codegen-openapi');
+    const target = join(folder, 'rtk-query.ts');
+    const apiFile = join(folder, 'empty-api.ts');
+    await writeFile(apiFile, emptyApi);
+    await generateEndpoints({ schemaFile: file, apiFile, apiImport: 'emptyApi', outputFile: target });
+    return target;
   },
   kubb: async ({ file }, folder) => {
     const [{ build }, { pluginOas }, { pluginTs }] = await Promise.all([
