@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mp3, padded, pictures, png, video, wav } from './media-files.ts';
+import { imageFiles, mp3, padded, png, video, wav } from './media-files.ts';
 import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
@@ -26,7 +26,7 @@ interface Answer {
   };
 }
 
-interface Refusal {
+interface ErrorBody {
   error: { code: string; message: string; request_id: string };
 }
 
@@ -45,7 +45,7 @@ async function look(id: string, query = ''): Promise<Answer['data']> {
   return body.data;
 }
 
-/** The asset when it has been checked. */
+/** Returns the asset after its validation. */
 async function checked(id: string, query = ''): Promise<Answer['data']> {
   client.advance(taskDurationMs);
   await client.until<Answer>(`/api/assets/${id}${query}`, ({ data }) => data.Status !== 'Processing');
@@ -82,8 +82,8 @@ describe('asset', () => {
     expect((await fetch(renewed ?? '')).status).toBe(200);
   });
 
-  test.each(Object.keys(pictures) as (keyof typeof pictures)[])('may be %s', async (format) => {
-    expect(await checked(await uploadImage(`a.${format}`, pictures[format](300, 400)))).toMatchObject({
+  test.each(Object.keys(imageFiles) as (keyof typeof imageFiles)[])('can be %s', async (format) => {
+    expect(await checked(await uploadImage(`a.${format}`, imageFiles[format](300, 400)))).toMatchObject({
       Status: 'Active',
     });
   });
@@ -95,7 +95,7 @@ describe('asset', () => {
     ['480p of 15 seconds', () => video({ width: 640, height: 480, seconds: 15 })],
     ['square of the area of 720p', () => video({ width: 960, height: 960 })],
     ['50 MB', async () => padded(await video(), 50 * 1024 * 1024)],
-  ])('may be a video: %s', async (name, make) => {
+  ])('can be a video: %s', async (name, make) => {
     const id = await upload({ url: host.put(name.replaceAll(' ', '-'), await make()), asset_type: 'Video' });
     expect(await checked(id)).toMatchObject({ AssetType: 'Video', Status: 'Active' });
   });
@@ -104,7 +104,7 @@ describe('asset', () => {
     ['WAV of 2 seconds', () => wav(2)],
     ['WAV of 15 seconds', () => wav(15)],
     ['MP3', () => mp3(5)],
-  ])('may be audio: %s', async (name, make) => {
+  ])('can be audio: %s', async (name, make) => {
     const id = await upload({ url: host.put(name.replaceAll(' ', '-'), await make()), asset_type: 'AUDIO' });
     expect(await checked(id)).toMatchObject({ AssetType: 'Audio', Status: 'Active' });
   });
@@ -114,11 +114,11 @@ describe('asset fails', () => {
   const megabyte = 1024 * 1024;
   test.each<[string, 'Image' | 'Video' | 'Audio', () => Uint8Array | Promise<Uint8Array>, string]>([
     ['an image with a side of 299', 'Image', () => png(299, 400), 'SideLength'],
-    ['an image with a side of 6001', 'Image', () => pictures.heic(6001, 3000), 'SideLength'],
-    ['an image of 2.51 to 1', 'Image', () => pictures.webp(1004, 400), 'AspectRatio'],
-    ['an image of 0.39 to 1', 'Image', () => pictures.webp(390, 1000), 'AspectRatio'],
+    ['an image with a side of 6001', 'Image', () => imageFiles.heic(6001, 3000), 'SideLength'],
+    ['an image of 2.51 to 1', 'Image', () => imageFiles.webp(1004, 400), 'AspectRatio'],
+    ['an image of 0.39 to 1', 'Image', () => imageFiles.webp(390, 1000), 'AspectRatio'],
     ['an image of 30 MB', 'Image', () => Buffer.concat([png(300, 300), Buffer.alloc(30 * megabyte)]), 'Size'],
-    ['text as an image', 'Image', () => Buffer.from('<html>This is a page, not a picture</html>'), 'Format'],
+    ['text as an image', 'Image', () => Buffer.from('<html>This is a page, not an image</html>'), 'Format'],
     [
       'an SVG',
       'Image',
@@ -130,8 +130,8 @@ describe('asset fails', () => {
     ['a video as an image', 'Image', () => video(), 'Format'],
     ['a video of 1.9 seconds', 'Video', () => video({ seconds: 1.9 }), 'Duration'],
     ['a video of 15.2 seconds', 'Video', () => video({ seconds: 15.2 }), 'Duration'],
-    ['a video of 23 frames a second', 'Video', () => video({ frameRate: 23 }), 'FrameRate'],
-    ['a video of 61 frames a second', 'Video', () => video({ frameRate: 61 }), 'FrameRate'],
+    ['a video of 23 frames per second', 'Video', () => video({ frameRate: 23 }), 'FrameRate'],
+    ['a video of 61 frames per second', 'Video', () => video({ frameRate: 61 }), 'FrameRate'],
     ['a 1080p video', 'Video', () => video({ width: 1920, height: 1080 }), 'Resolution'],
     ['a 540p video', 'Video', () => video({ width: 960, height: 540 }), 'Resolution'],
     ['a 360p video', 'Video', () => video({ width: 640, height: 360 }), 'Resolution'],
@@ -154,7 +154,7 @@ describe('asset fails', () => {
     expect(failed).not.toHaveProperty('URL');
   });
 
-  test('when the URL leads nowhere', async () => {
+  test('when the URL does not exist', async () => {
     const id = await upload({ url: host.address('nothing'), asset_type: 'Image' });
     expect((await checked(id)).Error?.Code).toBe('InvalidURL');
   });
@@ -177,7 +177,7 @@ describe('reference', () => {
       ...change,
     });
 
-  test('is taken when the asset is active, and only then', async () => {
+  test('is accepted only if the asset is active', async () => {
     const id = await uploadImage('ref.png', png(400, 300));
     expect((await create(id)).status).toBe(400);
     await checked(id);
@@ -194,7 +194,7 @@ describe('reference', () => {
     expect((await create(failed)).status).toBe(400);
   });
 
-  test('stays in its own region', async () => {
+  test('is limited to its region', async () => {
     const query = `?model=${overseas}`;
     const id = await upload({ url: host.put('far.png', png(300, 300)), asset_type: 'Image' }, query);
     expect((await checked(id, query)).Status).toBe('Active');
@@ -211,9 +211,9 @@ describe('a bad request', () => {
     ['a data URL', { url: 'data:image/png;base64,AAAA', asset_type: 'Image' }],
     ['no type', { url }],
     ['an unknown type', { url, asset_type: 'Text' }],
-    ['a name that is no text', { url, asset_type: 'Image', name: 5 }],
-  ])('%s is refused', async (_case, request) => {
-    const { status, body } = await client.send<Refusal>('POST', '/api/assets/upload', request);
+    ['a name that is not a string', { url, asset_type: 'Image', name: 5 }],
+  ])('%s is rejected', async (_case, request) => {
+    const { status, body } = await client.send<ErrorBody>('POST', '/api/assets/upload', request);
     expect(status).toBe(400);
     expect(body.error).toEqual({
       code: 'InvalidParameter',
@@ -222,7 +222,7 @@ describe('a bad request', () => {
     });
   });
 
-  test('for an unknown asset or with a model of no use is refused', async () => {
+  test('for an unknown asset or with an unsuitable model is rejected', async () => {
     expect((await client.send('GET', '/api/assets/asset-20260101000000-aaaaa')).status).toBe(404);
     expect((await client.send('GET', '/api/assets/x?model=epsilon-delta-2-0-260128')).status).toBe(400);
   });

@@ -33,13 +33,13 @@ async function packetsOf(input: Input): Promise<string> {
   return text;
 }
 
-/** The colour of one pixel of a painted frame. */
-function colourAt({ y, u, v, stride }: YuvFrame, x: number, row: number): readonly number[] {
+/** Returns the color of one pixel of a painted frame. */
+function colorAt({ y, u, v, stride }: YuvFrame, x: number, row: number): readonly number[] {
   const chroma = (row >> 1) * (stride >> 1) + (x >> 1);
   return toRgb(y[row * stride + x] ?? 0, u[chroma] ?? 0, v[chroma] ?? 0);
 }
 
-function expectColour(actual: readonly number[], wanted: readonly number[], tolerance = 6): void {
+function expectColor(actual: readonly number[], wanted: readonly number[], tolerance = 6): void {
   for (const [index, value] of wanted.entries())
     expect(
       Math.abs((actual[index] ?? 0) - value),
@@ -55,7 +55,7 @@ describe('file', () => {
     ['mp4', 1920, 1080, 30, 61, false],
     ['mp4', 1120, 480, 24, 24, true],
   ] as const)(
-    '%s %ix%i at %i frames a second, %i frames, audio %s',
+    '%s %ix%i at %i frames per second, %i frames, audio %s',
     async (container, width, height, frameRate, frames, audio) => {
       const file = await renderClip({ ...plainClip, container, width, height, frameRate, frames, audio });
       await inspect(file, async (input) => {
@@ -69,7 +69,7 @@ describe('file', () => {
         expect(await track.computeDuration()).toBeCloseTo(frames / frameRate, 3);
         const sound = await input.getPrimaryAudioTrack();
         expect(await sound?.getCodec()).toBe(audio ? 'aac' : undefined);
-        // The whole file must be as long as its picture, to a frame.
+        // The duration of the whole file must equal that of its video track, with a tolerance of one frame.
         expect(Math.abs((await input.computeDuration()) - frames / frameRate)).toBeLessThanOrEqual(
           1 / frameRate,
         );
@@ -78,7 +78,7 @@ describe('file', () => {
     },
   );
 
-  test('begins with a key frame and has one every second', async () => {
+  test('starts with a key frame and has one every second', async () => {
     const file = await renderClip({ ...plainClip, frames: 60 });
     const keys = await inspect(file, async (input) => {
       const times: number[] = [];
@@ -89,7 +89,7 @@ describe('file', () => {
     expect(keys).toEqual([0, 1, 2]);
   });
 
-  test('is the same for the same plan and another for another seed or caption', async () => {
+  test('is deterministic, and depends on seed and caption', async () => {
     const plan = { ...plainClip, width: 320, height: 240, frames: 12 };
     const [first, again, seed, caption] = await Promise.all(
       [plan, plan, { ...plan, seed: 2 }, { ...plan, caption: 'Else' }].map(async (one) =>
@@ -103,7 +103,7 @@ describe('file', () => {
 });
 
 describe('frames', () => {
-  test('are those that were painted: what is not sent again has not changed', async () => {
+  test('equal the painted ones, because delta frames contain all changes', async () => {
     const plan: ClipPlan = {
       ...plainClip,
       frames: 40,
@@ -118,7 +118,7 @@ describe('frames', () => {
       for await (const { data, type } of new EncodedPacketSink(await videoOf(input)).packets()) {
         painter.paint(index);
         if (type === 'key') {
-          // Key frames come from the codec, which is lossy; only what follows them can be compared exactly.
+          // Key frames are encoded with loss, so only the following frames can be compared exactly.
           for (const plane of ['y', 'u', 'v'] as const) shown[plane].set(painter.canvas[plane]);
         } else {
           expect(applyDelta(shown, data), `frame ${index}`).toBeGreaterThan(0);
@@ -131,18 +131,18 @@ describe('frames', () => {
     });
   });
 
-  test('show the references in their places', async () => {
-    const colours = [red, green, blue];
-    const references = colours.map((colour, index) => ({
+  test('show the references at their positions', async () => {
+    const colors = [red, green, blue];
+    const references = colors.map((color, index) => ({
       label: `IMAGE ${index}`,
-      image: png(300, 300, colour),
+      image: png(300, 300, color),
     }));
     const { canvas } = await ClipPainter.create({ ...plainClip, references });
     for (const [index, { x, y, width, height }] of referenceTiles(plainClip, 3).entries())
-      expectColour(colourAt(canvas, x + width / 2, Math.round(y + height / 3)), colours[index] ?? []);
+      expectColor(colorAt(canvas, x + width / 2, Math.round(y + height / 3)), colors[index] ?? []);
   });
 
-  test('begin with the first frame and end with the last one', async () => {
+  test('start with the first frame and end with the last frame', async () => {
     const plan = { ...plainClip, firstFrame: png(64, 36, red), lastFrame: png(64, 36, blue) };
     const painter = await ClipPainter.create(plan);
     const corners = [
@@ -150,28 +150,31 @@ describe('frames', () => {
       [830, 250],
     ] as const;
     painter.paint(0);
-    for (const [x, y] of corners) expectColour(colourAt(painter.canvas, x, y), red);
+    for (const [x, y] of corners) expectColor(colorAt(painter.canvas, x, y), red);
     for (let index = 1; index < 30; index++) painter.paint(index);
-    expectColour(colourAt(painter.canvas, 20, 250), blue);
-    expectColour(colourAt(painter.canvas, 830, 250), red);
+    expectColor(colorAt(painter.canvas, 20, 250), blue);
+    expectColor(colorAt(painter.canvas, 830, 250), red);
     for (let index = 30; index < plan.frames; index++) painter.paint(index);
-    for (const [x, y] of corners) expectColour(colourAt(painter.canvas, x, y), blue);
+    for (const [x, y] of corners) expectColor(colorAt(painter.canvas, x, y), blue);
   });
 
-  test('tell their number', async () => {
+  test('show their number', async () => {
     const painter = await ClipPainter.create(plainClip);
-    const place = counterPosition(plainClip);
+    const position = counterPosition(plainClip);
     const counter = () =>
-      Array.from({ length: 120 }, (_, x) => colourAt(painter.canvas, place.x + x, place.y + 8)[0]).join();
-    const seen = new Set<string>();
+      Array.from(
+        { length: 120 },
+        (_, x) => colorAt(painter.canvas, position.x + x, position.y + 8)[0],
+      ).join();
+    const counters = new Set<string>();
     for (let index = 0; index < 10; index++) {
       painter.paint(index);
-      seen.add(counter());
+      counters.add(counter());
     }
-    expect(seen.size).toBeGreaterThan(5);
+    expect(counters.size).toBeGreaterThan(5);
   });
 
-  test('carry the caption, and the watermark when asked', async () => {
+  test('show the caption, and the watermark if requested', async () => {
     const whitePixels = async (change: Partial<ClipPlan>, inCaption: boolean) => {
       const { canvas } = await ClipPainter.create({ ...plainClip, ...change });
       const { y: top } = captionArea(plainClip);
@@ -190,7 +193,7 @@ describe('frames', () => {
   });
 });
 
-test('the last frame is a picture of the end', async () => {
+test('the last frame shows the end of the clip', async () => {
   const plan = { ...plainClip, frames: 30, lastFrame: png(64, 36, green) };
   const painter = await ClipPainter.create(plan);
   for (let index = 0; index < plan.frames; index++) painter.paint(index);

@@ -1,6 +1,6 @@
 import type { YuvFrame } from '../../server/sandbox/media/drawing/yuv-frame.ts';
 
-/** Reads bits, the most significant first. */
+/** Reads bits, the most significant one first. */
 class BitReader {
   readonly #bytes: Uint8Array;
   #position = 0;
@@ -33,7 +33,7 @@ class BitReader {
     return this.#bytes.subarray(start, start + count);
   }
 
-  /** Whether only the stop bit and zeros follow. */
+  /** Returns true if only the stop bit and zeros follow. */
   atEnd(): boolean {
     const { bitsLeft } = this;
     const start = this.#position;
@@ -44,28 +44,28 @@ class BitReader {
 }
 
 /**
- * A small decoder of H.264 slices that skip macroblocks or hold them uncompressed. Puts what the packet holds into
- * the picture and gives the number of macroblocks. Throws on anything else.
+ * A minimal decoder for H.264 slices whose macroblocks are skipped or uncompressed. Applies the packet to the frame and
+ * returns the number of macroblocks. Throws if the packet has another format.
  */
-export function applyDelta(picture: YuvFrame, packet: Uint8Array): number {
+export function applyDelta(frame: YuvFrame, packet: Uint8Array): number {
   const view = Buffer.from(packet.buffer, packet.byteOffset, packet.length);
   if (view.readUInt32BE(0) !== packet.length - 4) throw new Error('The packet is not one unit');
-  if (((packet[4] ?? 0) & 31) !== 1) throw new Error('The unit is no slice');
+  if (((packet[4] ?? 0) & 31) !== 1) throw new Error('The unit is not a slice');
   const reader = new BitReader(withoutEmulation(packet.subarray(5)));
   const head = [reader.golomb(), reader.golomb() % 5, reader.golomb()];
-  if (head.some((value) => value !== 0)) throw new Error(`The slice begins with ${head.join()}`);
+  if (head.some((value) => value !== 0)) throw new Error(`The slice starts with ${head.join()}`);
   reader.bits(5); // frame number
   if (reader.bits(3) !== 0 || reader.golomb() !== 0 || reader.golomb() !== 1)
     throw new Error('Unknown options');
 
-  const blocks = picture.columns * picture.rows;
+  const blocks = frame.columns * frame.rows;
   let block = 0;
   let count = 0;
   while (block < blocks) {
     block += reader.golomb();
     if (block === blocks) break;
     if (reader.golomb() !== 30) throw new Error('The macroblock is compressed');
-    putBlock(picture, block++, reader.take(384));
+    putBlock(frame, block++, reader.take(384));
     count++;
   }
   if (block !== blocks || !reader.atEnd()) throw new Error(`The slice ends at ${block} of ${blocks}`);

@@ -46,10 +46,10 @@ async function factsOf(task: Task) {
 }
 
 describe('task', () => {
-  test('is pending with growing progress, now and then with an empty 202, and then done', async () => {
+  test('is pending with increasing progress and some empty 202 responses, and then done', async () => {
     const id = await create({ duration: 1 });
     expect((await poll(id)).body).toEqual({ status: 'pending', model: older, progress: 0 });
-    const seen: number[] = [];
+    const progressValues: number[] = [];
     let empty = 0;
     for (let step = 0; step < 9; step++) {
       client.advance(taskDurationMs / 10);
@@ -59,12 +59,12 @@ describe('task', () => {
         empty++;
       } else {
         expect(body).toMatchObject({ status: 'pending', model: older });
-        seen.push(body?.progress ?? -1);
+        progressValues.push(body?.progress ?? -1);
       }
     }
     expect(empty).toBe(3);
-    expect(seen).toEqual(seen.toSorted((first, second) => first - second));
-    expect(seen.at(-1)).toBeGreaterThan(80);
+    expect(progressValues).toEqual(progressValues.toSorted((first, second) => first - second));
+    expect(progressValues.at(-1)).toBeGreaterThan(80);
     expect(await finish(id)).toEqual({
       status: 'done',
       model: older,
@@ -74,18 +74,18 @@ describe('task', () => {
     });
   });
 
-  test('gives a video of what was asked for', async () => {
+  test('returns a video with the requested properties', async () => {
     const done = await finish(await create({ duration: 2, resolution: '720p', aspect_ratio: '2:3' }));
     expect(await factsOf(done)).toEqual({ size: [720, 1080], seconds: 2, frameRate: 30, audio: false });
   });
 
-  test('follows the image', async () => {
+  test('uses the aspect ratio of the image', async () => {
     const image = { url: dataUrl('image/png', png(300, 400)) };
     const done = await finish(await create({ model: newer, duration: 1, resolution: '1080p', image }));
     expect((await factsOf(done)).size).toEqual([1080, 1440]);
   });
 
-  test('takes reference images', async () => {
+  test('accepts reference images', async () => {
     const reference_images = [1, 2, 3].map((index) => ({ url: host.put(`${index}.png`, png(100, 100)) }));
     expect((await finish(await create({ model: newer, reference_images }))).status).toBe('done');
   });
@@ -102,7 +102,7 @@ describe('task', () => {
   });
 
   test.each<[string, () => object | Promise<object>]>([
-    ['an image that is not there', () => ({ image: { url: host.address('none.png') } })],
+    ['a missing image', () => ({ image: { url: host.address('none.png') } })],
     [
       'an image that is none',
       () => ({ image: { url: host.put('t.png', Buffer.from('This is text, no image.')) } }),
@@ -116,7 +116,7 @@ describe('task', () => {
     });
   });
 
-  test('is unknown when it never was and after 24 hours', async () => {
+  test('is unknown if it never existed, and after 24 hours', async () => {
     const id = await create();
     client.advance(24 * 60 * 60 * 1000);
     for (const lost of [id, 'no-such']) {
@@ -133,8 +133,8 @@ describe('a bad request', () => {
     ['a long prompt', { prompt: 'x'.repeat(4097) }],
     ['no model', { model: undefined }],
     ['16 seconds', { duration: 16 }],
-    ['no second', { duration: 0 }],
-    ['seconds as text', { duration: '8' }],
+    ['a duration of 0', { duration: 0 }],
+    ['a duration as string', { duration: '8' }],
     ['4k', { resolution: '4k' }],
     ['1080p on the older model', { resolution: '1080p' }],
     ['1080p with references', { model: newer, resolution: '1080p', reference_images: [{ url }] }],
@@ -144,14 +144,14 @@ describe('a bad request', () => {
     ['image and video', { image: { url }, video: { url } }],
     ['an edit on the newer model', { model: newer, video: { url } }],
     ['a video as a data URL', { video: { url: 'data:video/mp4;base64,AAAA' } }],
-    ['an image of no URL', { image: {} }],
-  ])('%s is refused', async (_case, change) => {
+    ['an image without a URL', { image: {} }],
+  ])('%s is rejected', async (_case, change) => {
     const request = { model: older, prompt: 'A kite', ...change };
     const { status, body } = await client.send<Task>('POST', '/v1/videos/generations', request);
     expect([status, body.error?.code]).toEqual([400, 'invalid_argument']);
   });
 
-  test('to edit nothing is refused', async () => {
+  test('to edit without a video is rejected', async () => {
     const { status } = await client.send('POST', '/v1/videos/edits', { model: older, prompt: 'A kite' });
     expect(status).toBe(400);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { decode, type Pixels } from './picture-inspection.ts';
+import { decode, type Pixels } from './image-inspection.ts';
 import { type TaskClient, taskDurationMs, useTaskUpstream } from './task-client.ts';
 
 export interface Submitted {
@@ -25,10 +25,10 @@ export interface ImageTask {
   properties: { finalPrompt: string };
 }
 
-/** Pixels of the side of a square picture in a grid. */
+/** Side of a square image in a grid, in pixels. */
 export const side = 64;
 
-/** A client of the image jobs of an upstream with small pictures. */
+/** A client of the image jobs of an upstream with small images. */
 export class ImageClient {
   readonly upstream: TaskClient;
 
@@ -51,18 +51,18 @@ export class ImageClient {
     return this.submit('imagine', { prompt, ...more });
   }
 
-  /** Presses the first button whose customId starts so. */
+  /** Presses the first button whose customId has this prefix. */
   press(task: ImageTask, name: string, more: object = {}): Promise<Submitted> {
     const button = task.buttons.find(({ customId }) => customId.startsWith(`IJ::${name}`));
-    if (!button) throw new Error(`There is no button ${name}`);
+    if (!button) throw new Error(`Button ${name} does not exist`);
     return this.submit('action', { taskId: task.id, customId: button.customId, ...more });
   }
 
-  async look(id: string): Promise<ImageTask> {
+  async fetchTask(id: string): Promise<ImageTask> {
     return (await this.upstream.send<ImageTask>('GET', `/imgjob/task/${id}/fetch`)).body;
   }
 
-  /** The ended task of an accepted submission. */
+  /** Returns the finished task of an accepted submission. */
   async ended(submission: Submitted | Promise<Submitted>): Promise<ImageTask> {
     const { code, result, description } = await submission;
     expect(code, description).toBe(1);
@@ -71,7 +71,7 @@ export class ImageClient {
     return await this.upstream.until<ImageTask>(`/imgjob/task/${result}/fetch`, isEnded);
   }
 
-  async picture({ imageUrl }: ImageTask): Promise<Pixels> {
+  async image({ imageUrl }: ImageTask): Promise<Pixels> {
     const { bytes, type } = await this.upstream.download(imageUrl ?? '');
     expect(type).toBe('image/png');
     return decode(bytes);

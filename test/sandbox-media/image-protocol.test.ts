@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ImageTask, useImageClient } from './image-client.ts';
-import { dataUrl, pictures, png } from './media-files.ts';
+import { dataUrl, imageFiles, png } from './media-files.ts';
 import { taskDurationMs } from './task-client.ts';
 
 const client = useImageClient();
@@ -13,10 +13,10 @@ const send = (name: string, body: object) => upstream.send<unknown>('POST', `/im
 const fetchPath = (id: string) => `/imgjob/task/${id}/fetch`;
 
 describe('a task', () => {
-  test('goes from SUBMITTED through growing progress to SUCCESS', async () => {
+  test('goes from SUBMITTED through increasing progress to SUCCESS', async () => {
     const { code, result, properties } = await client.imagine('A boat', { state: '{"mine": 1}' });
     expect([code, properties]).toEqual([1, {}]);
-    const submitted = await client.look(result);
+    const submitted = await client.fetchTask(result);
     expect(submitted).toMatchObject({
       id: result,
       action: 'IMAGINE',
@@ -29,15 +29,15 @@ describe('a task', () => {
       imageUrl: null,
       buttons: [],
     });
-    const seen: number[] = [];
+    const progressValues: number[] = [];
     for (let step = 0; step < 4; step++) {
       upstream.advance(taskDurationMs / 5);
-      const { status, progress } = await client.look(result);
+      const { status, progress } = await client.fetchTask(result);
       expect(status).toBe('IN_PROGRESS');
-      seen.push(Number(progress.replace('%', '')));
+      progressValues.push(Number(progress.replace('%', '')));
     }
-    expect(seen).toEqual(seen.toSorted((first, second) => first - second));
-    expect(new Set(seen).size).toBe(4);
+    expect(progressValues).toEqual(progressValues.toSorted((first, second) => first - second));
+    expect(new Set(progressValues).size).toBe(4);
     upstream.advance(taskDurationMs);
     const done = await upstream.until<ImageTask>(fetchPath(result), ({ status }) => status === 'SUCCESS');
     expect(done).toMatchObject({ progress: '100%', failReason: null, properties: { finalPrompt: 'A boat' } });
@@ -45,7 +45,7 @@ describe('a task', () => {
     expect((await fetch(done.imageUrl ?? '')).status).toBe(200);
   });
 
-  test('has the buttons of a grid, then those of a picture', async () => {
+  test('has the buttons of a grid, and then those of an image', async () => {
     const first = await grid();
     const names = ({ buttons }: ImageTask) =>
       buttons.map(({ customId }) => customId.replace(/[0-9a-f]{8}-[-0-9a-f]{27}/, '<hash>'));
@@ -67,7 +67,7 @@ describe('a task', () => {
     ]);
   });
 
-  test('that is unknown has an empty body, and one of yesterday too', async () => {
+  test('that is unknown or expired has an empty body', async () => {
     const { id } = await grid();
     upstream.advance(day);
     for (const lost of [id, 'no-such']) {
@@ -76,11 +76,11 @@ describe('a task', () => {
     }
   });
 
-  test('is found with others by a list of ids', async () => {
+  test('is included in a query by ids', async () => {
     const [first, second] = [await grid('A boat'), await grid('A cat')];
     const list = (ids: unknown) => upstream.send('POST', '/imgjob/task/list-by-condition', { ids });
     const { body } = await list([second.id, 'no-such', first.id]);
-    expect(body).toEqual([await client.look(second.id), await client.look(first.id)]);
+    expect(body).toEqual([await client.fetchTask(second.id), await client.fetchTask(first.id)]);
     expect((await list([])).body).toEqual([]);
     for (const bad of [undefined, 'x', [1], Array.from({ length: 101 }, () => 'x')])
       expect((await list(bad)).status).toBe(400);
@@ -111,15 +111,15 @@ describe('an action', () => {
   });
 });
 
-describe('a region is painted over', () => {
+describe('a region is inpainted', () => {
   const white = dataUrl('image/png', png(128, 128, [255, 255, 255]));
 
-  test('in two calls: the action waits for the modal, which goes on with its task', async () => {
+  test('in two requests: the action waits for the modal request, which starts its task', async () => {
     const source = await upscaled();
     const waiting = await client.press(source, 'Inpaint', { state: 'first' });
     expect(waiting).toMatchObject({ code: 21, properties: { finalPrompt: 'A boat', remix: true } });
     upstream.advance(taskDurationMs * 2);
-    const seen = await client.look(waiting.result);
+    const seen = await client.fetchTask(waiting.result);
     expect(seen).toMatchObject({ status: 'MODAL', action: 'INPAINT', state: 'first', progress: '0%' });
     const modal = { taskId: waiting.result, prompt: 'A cat', maskBase64: white };
     const accepted = await client.submit('modal', modal);
@@ -130,7 +130,7 @@ describe('a region is painted over', () => {
     expect(await client.submit('modal', modal)).toMatchObject({ code: 4 });
   });
 
-  test('by one of two modals that come at once', async () => {
+  test('by one of two concurrent modal requests', async () => {
     const { result: taskId } = await client.press(await upscaled(), 'Inpaint');
     const modal = { taskId, prompt: 'A cat', maskBase64: white };
     const replies = await Promise.all([client.submit('modal', modal), client.submit('modal', modal)]);
@@ -143,21 +143,21 @@ describe('a region is painted over', () => {
     expect(reply).toMatchObject({ code: 4, description: expect.stringContaining('wait') });
   });
 
-  test('with the prompt of the source when the modal has none', async () => {
+  test('with the prompt of the source if the modal request has none', async () => {
     const { result: taskId } = await client.press(await upscaled(), 'Inpaint');
     const done = await client.ended(client.submit('modal', { taskId, maskBase64: white, state: 'later' }));
     expect(done).toMatchObject({ prompt: 'A boat', state: 'later' });
   });
 
-  test('not on a task that has waited for a day', async () => {
+  test('not after the task has waited for a day', async () => {
     const { result: taskId } = await client.press(await upscaled(), 'Inpaint');
     upstream.advance(day);
     expect(await client.submit('modal', { taskId, maskBase64: white })).toMatchObject({ code: 3 });
-    expect(await client.look(taskId)).toBeUndefined();
+    expect(await client.fetchTask(taskId)).toBeUndefined();
   });
 });
 
-test('a custom zoom takes no mask, and --zoom from 1 to 2', async () => {
+test('a custom zoom requires no mask, and accepts --zoom from 1 to 2', async () => {
   const { result: taskId, code } = await client.press(await upscaled(), 'CustomZoom');
   expect(code).toBe(21);
   for (const prompt of ['A boat --zoom 3', 'A boat --zoom 0.5'])
@@ -166,28 +166,28 @@ test('a custom zoom takes no mask, and --zoom from 1 to 2', async () => {
   expect(done).toMatchObject({ action: 'ZOOM', status: 'SUCCESS' });
 });
 
-describe('bad parameters are code 4:', () => {
-  const picture = dataUrl('image/png', png(16, 16));
+describe('invalid parameters are code 4:', () => {
+  const image = dataUrl('image/png', png(16, 16));
   test.each<[string, object, string]>([
     ['no prompt', {}, 'prompt'],
     ['a blank prompt', { prompt: ' \n' }, 'prompt'],
-    ['a prompt of a number', { prompt: 7 }, 'prompt'],
+    ['a number as prompt', { prompt: 7 }, 'prompt'],
     ['a long prompt', { prompt: 'x'.repeat(6001) }, '6000'],
     ['a long state', { prompt: 'x', state: 'x'.repeat(10_001) }, '10000'],
-    ['a flat picture', { prompt: 'x --ar 9:1' }, '--ar'],
-    ['a picture of no height', { prompt: 'x --ar 1:0' }, '--ar'],
+    ['a wide aspect ratio', { prompt: 'x --ar 9:1' }, '--ar'],
+    ['an aspect ratio with height 0', { prompt: 'x --ar 1:0' }, '--ar'],
     ['a huge seed', { prompt: 'x --seed 4294967296' }, '--seed'],
-    ['pictures of a string', { prompt: 'x', base64Array: picture }, 'base64Array'],
-    ['six pictures', { prompt: 'x', base64Array: Array.from({ length: 6 }, () => picture) }, '5'],
-    ['a picture by address', { prompt: 'x', base64Array: ['http://127.0.0.1/a.png'] }, 'data URL'],
-    ['a GIF', { prompt: 'x', base64Array: [dataUrl('image/gif', pictures.gif(8, 8))] }, 'PNG or JPEG'],
+    ['a string instead of a list of images', { prompt: 'x', base64Array: image }, 'base64Array'],
+    ['six images', { prompt: 'x', base64Array: Array.from({ length: 6 }, () => image) }, '5'],
+    ['an image as http URL', { prompt: 'x', base64Array: ['http://127.0.0.1/a.png'] }, 'data URL'],
+    ['a GIF', { prompt: 'x', base64Array: [dataUrl('image/gif', imageFiles.gif(8, 8))] }, 'PNG or JPEG'],
     [
       'a GIF that is said to be a PNG',
-      { prompt: 'x', base64Array: [dataUrl('image/png', pictures.gif(8, 8))] },
+      { prompt: 'x', base64Array: [dataUrl('image/png', imageFiles.gif(8, 8))] },
       'PNG or JPEG',
     ],
     [
-      'half a picture',
+      'half a image',
       { prompt: 'x', base64Array: [dataUrl('image/png', png(64, 64).subarray(0, 50))] },
       'damaged',
     ],
@@ -231,17 +231,17 @@ describe('triggers', () => {
       code: 22,
       properties: { numberOfQueues: 1, instanceId: expect.any(String) },
     });
-    expect(await client.look(reply.result)).toMatchObject({ status: 'NOT_START' });
+    expect(await client.fetchTask(reply.result)).toMatchObject({ status: 'NOT_START' });
     upstream.advance(taskDurationMs);
     await upstream.until<ImageTask>(fetchPath(reply.result), ({ status }) => status === 'SUCCESS');
   });
 
-  test('[[malformed]] and [[drop]] break the answer', async () => {
+  test('[[malformed]] and [[drop]] break the response', async () => {
     await expect(send('imagine', { prompt: '[[malformed]]' })).rejects.toThrow(SyntaxError);
     await expect(send('imagine', { prompt: '[[drop]]' })).rejects.toThrow('fetch failed');
   });
 
-  test('[[hang]] answers nothing until the client leaves', async () => {
+  test('[[hang]] sends no response until the client disconnects', async () => {
     const leave = new AbortController();
     const hanging = fetch(`${upstream.url}/imgjob/submit/imagine`, {
       method: 'POST',
@@ -254,13 +254,13 @@ describe('triggers', () => {
     await expect(hanging).rejects.toThrow('aborted');
   });
 
-  test('[[slow]] takes ten times as long, [[never]] for ever', async () => {
+  test('[[slow]] takes ten times as long, [[never]] never ends', async () => {
     const [slow, never] = [await client.imagine('[[slow]]'), await client.imagine('[[never]]')];
     upstream.advance(taskDurationMs * 10 - 1);
-    expect(await client.look(slow.result)).toMatchObject({ status: 'IN_PROGRESS' });
+    expect(await client.fetchTask(slow.result)).toMatchObject({ status: 'IN_PROGRESS' });
     await client.ended(Promise.resolve(slow));
     upstream.advance(day / 2);
-    expect(await client.look(never.result)).toMatchObject({ status: 'IN_PROGRESS' });
+    expect(await client.fetchTask(never.result)).toMatchObject({ status: 'IN_PROGRESS' });
   });
 
   test.each(['fail-late', 'sensitive'])('[[%s]] ends as FAILURE', async (name) => {
@@ -273,17 +273,17 @@ describe('triggers', () => {
     });
   });
 
-  test('[[unknown]] is lost', async () => {
+  test('[[unknown]] is unknown to polls', async () => {
     const { result } = await client.imagine('[[unknown]]');
-    expect(await client.look(result)).toBeUndefined();
+    expect(await client.fetchTask(result)).toBeUndefined();
   });
 
-  test('[[expired-url]] gives an address that has run out', async () => {
+  test('[[expired-url]] returns an expired URL', async () => {
     const { imageUrl } = await client.ended(client.imagine('[[expired-url]]'));
     expect((await fetch(imageUrl ?? '')).status).toBe(403);
   });
 
-  test('[[poll-…]] trouble the first poll only', async () => {
+  test('[[poll-…]] affect only the first poll', async () => {
     const poll = (id: string) => upstream.send('GET', fetchPath(id));
     for (const [name, status] of [
       ['poll-error', 500],

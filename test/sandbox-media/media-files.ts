@@ -3,32 +3,32 @@ import type { ClipPlan } from '../../server/sandbox/media/clip/clip-plan.ts';
 import { renderClip } from '../../server/sandbox/media/clip/render-clip.ts';
 import { encodePng } from '../../server/sandbox/media/images/encode.ts';
 
-/** Small files of every format, made here so that each can have any size. Pictures are of one colour. */
+/** Small files of all formats, created here so that each can have any size. Images have a single color. */
 
-export type Colour = readonly [number, number, number, number?];
-type Picture = (width: number, height: number, colour?: Colour) => Uint8Array;
+type Color = readonly [number, number, number, number?];
+type CreateImage = (width: number, height: number, color?: Color) => Uint8Array;
 
-const grey: Colour = [120, 130, 140];
+const gray: Color = [120, 130, 140];
 
-function pixels(width: number, height: number, [red, green, blue, alpha = 255]: Colour): Uint8Array {
+function pixels(width: number, height: number, [red, green, blue, alpha = 255]: Color): Uint8Array {
   const rgba = new Uint8Array(width * height * 4);
   for (let at = 0; at < rgba.length; at += 4) rgba.set([red, green, blue, alpha], at);
   return rgba;
 }
 
-export const png: Picture = (width, height, colour = grey) =>
-  encodePng({ width, height, data: pixels(width, height, colour) });
+export const png: CreateImage = (width, height, color = gray) =>
+  encodePng({ width, height, data: pixels(width, height, color) });
 
-/** The head of a lossless picture; there is nothing to decode. */
-const webp: Picture = (width, height) => {
+/** Only the header of a lossless image, without image data. */
+const webp: CreateImage = (width, height) => {
   const file = Buffer.alloc(30);
   file.write('RIFF\x16\0\0\0WEBPVP8L\x0a\0\0\0\x2f', 0, 'latin1');
   file.writeUInt32LE((width - 1) | ((height - 1) << 14), 21);
   return file;
 };
 
-/** 24 bits a pixel. */
-const bmp: Picture = (width, height, [red, green, blue] = grey) => {
+/** 24 bits per pixel. */
+const bmp: CreateImage = (width, height, [red, green, blue] = gray) => {
   const stride = Math.ceil((width * 3) / 4) * 4;
   const file = Buffer.alloc(54 + stride * height);
   file.write('BM', 0, 'latin1');
@@ -44,8 +44,8 @@ const bmp: Picture = (width, height, [red, green, blue] = grey) => {
   return file;
 };
 
-/** Codes of three bits; the table is cleared before each pixel, so that they stay that short. */
-const gif: Picture = (width, height, [red, green, blue] = grey) => {
+/** Codes of three bits. The table is cleared before each pixel, so that the code length does not increase. */
+const gif: CreateImage = (width, height, [red, green, blue] = gray) => {
   const codes = new Uint8Array(width * height * 2 + 2).fill(4);
   for (let at = 1; at < codes.length; at += 2) codes[at] = 0;
   codes[codes.length - 1] = 5;
@@ -77,8 +77,8 @@ const gif: Picture = (width, height, [red, green, blue] = grey) => {
   ]);
 };
 
-/** Grey, 8 bits a pixel, in one strip. */
-const tiff: Picture = (width, height) => {
+/** Grayscale, 8 bits per pixel, in one strip. */
+const tiff: CreateImage = (width, height) => {
   const entries = [
     [256, width],
     [257, height],
@@ -104,8 +104,8 @@ const tiff: Picture = (width, height) => {
   return Buffer.concat([head, Buffer.alloc(width * height, 128)]);
 };
 
-/** Grey and flat: the first block tells the brightness, each other one that nothing changes. */
-const jpeg: Picture = (width, height) => {
+/** Grayscale with a single color: the first block sets the brightness, and all other blocks have no difference. */
+const jpeg: CreateImage = (width, height) => {
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
   const bits = `01${(100).toString(2).padStart(7, '0')}0${'000'.repeat(blocks - 1)}`;
   const padded = bits.padEnd(Math.ceil(bits.length / 8) * 8, '1');
@@ -133,8 +133,8 @@ function box(type: string, ...content: readonly Uint8Array[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The boxes that tell what the picture is; there is nothing to decode. */
-function heifWith(brand: string): Picture {
+/** Only the boxes that describe the image, without image data. */
+function heifWith(brand: string): CreateImage {
   return (width, height) => {
     const size = Buffer.alloc(12);
     size.writeUInt32BE(width, 4);
@@ -146,7 +146,7 @@ function heifWith(brand: string): Picture {
   };
 }
 
-export const pictures = {
+export const imageFiles = {
   jpeg,
   png,
   webp,
@@ -183,7 +183,7 @@ export async function mp3(seconds: number): Promise<Uint8Array> {
   return Buffer.concat([body, Buffer.from(encoder.finalize())]);
 }
 
-/** What a clip is like unless a test says otherwise. */
+/** Default properties of a clip. */
 export const plainClip: ClipPlan = {
   width: 854,
   height: 480,
@@ -199,7 +199,7 @@ export const plainClip: ClipPlan = {
 
 const videos = new Map<string, Promise<Uint8Array>>();
 
-/** A clip of 2 seconds unless told otherwise; the same one is made only once. */
+/** Creates a clip of 2 seconds by default. Identical clips are created only once. */
 export async function video(change: Partial<ClipPlan> & { seconds?: number } = {}): Promise<Uint8Array> {
   const plan = { ...plainClip, ...change };
   const key = JSON.stringify(change);
@@ -209,7 +209,7 @@ export async function video(change: Partial<ClipPlan> & { seconds?: number } = {
   return await made;
 }
 
-/** Makes an MP4 larger without changing what it shows. */
+/** Increases the size of an MP4 without changing its content. */
 export function padded(file: Uint8Array, size: number): Uint8Array {
   return Buffer.concat([file, box('free', Buffer.alloc(size - file.length - 8))]);
 }

@@ -3,7 +3,7 @@ import { imageSize } from 'image-size';
 import { describe, expect, test } from 'vitest';
 import type { ModelPlan } from '../../server/sandbox/media/jobs.ts';
 import { renderModel } from '../../server/sandbox/media/model3d/render-model.ts';
-import { dataUrl, pictures, png } from './media-files.ts';
+import { dataUrl, imageFiles, png } from './media-files.ts';
 import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
@@ -45,7 +45,7 @@ async function parse(glb: Uint8Array): Promise<Document> {
   return await new NodeIO().readBinary(glb);
 }
 
-/** What a reader finds in a model with one mesh. */
+/** Properties of a parsed model with one mesh. */
 function look(document: Document) {
   const [mesh] = document.getRoot().listMeshes();
   const [primitive] = mesh?.listPrimitives() ?? [];
@@ -77,7 +77,7 @@ describe('model', () => {
     expect(imageSize(image ?? new Uint8Array())).toMatchObject({ type: 'png', width: 512, height: 512 });
   });
 
-  test('has a finer mesh and a larger texture when asked', async () => {
+  test('has a finer mesh and a larger texture if requested', async () => {
     const usual = look(await parse(await renderModel(plan)));
     const fine = look(await parse(await renderModel({ ...plan, fine: true, textureSize: 1024 })));
     expect(fine.indices.length).toBeGreaterThan(usual.indices.length * 4);
@@ -91,7 +91,7 @@ describe('model', () => {
     'a white tower',
     'a rocking horse',
     'another horse',
-  ])('of "%s" has a shape or colour of its own', async (prompt) => {
+  ])('of "%s" has a different shape or color', async (prompt) => {
     const [ball, other] = [
       look(await parse(await renderModel(plan))),
       look(await parse(await renderModel({ ...plan, prompt }))),
@@ -102,7 +102,7 @@ describe('model', () => {
       expect(Math.hypot(...other.normals.subarray(at, at + 3))).toBeCloseTo(1, 3);
   });
 
-  test('can do without a texture and without physical materials', async () => {
+  test('can have no texture and no physically based materials', async () => {
     const bare = look(await parse(await renderModel({ ...plan, textureSize: undefined, pbr: false })));
     expect(bare.image).toBeUndefined();
     expect(bare.factor?.[0]).toBeGreaterThan(bare.factor?.[2] ?? 1);
@@ -112,25 +112,25 @@ describe('model', () => {
 });
 
 describe('task', () => {
-  test('from a prompt makes a model and a picture of it', async () => {
+  test('from a prompt renders a model and a preview', async () => {
     const output = await finish(await submit({ prompt: 'A red ball' }, { texture_quality: 'detailed' }));
     expect(output).toMatchObject({ task_status: 'SUCCEEDED', orig_prompt: 'A red ball' });
     const model = await client.download(output.results?.pbr_model_url ?? '');
     expect(model.type).toBe('model/gltf-binary');
     expect(imageSize(look(await parse(model.bytes)).image ?? new Uint8Array()).width).toBe(1024);
-    const picture = await client.download(output.results?.rendered_image_url ?? '');
-    expect(picture.type).toBe('image/webp');
-    expect(imageSize(picture.bytes)).toMatchObject({ type: 'webp', width: 512, height: 512 });
+    const preview = await client.download(output.results?.rendered_image_url ?? '');
+    expect(preview.type).toBe('image/webp');
+    expect(imageSize(preview.bytes)).toMatchObject({ type: 'webp', width: 512, height: 512 });
   });
 
   test('from one image and from four views', async () => {
-    const image = host.put('front.jpg', pictures.jpeg(20, 40));
+    const image = host.put('front.jpg', imageFiles.jpeg(20, 40));
     const one = await finish(await submit({ image }));
     expect(one.task_status).toBe('SUCCEEDED');
     expect(one.orig_prompt).toBeUndefined();
-    const view = (name: string, colour: readonly [number, number, number]) => ({
+    const view = (name: string, color: readonly [number, number, number]) => ({
       type: 'png',
-      file_token: host.put(name, png(100, 100, colour)),
+      file_token: host.put(name, png(100, 100, color)),
     });
     const images = [view('f.png', [200, 0, 0]), {}, view('b.png', [0, 200, 0]), {}];
     const four = await finish(await submit({ images }, { pbr: false, geometry_quality: 'ultra' }));
@@ -139,7 +139,7 @@ describe('task', () => {
     expect(look(await parse(bytes)).image).toBeDefined();
   });
 
-  test('keeps its files for two hours', async () => {
+  test('has files that expire after two hours', async () => {
     const { results } = await finish(await submit({ prompt: 'A ring' }));
     const status = async () => (await fetch(results?.pbr_model_url ?? '', { method: 'HEAD' })).status;
     client.advance(2 * 60 * 60 * 1000 - 1);
@@ -149,9 +149,9 @@ describe('task', () => {
   });
 
   test.each([
-    ['of another format', () => dataUrl('image/webp', pictures.webp(100, 100)), 'InvalidParameter.Format'],
+    ['of another format', () => dataUrl('image/webp', imageFiles.webp(100, 100)), 'InvalidParameter.Format'],
     ['that is too small', () => dataUrl('image/png', png(19, 100)), 'InvalidParameter.SideLength'],
-    ['that is not there', () => host.address('none.png'), 'InvalidURL'],
+    ['that does not exist', () => host.address('none.png'), 'InvalidURL'],
   ])('from an image %s fails', async (_case, image, code) => {
     expect(await finish(await submit({ image: image() }))).toMatchObject({ task_status: 'FAILED', code });
   });
@@ -189,7 +189,7 @@ describe('a bad request', () => {
       { model: 'theta-3d', input: { prompt: 'Hi' }, parameters: { texture: false } },
       'InvalidParameter',
     ],
-  ])('%s is refused', async (_case, request, code) => {
+  ])('%s is rejected', async (_case, request, code) => {
     const { status, body } = await client.send<{ code: string }>('POST', path, request, {
       'X-Native-Async': 'enable',
     });

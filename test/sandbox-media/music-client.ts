@@ -46,7 +46,7 @@ export class MusicClient {
     this.#client = client;
   }
 
-  /** Submits and returns the id of the task. */
+  /** Submits a request and returns the id of the task. */
   async submit(request: object, kind: 'music' | 'lyrics' = 'music'): Promise<string> {
     const { status, body } = await this.#client.send<SigmaReply<string>>(
       'POST',
@@ -62,7 +62,7 @@ export class MusicClient {
     return (await this.#client.send<SigmaReply<SigmaRecord>>('GET', `/sigma/fetch/${id}`)).body.data;
   }
 
-  /** Lets the time of a task pass, and waits for its work. */
+  /** Advances the clock by the duration of a task and waits for its work. */
   async finish(id: string, timeout?: number): Promise<SigmaRecord> {
     this.#client.advance(taskDurationMs);
     const { data } = await this.#client.until<SigmaReply<SigmaRecord>>(
@@ -73,7 +73,7 @@ export class MusicClient {
     return data;
   }
 
-  /** Submits and finishes. */
+  /** Submits a request and waits for its task. */
   async make(request: object): Promise<SigmaRecord> {
     return await this.finish(await this.submit(request));
   }

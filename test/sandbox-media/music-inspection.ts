@@ -1,7 +1,7 @@
-/** Seconds of one look at the energy. */
+/** Seconds per energy measurement. */
 const frame = 0.01;
 
-/** How much a sound repeats itself a beat later, -1 to 1: the correlation of the rises of its energy. */
+/** Returns the correlation of the energy increases with those one beat later, -1 to 1. */
 export function beatStrength(samples: Float32Array, rate: number, tempo: number): number {
   const length = Math.round(rate * frame);
   const energies: number[] = [];
@@ -12,7 +12,7 @@ export function beatStrength(samples: Float32Array, rate: number, tempo: number)
   }
   const rises = energies.map((energy, index) => Math.max(0, energy - (energies[index - 1] ?? energy)));
   const mean = rises.reduce((sum, rise) => sum + rise, 0) / rises.length;
-  // A beat seldom is a whole number of frames, so a stroke counts in the frames beside it, too.
+  // A beat is rarely a whole number of frames, so a stroke is also counted in the neighboring frames.
   const centred = rises.map(
     (rise, index) => Math.max(rise, 0.7 * Math.max(rises[index - 1] ?? 0, rises[index + 1] ?? 0)) - mean,
   );
@@ -25,7 +25,7 @@ export function beatStrength(samples: Float32Array, rate: number, tempo: number)
   return product / power;
 }
 
-/** Power of the twelve pitch classes from C on, in three octaves. */
+/** Returns the power of the twelve pitch classes, starting with C, in three octaves. */
 export function pitchClasses(samples: Float32Array, rate: number): number[] {
   return Array.from({ length: 12 }, (_, index) =>
     [48, 60, 72].reduce(
@@ -35,7 +35,7 @@ export function pitchClasses(samples: Float32Array, rate: number): number[] {
   );
 }
 
-/** Goertzel's algorithm; `frequency` in periods a sample. */
+/** Goertzel algorithm. `frequency` is in periods per sample. */
 function powerAt(samples: Float32Array, frequency: number): number {
   const turn = 2 * Math.cos(2 * Math.PI * frequency);
   let [last, before] = [0, 0];

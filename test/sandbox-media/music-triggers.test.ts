@@ -4,7 +4,7 @@ import { taskDurationMs, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream({ songSeconds: 1 });
 const music = new MusicClient(client);
-/** Nobody sings, which takes the least time. */
+/** Instrumental, because that renders fastest. */
 const song = (title: string) => ({ title, tags: 'folk, 200 bpm', make_instrumental: 1 });
 const look = (id: string) => client.send<SigmaReply<SigmaRecord | null>>('GET', `/sigma/fetch/${id}`);
 
@@ -24,7 +24,7 @@ describe.each([
     ['throttle', 429, 'rate_limit_exceeded'],
     ['error', 500, 'internal_error'],
     ['unavailable', 503, 'service_unavailable'],
-  ])('[[%s]] refuses with %i', async (name, wanted, code) => {
+  ])('[[%s]] fails with %i', async (name, wanted, code) => {
     const { status, body, headers } = await send(`[[${name}]]`);
     expect(status).toBe(wanted);
     expect(body).toEqual({ code, message: expect.any(String), data: null });
@@ -33,7 +33,7 @@ describe.each([
 });
 
 describe('submit', () => {
-  test('[[malformed]] and [[drop]] break the answer', async () => {
+  test('[[malformed]] and [[drop]] break the response', async () => {
     for (const [words, problem] of [
       ['[[malformed]]', SyntaxError],
       ['[[drop]]', 'fetch failed'],
@@ -41,7 +41,7 @@ describe('submit', () => {
       await expect(client.send('POST', '/sigma/submit/lyrics', { prompt: words })).rejects.toThrow(problem);
   });
 
-  test('[[hang]] answers nothing until the client leaves', async () => {
+  test('[[hang]] sends no response until the client disconnects', async () => {
     const leave = new AbortController();
     const hanging = fetch(`${client.url}/sigma/submit/music`, {
       method: 'POST',
@@ -73,12 +73,12 @@ describe('task', () => {
     expect(await statusOf(id)).toBe('IN_PROGRESS');
   });
 
-  test('[[unknown]] is lost', async () => {
+  test('[[unknown]] is unknown to polls', async () => {
     const { status, body } = await look(await lyrics('[[unknown]]'));
     expect([status, body.code]).toEqual([400, 'task_not_exist']);
   });
 
-  test('[[poll-…]] trouble the first poll only, alone or among others', async () => {
+  test('[[poll-…]] affect only the first poll, alone or in a list', async () => {
     for (const [name, status] of [
       ['poll-error', 500],
       ['poll-throttle', 429],
@@ -99,7 +99,7 @@ describe('task', () => {
   test.each([
     ['fail-late', 'internal_error'],
     ['sensitive', 'moderation_failure'],
-  ])('[[%s]] fails at the end, with its songs', async (name, code) => {
+  ])('[[%s]] fails at the end, including its songs', async (name, code) => {
     const done = await music.make(song(`[[${name}]]`));
     expect(done).toMatchObject({ status: 'FAILURE', progress: '100%' });
     expect(done.fail_reason).not.toBe('');
@@ -111,11 +111,11 @@ describe('task', () => {
     expect(feed.body).toEqual([done.data[0]]);
   });
 
-  test('[[expire]] leaves it unknown how it ended', async () => {
+  test('[[expire]] ends with status UNKNOWN', async () => {
     expect((await music.make(song('[[expire]]'))).status).toBe('UNKNOWN');
   });
 
-  test('[[one-fails]] makes one song of two', async () => {
+  test('[[one-fails]] fails one of two songs', async () => {
     const { status, data } = await music.make(song('Boat [[one-fails]]'));
     expect(status).toBe('SUCCESS');
     expect(data.map((one) => [one.title, one.status, one.audio_url !== ''])).toEqual([
@@ -124,13 +124,13 @@ describe('task', () => {
     ]);
   });
 
-  test('[[expired-url]] gives addresses that have run out', async () => {
+  test('[[expired-url]] returns expired URLs', async () => {
     const { data } = await music.make(song('[[expired-url]]'));
     expect((await fetch(data[0]?.audio_url ?? '')).status).toBe(403);
     expect((await fetch(data[0]?.image_url ?? '')).status).toBe(403);
   });
 
-  test('sings no trigger', async () => {
+  test('does not sing triggers', async () => {
     const id = await music.submit({ custom_mode: true, prompt: 'La [[never]] la', tags: 'folk' });
     expect((await music.fetch(id)).data[0]?.metadata.prompt).toBe(`La ${' '.repeat(9)} la`);
   });

@@ -6,30 +6,30 @@ import { expectSchema, taskDurationMs, useTaskUpstream } from './task-client.ts'
 
 const client = useTaskUpstream({ songSeconds: 2 });
 const music = new MusicClient(client);
-/** Only for what happens much later. */
+/** Only for tests that advance the clock a lot. */
 const later = useTaskUpstream();
 
 const lyrics = '[Verse]\nHello my river, run\n\n[Chorus]\nOver the hill';
 const custom = { mv: 'chirp-hawk', custom_mode: 1, prompt: lyrics, title: 'River', tags: 'folk, 200 bpm' };
 
-/** One task that most tests look at. */
+/** A task shared by most tests. */
 let made: SigmaRecord;
-/** The engines start with it, beside those of other files. */
+/** Starts the engines, concurrently with other test files. */
 const startTime = 60_000;
 beforeAll(async () => {
   made = await music.finish(await music.submit(custom), startTime);
 }, startTime);
 function song(index = 0): Song {
   const found = made.data[index];
-  if (!found) throw new Error('There is no such song');
+  if (!found) throw new Error('The song does not exist');
   return found;
 }
-/** A task that stays where it is; nothing is made for it. */
+/** A task that stays in one state and renders nothing. */
 const unfinished = async () => await music.fetch(await music.submit({ ...custom, title: '[[never]]' }));
 const get = async <Body>(path: string) => (await client.send<Body>('GET', `/sigma/${path}`)).body;
 
 describe('a music task', () => {
-  test('is queued, runs with growing progress and ends with two songs', async () => {
+  test('is queued, runs with increasing progress and ends with two songs', async () => {
     const id = await music.submit({ ...custom, make_instrumental: true });
     const queued = await music.fetch(id);
     expect(queued).toMatchObject({ task_id: id, action: 'MUSIC', status: 'QUEUED', progress: '0%' });
@@ -59,7 +59,7 @@ describe('a music task', () => {
     expect((await get<Timing>(`act/timing/${ids[0]}`)).aligned_words).toEqual([]);
   });
 
-  test('has two songs that differ, with titles, tags and lyrics', async () => {
+  test('has two different songs, with titles, tags and lyrics', async () => {
     const songs = [song(0), song(1)];
     for (const one of songs) {
       expect(one.id).toBe(one.clip_id);
@@ -77,7 +77,7 @@ describe('a music task', () => {
     expect(Buffer.from(first?.bytes ?? []).equals(second?.bytes ?? Buffer.of())).toBe(false);
   });
 
-  test('gives an MP3 with title, lyrics and cover, and the cover alone', async () => {
+  test('returns an MP3 with title, lyrics and cover, and the cover separately', async () => {
     const { audio_url, image_url, image_large_url, metadata } = song();
     const { bytes, type } = await client.download(audio_url);
     expect(type).toBe('audio/mpeg');
@@ -94,7 +94,7 @@ describe('a music task', () => {
     expect(seconds).toBeCloseTo(Number(metadata.duration), 0);
   });
 
-  test('of an inspiration writes its own lyrics in the words of the description', async () => {
+  test('with a description generates lyrics from its words', async () => {
     const description = 'A metal song of a lighthouse by the stormy ocean';
     const id = await music.submit({ gpt_description_prompt: description, title: '[[never]]' });
     const [first, second] = (await music.fetch(id)).data;
@@ -121,7 +121,7 @@ describe('a music task', () => {
 });
 
 describe('a clip', () => {
-  test('is shown by its feed, with others, and without those that nobody knows', async () => {
+  test('is listed by feed together with others, without the unknown ones', async () => {
     const [first, second] = [song(0), song(1)];
     const ids = [first.id, 'no-such', second.id].join(',');
     expect(await get<Song[]>(`feed/${ids}`)).toEqual([first, second]);
@@ -140,7 +140,7 @@ describe('a clip', () => {
     expect(seconds).toBeCloseTo(Number(metadata.duration), 1);
   });
 
-  test('tells when each word is sung, marks and line breaks kept', async () => {
+  test('has the time of each word, including section marks and line breaks', async () => {
     const running = await unfinished();
     expect(await get(`act/timing/${running.data[0]?.id}`)).toMatchObject({
       aligned_words: [],
@@ -159,7 +159,7 @@ describe('a clip', () => {
     expect(timing.hoot_cer).toBeLessThan(1);
   });
 
-  test('that nobody knows is refused', async () => {
+  test('that is unknown is rejected', async () => {
     for (const path of ['act/wav/no-such', 'act/timing/no-such']) {
       const { status, body } = await client.send<SigmaReply<null>>('GET', `/sigma/${path}`);
       expect([status, body.code]).toEqual([400, 'clip_not_exist']);
@@ -167,7 +167,7 @@ describe('a clip', () => {
   });
 });
 
-describe('a task that comes from a clip', () => {
+describe('a task with a source clip', () => {
   test('continues it in its style, key and tempo', async () => {
     const { id } = song();
     const request = { custom_mode: 1, prompt: 'Another line', continue_clip_id: id, continue_at: 1.5 };
@@ -188,7 +188,7 @@ describe('a task that comes from a clip', () => {
     expect(tags[1]).toEqual(tags[2]);
   });
 
-  test('takes it apart into voice and the rest', async () => {
+  test('separates it into vocals and the rest', async () => {
     const { id } = song();
     const stems = { task: 'gen_stem', mv: 'chirp-auk', stem_task: 'two', continue_clip_id: id };
     const { data } = await music.make({ ...stems, make_instrumental: true, stem_type_id: 91 });
@@ -205,7 +205,7 @@ describe('a task that comes from a clip', () => {
     expect([status, body.code]).toEqual([400, 'clip_is_stem']);
   });
 
-  test('takes it apart into the tracks that can be heard', async () => {
+  test('separates it into the audible tracks', async () => {
     const { id } = song();
     const { data } = await music.make({ task: 'gen_stem', stem_task: 'twelve', continue_clip_id: id });
     const titles = data.map(({ title }) => title);
@@ -215,7 +215,7 @@ describe('a task that comes from a clip', () => {
     expect(data.every(({ status, audio_url }) => status === 'complete' && audio_url !== '')).toBe(true);
   });
 
-  test('needs one that is complete', async () => {
+  test('requires a complete clip', async () => {
     const running = await unfinished();
     const ask = async (continue_clip_id: string | undefined) => {
       const request = { task: 'gen_stem', continue_clip_id };
@@ -228,7 +228,7 @@ describe('a task that comes from a clip', () => {
 });
 
 describe('lyrics', () => {
-  test('are written about what is asked for', async () => {
+  test('are generated from the prompt', async () => {
     const id = await music.submit({ prompt: 'A song about the old harbour in winter' }, 'lyrics');
     expect(await music.fetch(id)).toMatchObject({ action: 'LYRICS', status: 'QUEUED', data: null });
     const done = await music.finish(id);
@@ -238,7 +238,7 @@ describe('lyrics', () => {
     expect(data.text).toMatch(/^\[Verse 1\]\n[^]*harbour[^]*\[Chorus\]\n/);
   });
 
-  test('and music are fetched together, told apart, and those nobody knows left out', async () => {
+  test('and music are fetched together or by action, without unknown tasks', async () => {
     const ids = [await music.submit({ prompt: 'Snow' }, 'lyrics'), made.task_id, 'no-such'];
     const fetchMany = async (body: object) =>
       (await client.send<SigmaReply<SigmaRecord[]>>('POST', '/sigma/fetch', body)).body.data;
@@ -249,34 +249,34 @@ describe('lyrics', () => {
 
 describe('a bad request', () => {
   test.each<[string, string, object]>([
-    ['nothing to make', 'music', { mv: 'chirp-hawk' }],
+    ['an empty request', 'music', { mv: 'chirp-hawk' }],
     ['an empty song', 'music', { custom_mode: 1, prompt: ' ' }],
     ['a long description', 'music', { prompt: 'x'.repeat(201) }],
     ['long lyrics', 'music', { custom_mode: 1, prompt: 'x'.repeat(3001) }],
     ['long tags', 'music', { prompt: 'x', tags: 'x'.repeat(121) }],
     ['an unknown version', 'music', { prompt: 'x', mv: 'chirp-v9' }],
-    ['a flag of another kind', 'music', { prompt: 'x', make_instrumental: 'yes' }],
-    ['a second below zero', 'music', { prompt: 'x', continue_clip_id: 'x', continue_at: -1 }],
+    ['a flag of another type', 'music', { prompt: 'x', make_instrumental: 'yes' }],
+    ['a negative position', 'music', { prompt: 'x', continue_clip_id: 'x', continue_at: -1 }],
     ['an unknown task', 'music', { task: 'cover', continue_clip_id: 'x' }],
-    ['stems of nothing', 'music', { task: 'gen_stem' }],
+    ['stems without a source', 'music', { task: 'gen_stem' }],
     ['stems of another number', 'music', { task: 'gen_stem', continue_clip_id: 'x', stem_task: 'six' }],
     ['a slider beyond 1', 'music', { prompt: 'x', metadata: { control_sliders: { style_weight: 2 } } }],
-    ['lyrics about nothing', 'lyrics', { prompt: '' }],
-  ])('with %s is refused', async (_case, kind, request) => {
+    ['lyrics without a prompt', 'lyrics', { prompt: '' }],
+  ])('with %s is rejected', async (_case, kind, request) => {
     const { status, body } = await client.send<SigmaReply<null>>('POST', `/sigma/submit/${kind}`, request);
     expect(status).toBe(400);
     expect(body).toEqual({ code: 'invalid_request', message: expect.any(String), data: null });
   });
 
   test.each([[{ ids: [] }], [{ ids: 'x' }], [{ ids: [1] }], [{ ids: Array(101).fill('x') }], [{}]])(
-    'for tasks is refused: %j',
+    'for tasks is rejected: %j',
     async (request) => {
       const { status, body } = await client.send<SigmaReply<null>>('POST', '/sigma/fetch', request);
       expect([status, body.code]).toEqual([400, 'invalid_request']);
     },
   );
 
-  test('to go on after the end is refused', async () => {
+  test('to continue after the end is rejected', async () => {
     const { id } = song();
     const request = { prompt: 'More', continue_clip_id: id, continue_at: 100 };
     const { status, body } = await client.send<SigmaReply<null>>('POST', '/sigma/submit/music', request);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dataUrl, mp3, pictures, png, video, wav } from './media-files.ts';
+import { dataUrl, imageFiles, mp3, png, video, wav } from './media-files.ts';
 import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
@@ -22,7 +22,7 @@ interface Task {
   usage?: Record<string, unknown>;
 }
 
-interface Refusal {
+interface ErrorBody {
   code: string;
   message: string;
   request_id: string;
@@ -37,7 +37,7 @@ function body(input: object, parameters?: object) {
   return { model: 'gamma3.0-video', input, parameters };
 }
 
-/** What is quickly drawn, unless a test asks for more. */
+/** Small and short by default, so that rendering is fast. */
 const small = { resolution: '480P', duration: 2, audio: false };
 
 async function submit(input: object, parameters?: object): Promise<string> {
@@ -58,14 +58,14 @@ async function poll(id: string): Promise<Task> {
   return task;
 }
 
-/** The task after its time and the work on its media. */
+/** Returns the task after its duration and its work. */
 async function finish(id: string, after = taskDurationMs): Promise<Task> {
   client.advance(after);
   return await client.until<Task>(`/api/v1/tasks/${id}`, ({ output }) => output.task_status !== 'RUNNING');
 }
 
 async function refused(request: object, headers: Record<string, string> = { 'X-Native-Async': 'enable' }) {
-  const { status, body: error } = await client.send<Refusal>('POST', path, request, headers);
+  const { status, body: error } = await client.send<ErrorBody>('POST', path, request, headers);
   expectSchema('NativeError', error);
   return { status, code: error.code, message: error.message };
 }
@@ -112,7 +112,7 @@ describe('task', () => {
     expect({ ...(await poll(id)), request_id: '' }).toEqual({ ...done, request_id: '' });
   });
 
-  test('is unknown when it never was, and after 24 hours, with status 200', async () => {
+  test('is unknown with status 200 if it never existed, and after 24 hours', async () => {
     const id = await submit({ prompt: 'Old' });
     client.advance(24 * 60 * 60 * 1000 - 1);
     expect((await finish(id, 0)).output.task_status).toBe('SUCCEEDED');
@@ -121,7 +121,7 @@ describe('task', () => {
     expect((await poll('no-such-task')).output.task_status).toBe('UNKNOWN');
   });
 
-  test('can be canceled while it is PENDING only', async () => {
+  test('can only be canceled while it is PENDING', async () => {
     const id = await submit({ prompt: 'Not this' });
     const canceled = await client.send('POST', `/api/v1/tasks/${id}/cancel`);
     expect(canceled.status).toBe(200);
@@ -132,13 +132,13 @@ describe('task', () => {
     const running = await submit({ prompt: 'This' });
     client.advance(taskDurationMs / 2);
     for (const late of [id, running, 'no-such-task']) {
-      const { status, body: error } = await client.send<Refusal>('POST', `/api/v1/tasks/${late}/cancel`);
+      const { status, body: error } = await client.send<ErrorBody>('POST', `/api/v1/tasks/${late}/cancel`);
       expect([status, error.code]).toEqual([400, 'UnsupportedOperation']);
     }
     expect((await poll(running)).output.task_status).toBe('RUNNING');
   });
 
-  test('gives a video of what was asked for, again and again', async () => {
+  test('returns a video with the requested properties on every poll', async () => {
     const id = await submit(
       { prompt: 'A boat' },
       { resolution: '480P', ratio: '4:3', duration: 3, audio: false, seed: 5 },
@@ -159,20 +159,20 @@ describe('task', () => {
     expect(Buffer.compare((await client.download(output.video_url ?? '')).bytes, bytes)).toBe(0);
   });
 
-  test('chooses a length for duration -1', async () => {
+  test('chooses a duration for -1', async () => {
     const { usage } = await finish(await submit({ prompt: 'word '.repeat(24) }, { duration: -1 }));
     expect(usage).toMatchObject({ duration: 7, output_video_duration: 7 });
   });
 });
 
 describe('media', () => {
-  test('of every kind is taken', async () => {
+  test('of every kind is accepted', async () => {
     const document = host.put('story.md', Buffer.from('# A story'));
     const media: Media[] = [
-      { type: 'reference_image', url: host.put('a.jpg', pictures.jpeg(300, 300)) },
+      { type: 'reference_image', url: host.put('a.jpg', imageFiles.jpeg(300, 300)) },
       { type: 'reference_image', url: dataUrl('image/png', png(240, 400)) },
-      { type: 'reference_image', url: host.put('a.webp', pictures.webp(300, 2000)) },
-      { type: 'reference_image', url: host.put('a.bmp', pictures.bmp(300, 301)) },
+      { type: 'reference_image', url: host.put('a.webp', imageFiles.webp(300, 2000)) },
+      { type: 'reference_image', url: host.put('a.bmp', imageFiles.bmp(300, 301)) },
       { type: 'reference_video', url: host.put('a.mp4', await video({ seconds: 1 })) },
       { type: 'reference_video', url: host.put('a.mov', await video({ seconds: 2, container: 'mov' })) },
       { type: 'reference_audio', url: host.put('a.wav', wav(1)) },
@@ -186,7 +186,7 @@ describe('media', () => {
     expect((await finish(await submit({ media: link }))).output.task_status).toBe('SUCCEEDED');
   });
 
-  test('first and last frame give the ratio and need no prompt', async () => {
+  test('first and last frame determine the ratio and require no prompt', async () => {
     const media = [
       { type: 'last_frame', url: dataUrl('image/png', png(400, 300)) },
       { type: 'first_frame', url: dataUrl('image/png', png(400, 300)) },
@@ -201,7 +201,7 @@ describe('media', () => {
     (url: () => string): (() => Media[]) =>
     () => [{ type: 'reference_image', url: url() }];
   test.each<[string, string, () => Media[] | Promise<Media[]>]>([
-    ['a URL that leads nowhere', 'InvalidURL', image(() => host.address('nothing.png'))],
+    ['a URL that does not exist', 'InvalidURL', image(() => host.address('nothing.png'))],
     ['a host that does not exist', 'InvalidURL', image(() => 'http://nowhere.invalid/a.png')],
     ['an object-storage address', 'InvalidURL', image(() => 'oss://bucket/a.png')],
     ['an endless redirect', 'InvalidURL', image(() => host.redirect('loop', host.address('loop')))],
@@ -215,7 +215,7 @@ describe('media', () => {
       'InvalidParameter.Format',
       image(() => host.put('cut.png', png(300, 300).subarray(0, 60))),
     ],
-    ['a GIF', 'InvalidParameter.Format', image(() => dataUrl('image/gif', pictures.gif(300, 300)))],
+    ['a GIF', 'InvalidParameter.Format', image(() => dataUrl('image/gif', imageFiles.gif(300, 300)))],
     [
       'a transparent PNG',
       'InvalidParameter.Transparency',
@@ -225,7 +225,7 @@ describe('media', () => {
     [
       'a wide image',
       'InvalidParameter.AspectRatio',
-      image(() => dataUrl('image/webp', pictures.webp(2000, 240))),
+      image(() => dataUrl('image/webp', imageFiles.webp(2000, 240))),
     ],
     [
       'a large image',
@@ -285,20 +285,20 @@ describe('a bad request', () => {
   const item = (type: string, url = 'https://files.example/a') => ({ type, url });
   test.each<[string, object, string]>([
     ['no model', { input: { prompt: 'Hi' } }, 'BadRequest.EmptyModel'],
-    ['a model that is no text', { model: 3, input: { prompt: 'Hi' } }, 'InvalidParameter'],
+    ['a model that is not a string', { model: 3, input: { prompt: 'Hi' } }, 'InvalidParameter'],
     ['a model of another route', { model: 'eta-imagine-video', input: { prompt: 'Hi' } }, 'InvalidParameter'],
     ['no input', { model: 'gamma3.0-video' }, 'BadRequest.EmptyInput'],
     ['neither prompt nor media', body({ prompt: '' }), 'InvalidParameter'],
-    ['a prompt that is no text', body({ prompt: 1 }), 'InvalidParameter'],
+    ['a prompt that is not a string', body({ prompt: 1 }), 'InvalidParameter'],
     ['a resolution in lower case', body({ prompt: 'Hi' }, { resolution: '720p' }), 'InvalidParameter'],
-    ['a ratio that is not there', body({ prompt: 'Hi' }, { ratio: '21:9' }), 'InvalidParameter'],
-    ['a second', body({ prompt: 'Hi' }, { duration: 1 }), 'InvalidParameter'],
+    ['an unsupported ratio', body({ prompt: 'Hi' }, { ratio: '21:9' }), 'InvalidParameter'],
+    ['a duration of 1', body({ prompt: 'Hi' }, { duration: 1 }), 'InvalidParameter'],
     ['31 seconds', body({ prompt: 'Hi' }, { duration: 31 }), 'InvalidParameter'],
-    ['half seconds', body({ prompt: 'Hi' }, { duration: 2.5 }), 'InvalidParameter'],
-    ['a duration as text', body({ prompt: 'Hi' }, { duration: '5' }), 'InvalidParameter'],
+    ['a fractional duration', body({ prompt: 'Hi' }, { duration: 2.5 }), 'InvalidParameter'],
+    ['a duration as string', body({ prompt: 'Hi' }, { duration: '5' }), 'InvalidParameter'],
     ['a negative seed', body({ prompt: 'Hi' }, { seed: -1 }), 'InvalidParameter'],
     ['a large seed', body({ prompt: 'Hi' }, { seed: 2 ** 31 }), 'InvalidParameter'],
-    ['audio as text', body({ prompt: 'Hi' }, { audio: 'yes' }), 'InvalidParameter'],
+    ['audio as string', body({ prompt: 'Hi' }, { audio: 'yes' }), 'InvalidParameter'],
     ['an unknown media type', body({ media: [item('video')] }), 'InvalidParameter'],
     ['media without a type', body({ media: [{ url: 'https://files.example/a' }] }), 'InvalidParameter'],
     ['media without a URL', body({ media: [{ type: 'first_frame' }] }), 'InvalidParameter'],
@@ -307,7 +307,11 @@ describe('a bad request', () => {
       body({ media: [item('reference_video', 'data:video/mp4;base64,AAAA')] }),
       'InvalidParameter',
     ],
-    ['a link that is no page', body({ media: [item('link', 'ftp://files.example/a')] }), 'InvalidParameter'],
+    [
+      'a link that is not an http URL',
+      body({ media: [item('link', 'ftp://files.example/a')] }),
+      'InvalidParameter',
+    ],
     ['a relative URL', body({ media: [item('first_frame', 'a.png')] }), 'InvalidParameter'],
     ['two first frames', body({ media: [item('first_frame'), item('first_frame')] }), 'InvalidParameter'],
     [
@@ -315,7 +319,7 @@ describe('a bad request', () => {
       body({ media: [item('first_frame'), item('reference_image')] }),
       'InvalidParameter',
     ],
-    ['a last frame beside a link', body({ media: [item('last_frame'), item('link')] }), 'InvalidParameter'],
+    ['a last frame and a link', body({ media: [item('last_frame'), item('link')] }), 'InvalidParameter'],
     ['file and link', body({ media: [item('file'), item('link')] }), 'InvalidParameter'],
     [
       'eleven reference images',
@@ -332,15 +336,15 @@ describe('a bad request', () => {
       body({ media: Array.from({ length: 6 }, () => item('reference_audio')) }),
       'InvalidParameter',
     ],
-  ])('%s is refused', async (_case, request, code) => {
+  ])('%s is rejected', async (_case, request, code) => {
     expect(await refused(request)).toMatchObject({ status: 400, code });
   });
 
-  test('without the header is refused', async () => {
+  test('without the header is rejected', async () => {
     expect(await refused(body({ prompt: 'Hi' }), {})).toMatchObject({ status: 403, code: 'AccessDenied' });
   });
 
-  test('with an unknown model is refused', async () => {
+  test('with an unknown model is rejected', async () => {
     const request = { model: 'no-such-model', input: { prompt: 'Hi' } };
     expect(await refused(request)).toMatchObject({ status: 404, code: 'ModelNotFound' });
   });

@@ -1,11 +1,11 @@
 import { imageSize } from 'image-size';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { describe, expect, test } from 'vitest';
-import { dataUrl, pictures, png, video, wav } from './media-files.ts';
+import { dataUrl, imageFiles, png, video, wav } from './media-files.ts';
 import { expectSchema, taskDurationMs, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream({ draft: true });
-/** Draws what was asked for. */
+/** Renders the requested video. */
 const careful = useTaskUpstream();
 const host = useFileHost();
 const path = '/api/v3/contents/generations/tasks';
@@ -28,7 +28,7 @@ interface Task {
   [name: string]: unknown;
 }
 
-interface Refusal {
+interface ErrorBody {
   error: { code: string; message: string; param: string; type: string };
 }
 
@@ -65,7 +65,7 @@ async function finish(id: string, { after = taskDurationMs, upstream = client } 
 }
 
 async function refused(change: object) {
-  const { status, body } = await client.send<Refusal>('POST', path, request(change));
+  const { status, body } = await client.send<ErrorBody>('POST', path, request(change));
   expect(body.error).toEqual({
     code: expect.any(String),
     message: expect.any(String),
@@ -120,7 +120,7 @@ describe('task', () => {
     expect(await poll(id)).toEqual(done);
   });
 
-  test('gives the video and its last frame', async () => {
+  test('returns the video and its last frame', async () => {
     const form = { resolution: '480p', ratio: '9:16', duration: 4 };
     const request = { ...form, return_last_frame: true, generate_audio: false };
     const { content } = await finish(await create(request, careful), { upstream: careful });
@@ -136,14 +136,14 @@ describe('task', () => {
     expect(imageSize(frame.bytes)).toMatchObject({ width: 480, height: 854 });
   });
 
-  test('chooses seed, length and ratio when the request leaves them open', async () => {
+  test('chooses seed, duration and ratio if the request has none', async () => {
     const url = dataUrl('image/png', png(600, 400));
     const done = await finish(await create({ model: modern, seed: -1, content: [text(), image(url)] }));
     expect(done.seed).toBeGreaterThanOrEqual(0);
     expect(done).toMatchObject({ duration: 4, ratio: '600:400', output_format: 'mp4' });
   });
 
-  test('counts frames instead of seconds, and makes a QuickTime file', async () => {
+  test('accepts frames instead of a duration, and renders a QuickTime file', async () => {
     const request = { model: modern, frames: 50, output_format: 'mov', resolution: '480p' };
     const done = await finish(await create(request, careful), { upstream: careful });
     expect(done).toMatchObject({ frames: 50 });
@@ -154,7 +154,7 @@ describe('task', () => {
     expect((await (await input.getPrimaryVideoTrack())?.computePacketStats())?.packetCount).toBe(50);
   });
 
-  test('edits a video at its own length, and takes references of all kinds', async () => {
+  test('edits a video with its duration, and accepts references of all kinds', async () => {
     const url = host.put('source.mp4', await video({ seconds: 6, width: 720, height: 480 }));
     const edit = {
       model: modern,
@@ -168,7 +168,7 @@ describe('task', () => {
     });
     const content = [
       text(),
-      image(host.put('r.gif', pictures.gif(400, 400)), 'reference_image'),
+      image(host.put('r.gif', imageFiles.gif(400, 400)), 'reference_image'),
       clip(url),
       audio(host.put('r.wav', wav(2))),
     ];
@@ -186,7 +186,7 @@ describe('task', () => {
     });
   });
 
-  test('expires when it has not ended in time', async () => {
+  test('expires if it exceeds its lifetime', async () => {
     const id = await create({ content: [text('[[never]]')], execution_expires_after: 3600 });
     client.advance(3_599_999);
     expect(await poll(id)).toMatchObject({ status: 'running' });
@@ -194,7 +194,7 @@ describe('task', () => {
     expect(await poll(id)).toMatchObject({ status: 'expired', error: null });
   });
 
-  test('is known for seven days, its video for one', async () => {
+  test('is available for seven days, its video for one day', async () => {
     const id = await create();
     const { content } = await finish(id);
     client.advance(24 * 60 * 60 * 1000);
@@ -207,7 +207,7 @@ describe('task', () => {
 });
 
 describe('deleting', () => {
-  test('cancels a queued task, removes an ended one and refuses the others', async () => {
+  test('cancels a queued task, removes a finished one and rejects the others', async () => {
     const id = await create();
     const canceled = await client.send('DELETE', `${path}/${id}`);
     expect([canceled.status, canceled.body]).toEqual([200, undefined]);
@@ -218,13 +218,13 @@ describe('deleting', () => {
     expect((await client.send('DELETE', `${path}/${running}`)).status).toBe(400);
     await finish(running);
     expect((await client.send('DELETE', `${path}/${running}`)).status).toBe(200);
-    const { status, body } = await client.send<Refusal>('DELETE', `${path}/${running}`);
+    const { status, body } = await client.send<ErrorBody>('DELETE', `${path}/${running}`);
     expect([status, body.error.type]).toEqual([404, 'NotFound']);
   });
 });
 
 describe('list', () => {
-  test('shows pages of what matches, the newest first', async () => {
+  test('returns pages of matching tasks, the newest first', async () => {
     const ids = [await create({ model: fast }), await create({ model: fast }), await create({ model: fast })];
     const list = async (query: string) => {
       const { status, body } = await client.send<{ items: Task[]; total: number }>('GET', `${path}?${query}`);
@@ -252,8 +252,8 @@ describe('a bad request', () => {
     ['a model of another route', { model: 'gamma3.0-video' }, 'InvalidParameter'],
     ['an unknown item', { content: [{ type: 'file', file: remote }] }, 'InvalidParameter'],
     ['an empty text', { content: [text('')] }, 'InvalidParameter'],
-    ['an image of no URL', { content: [{ type: 'image_url', image_url: {} }] }, 'InvalidParameter'],
-    ['a role of another kind', { content: [image(remote, 'reference_video')] }, 'InvalidParameter'],
+    ['an image without a URL', { content: [{ type: 'image_url', image_url: {} }] }, 'InvalidParameter'],
+    ['a role of another media type', { content: [image(remote, 'reference_video')] }, 'InvalidParameter'],
     ['a video as a data URL', { content: [clip('data:video/mp4;base64,AAAA')] }, 'InvalidParameter'],
     ['two first frames', { content: many(2, image(remote, 'first_frame')) }, 'InvalidParameter'],
     ['a last frame alone', { content: [image(remote, 'last_frame')] }, 'InvalidParameter'],
@@ -269,20 +269,20 @@ describe('a bad request', () => {
     ['1080p on the overseas model', { model: overseas, resolution: '1080p' }, 'InvalidParameter'],
     ['4k', { resolution: '4k' }, 'InvalidParameter'],
     ['an unknown ratio', { ratio: '2:1' }, 'InvalidParameter'],
-    ['three seconds', { duration: 3 }, 'InvalidParameter'],
+    ['a duration of 3', { duration: 3 }, 'InvalidParameter'],
     ['16 seconds', { duration: 16 }, 'InvalidParameter'],
     ['31 seconds on 2.5', { model: modern, duration: 31 }, 'InvalidParameter'],
-    ['frames and seconds', { frames: 48, duration: 5 }, 'InvalidParameter'],
+    ['frames and duration', { frames: 48, duration: 5 }, 'InvalidParameter'],
     ['a seed below -1', { seed: -2 }, 'InvalidParameter'],
     ['a seed of 33 bits', { seed: 2 ** 32 }, 'InvalidParameter'],
-    ['a short patience', { execution_expires_after: 3599 }, 'InvalidParameter'],
+    ['a short expiry', { execution_expires_after: 3599 }, 'InvalidParameter'],
     ['a high priority', { priority: 10 }, 'InvalidParameter'],
     ['a long identifier', { safety_identifier: 'x'.repeat(65) }, 'InvalidParameter'],
     ['an unknown tool', { tools: [{ type: 'code' }] }, 'InvalidParameter'],
     ['the flexible tier on 2.0', { service_tier: 'flex' }, 'InvalidParameter'],
     ['QuickTime on 2.0', { output_format: 'mov' }, 'InvalidParameter'],
     ['a task type on 2.0', { omni_reference_task_type: 'edit' }, 'InvalidParameter'],
-    ['watermark as text', { watermark: 'true' }, 'InvalidParameter'],
+    ['watermark as string', { watermark: 'true' }, 'InvalidParameter'],
     [
       'an edit with a length',
       { model: modern, omni_reference_task_type: 'edit', duration: 5, content: [text(), clip(remote)] },
@@ -303,18 +303,18 @@ describe('a bad request', () => {
       },
       'InvalidParameter.TaskTypeConstraint',
     ],
-  ])('%s is refused', async (_case, change, code) => {
+  ])('%s is rejected', async (_case, change, code) => {
     expect(await refused(change)).toMatchObject({ status: 400, code, type: 'BadRequest' });
   });
 
-  test('with an unknown model is refused', async () => {
+  test('with an unknown model is rejected', async () => {
     expect(await refused({ model: 'no-such' })).toMatchObject({
       status: 404,
       code: 'InvalidEndpoint.NotFound',
     });
   });
 
-  test('that only the media shows fails the task', async () => {
+  test('that only the media reveal fails the task', async () => {
     const ratio = {
       model: modern,
       ratio: '1:1',

@@ -33,7 +33,7 @@ async function finished(upstream: typeof client, input: object): Promise<Task['o
 }
 
 describe('result file', () => {
-  test('is served whole and in ranges, to GET and HEAD', async () => {
+  test('is served completely and in ranges, for GET and HEAD', async () => {
     const { video_url: url } = await finished(client, { prompt: 'A boat' });
     const whole = Buffer.from((await client.download(url)).bytes);
     const part = await fetch(url, { headers: { range: 'bytes=4-11' } });
@@ -55,46 +55,46 @@ describe('result file', () => {
     expect((await fetch(url)).status).toBe(403);
   });
 
-  test('of a draft is as long and of the same proportions, with few frames and lines', async () => {
+  test('of a draft has the same duration and aspect ratio, with few frames and lines', async () => {
     const { video_url: url } = await finished(drafts, { prompt: 'A boat' });
     const { bytes } = await drafts.download(url);
     const facts = await readFacts({ kind: 'video', bytes });
     expect(facts).toMatchObject({ width: 214, height: 120, seconds: 2, frameRate: 2 });
   });
 
-  test('is made once for all who download it, and again when it had to make room', async () => {
+  test('is rendered once for all downloads, and again after its eviction', async () => {
     const storage = new Storage();
     onTestFinished(() => storage.close());
-    let made = 0;
-    const make = async (size: number) => {
-      made++;
+    let renderCount = 0;
+    const render = async (size: number) => {
+      renderCount++;
       return Buffer.alloc(size);
     };
-    const results = new FileStore({ folder: 'media', storage, now: () => 0, maxBytes: 15, render: make });
+    const results = new FileStore({ folder: 'media', storage, now: () => 0, maxBytes: 15, render });
     const add = () => results.signUrl(results.storeDeferred('png', 1_000_000, 10), 1_000_000);
     const [first, second] = [add(), add()];
     const get = async (url: string) => {
-      const answer = {
+      const response = {
         status: 0,
-        writeHead: (status: number) => ((answer.status = status), answer),
-        end: () => answer,
+        writeHead: (status: number) => ((response.status = status), response),
+        end: () => response,
       };
-      const exchange = { request: { headers: {} }, response: answer, url: new URL(url, 'http://sandbox') };
+      const exchange = { request: { headers: {} }, response, url: new URL(url, 'http://sandbox') };
       await results.serve(exchange as unknown as Parameters<typeof results.serve>[0]);
-      return answer.status;
+      return response.status;
     };
     expect(await Promise.all([get(first), get(first)])).toEqual([200, 200]);
-    expect(made).toBe(1);
+    expect(renderCount).toBe(1);
     await get(second);
     await get(first);
-    expect(made).toBe(3);
+    expect(renderCount).toBe(3);
   });
 });
 
-describe('address', () => {
+describe('URL', () => {
   const image = (url: string) => ({ media: [{ type: 'first_frame', url }] });
 
-  test('that is not public is not fetched', async () => {
+  test('with a private address is not fetched', async () => {
     const url = host.put('a.png', png(300, 300));
     for (const address of [
       url,
@@ -109,7 +109,7 @@ describe('address', () => {
     }
   });
 
-  test('of an own result is', async () => {
+  test('of a result of the sandbox is fetched', async () => {
     const { video_url: url } = await finished(careful, { prompt: 'A boat' });
     const input = { media: [{ type: 'reference_video', url }] };
     expect(await finished(careful, input)).toMatchObject({ task_status: 'SUCCEEDED' });
@@ -117,7 +117,7 @@ describe('address', () => {
 });
 
 describe('engine', () => {
-  test('lets nothing quick wait behind what takes long', async () => {
+  test('does not queue short jobs behind long ones', async () => {
     const engine = new MediaEngine({ workers: 1 });
     const clips = [1, 2, 3].map((seed) => engine.run('renderClip', { ...plainClip, seed, frames: 240 }));
     const first = await Promise.race([
@@ -128,9 +128,9 @@ describe('engine', () => {
     await Promise.all([Promise.allSettled(clips), engine.close()]);
   });
 
-  test('does jobs side by side, tells failures, and refuses work when it is closed', async () => {
+  test('runs jobs concurrently, reports failures, and rejects jobs when it is closed', async () => {
     const engine = new MediaEngine({ workers: 2 });
-    const bad = { ...plainClip, firstFrame: 'no picture' as unknown as Uint8Array };
+    const bad = { ...plainClip, firstFrame: 'not an image' as unknown as Uint8Array };
     const done = await Promise.allSettled([
       engine.run('renderLastFrame', plainClip),
       engine.run('renderLastFrame', bad),

@@ -30,7 +30,7 @@ describe('two styles', () => {
     songs.lullaby = await synthesizeSong(plans.lullaby);
   });
 
-  test('have tempos of their own, which can be heard', () => {
+  test('have different tempos, which are audible', () => {
     const { metal, lullaby } = plans;
     expect(metal.sound.tempo).toBeGreaterThan(1.5 * lullaby.sound.tempo);
     for (const [name, other] of [
@@ -43,7 +43,7 @@ describe('two styles', () => {
     }
   });
 
-  test('have keys, whose notes are louder than the others', async () => {
+  test('have keys whose notes are louder than other notes', async () => {
     for (const tonic of [2, 7]) {
       const sound = { ...plans.lullaby.sound, tonic };
       const { samples } = wavOf(await synthesizeSong({ ...plans.lullaby, sound, seconds: 4 }));
@@ -55,7 +55,7 @@ describe('two styles', () => {
     }
   });
 
-  test('have players of their own, and sound different', () => {
+  test('have different instruments and sound different', () => {
     expect(songs.metal.facts.families).toEqual(['Drums', 'Bass', 'Guitar']);
     expect(songs.lullaby.facts.families).toEqual(['Keyboard', 'Strings']);
     expect(brightness(wavOf(songs.metal))).toBeGreaterThan(1.5 * brightness(wavOf(songs.lullaby)));
@@ -69,7 +69,7 @@ describe('a song with lyrics', () => {
     song = await synthesizeSong(plan);
   });
 
-  test('is the sum of its stems, but for what rounding to whole numbers takes', () => {
+  test('is the sum of its stems, except for rounding', () => {
     const whole = wavOf(song).samples;
     for (const names of [['Vocals', 'Instrumental'], families] as const) {
       const stems = names.map((name) => wavOf(song, name).samples);
@@ -83,7 +83,7 @@ describe('a song with lyrics', () => {
     }
   });
 
-  test('is loud, and neither it nor a stem clips', () => {
+  test('has a high level without clipping, as do its stems', () => {
     for (const name of [undefined, 'Instrumental', ...families] as const) {
       const { samples } = wavOf(song, name);
       const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
@@ -93,7 +93,7 @@ describe('a song with lyrics', () => {
     expect(level(wavOf(song).samples)).toBeGreaterThan(0.05);
   });
 
-  test('has its words where the vocals are, and nowhere else', () => {
+  test('has vocals only at the times of its words', () => {
     const { samples } = wavOf(song, 'Vocals');
     const { words, unsung } = song.facts;
     expect(words.map(({ written }) => written).join('')).toBe(lyrics);
@@ -115,7 +115,7 @@ describe('a song with lyrics', () => {
     expect(gaps).toBeGreaterThan(0);
   });
 
-  test('is the same again from the same plan, and another one from another seed', async () => {
+  test('is deterministic, and depends on the seed', async () => {
     const [again, other] = [await synthesizeSong(plan), await synthesizeSong({ ...plan, seed: 6 })];
     expect(Buffer.from(toWav(mixStem(again.tracks, undefined)))).toEqual(
       Buffer.from(toWav(mixStem(song.tracks, undefined))),
@@ -123,21 +123,21 @@ describe('a song with lyrics', () => {
     expect(level(wavOf(other).samples)).not.toBe(level(wavOf(song).samples));
   });
 
-  test('sings as far as there is room', async () => {
+  test('contains as many lyrics as fit', async () => {
     const { facts } = await synthesizeSong({ ...plan, lyrics: `${lyrics}\n`.repeat(20), seconds: 4 });
     expect(facts.unsung).toBeGreaterThan(0.5);
     expect(facts.seconds).toBeLessThan(4 * 1.25 + 3);
   });
 });
 
-test('without the speech engine nobody sings', async () => {
+test('without the speech engine there are no vocals', async () => {
   const plan = planOf('folk, 200 bpm', { lyrics, seconds: 4, speechEngine: 'no-such-engine' });
   const { facts } = await synthesizeSong(plan);
   expect(facts).toMatchObject({ words: [], unsung: 1 });
   expect(facts.families).not.toContain('Vocals');
 });
 
-test('without lyrics nobody sings', async () => {
+test('without lyrics there are no vocals', async () => {
   for (const text of ['', '[Verse]\n\n[Chorus]', '♪ … ♪']) {
     const song = await synthesizeSong(planOf('folk, 200 bpm', { seconds: 2, lyrics: text }));
     expect(song.facts).toMatchObject({ words: [], unsung: 0 });

@@ -1,10 +1,10 @@
-/** One frame of an ID3v2.3 tag; the text is what stands last in it. */
+/** A frame of an ID3v2.3 tag. Its text is the last part of its content. */
 interface TagFrame {
   bytes: Buffer;
   text: string;
 }
 
-/** Takes the tag in front of an MP3 apart. Throws when there is none. */
+/** Parses the tag at the start of an MP3. Throws if there is none. */
 export function readTags(file: Buffer): { frames: Map<string, TagFrame>; audio: Buffer } {
   if (file.toString('latin1', 0, 3) !== 'ID3' || file[3] !== 3) throw new Error('There is no ID3v2.3 tag');
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (file[at] ?? 0), 0);
@@ -21,7 +21,7 @@ export function readTags(file: Buffer): { frames: Map<string, TagFrame>; audio: 
   return { frames, audio: file.subarray(end) };
 }
 
-/** UTF-16 after the last byte order mark, or Latin-1. */
+/** Decodes UTF-16 after the last byte order mark, or Latin-1. */
 function textOf(bytes: Buffer): string {
   const mark = bytes[0] === 1 ? bytes.lastIndexOf(Buffer.from([0xff, 0xfe])) : -1;
   return mark >= 0 ? bytes.toString('utf16le', mark + 2) : bytes.toString('latin1', 1);

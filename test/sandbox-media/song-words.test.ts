@@ -9,32 +9,32 @@ const choose = (tags: string, change: { negativeTags?: string; description?: str
   chooseSound({ tags, negativeTags: '', description: '', ...change }, 3);
 
 describe('tags', () => {
-  test('name a style by its name or by words that mean it', () => {
+  test('select a style by its name or by related words', () => {
     for (const { name, words } of styles)
       for (const word of [name, ...words])
         expect(choose(`Some ${word.toUpperCase()} music`).style).toBe(name);
   });
 
-  test('come before the words of a description, and of several the first one counts', () => {
+  test('take precedence over a description, and the first of several styles is used', () => {
     expect(choose('jazz', { description: 'a metal song' }).style).toBe('jazz');
     expect(choose('', { description: 'a metal song' }).style).toBe('metal');
     expect(choose('slow blues, folk').style).toBe('blues');
     expect(choose('popular rocket').style).not.toBe('pop');
   });
 
-  test('without a known word choose a style by themselves, and always the same one', () => {
+  test('without a known word select a style deterministically', () => {
     const words = ['zyx', 'wvu', 'tsr', 'qpo', 'nml', 'kji'];
     expect(words.map((word) => choose(word).style)).toEqual(words.map((word) => choose(word).style));
     expect(new Set(words.map((word) => choose(word).style)).size).toBeGreaterThan(2);
   });
 
-  test('that are unwanted keep a style and the drums out', () => {
+  test('that are unwanted exclude a style and the drums', () => {
     expect(choose('rock, folk', { negativeTags: 'Rock' }).style).toBe('folk');
     expect(choose('rock').drums).toBe(true);
     expect(choose('rock', { negativeTags: 'drums' }).drums).toBe(false);
   });
 
-  test('tell tempo, mood, voice and who leads', () => {
+  test('determine tempo, mode, voice and lead instrument', () => {
     const usual = choose('pop').tempo;
     expect(choose('slow pop').tempo).toBeLessThan(usual);
     expect(choose('fast pop').tempo).toBeGreaterThan(usual);
@@ -47,7 +47,7 @@ describe('tags', () => {
 });
 
 describe('lyrics', () => {
-  test('are taken apart into sections, lines and words, and nothing of them is lost', () => {
+  test('are parsed into sections, lines and words without losing text', () => {
     const lyrics = '[Verse 1]\nHello, my river!\r\n\n(Chorus)\nOver the hill\n[Guitar solo]\n♪\n[Outro]\nBye';
     const sections = parseLyrics(lyrics);
     expect(sections.map(({ kind, lines }) => [kind, lines.map(({ words }) => words.length)])).toEqual([
@@ -69,13 +69,13 @@ describe('lyrics', () => {
     ]);
   });
 
-  test('without spaces are words, too', () => {
+  test('without spaces are split into words', () => {
     const words = parseLyrics('雨落在山上').flatMap(({ lines }) => lines.flatMap((line) => line.words));
     expect(words.length).toBeGreaterThan(2);
     expect(words.map(({ text }) => text).join('')).toBe('雨落在山上');
   });
 
-  test('of one long line are sung in pieces, as far as there is room', () => {
+  test('with one long line are split into phrases, as many as fit', () => {
     const lyrics = 'every single word belongs to somebody '.repeat(20);
     const plan = { title: '', lyrics, seconds: 20, seed: 1, weirdness: 0, startAt: 0, speechEngine: '' };
     const bars = createBars({ ...plan, sound: choose('pop, 120 bpm') });
@@ -85,7 +85,7 @@ describe('lyrics', () => {
     expect(bars.length).toBeLessThanOrEqual(13);
   });
 
-  test('are written in the words of a description, each seed its own', () => {
+  test('are generated from the words of a description, depending on the seed', () => {
     const first = writeLyrics('A song about the old harbour in winter', 1);
     expect(first.title).toBe('Old Harbour Winter');
     for (const word of ['old', 'harbour', 'winter', '[Verse 1]', '[Chorus]', '[Verse 2]'])
@@ -95,7 +95,7 @@ describe('lyrics', () => {
     expect(new Set(texts).size).toBeGreaterThan(1);
   });
 
-  test('are written whatever the description says', () => {
+  test('are generated for any description', () => {
     for (const description of ['', '!?', 'the of and', '雨', '$& $1', 'T 1 2 3'])
       expect(writeLyrics(description, 1).text).toMatch(/^\[Verse 1\]\n.+/);
     expect(createTitle('$& rain')).toBe('Rain');

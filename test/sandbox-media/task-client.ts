@@ -12,7 +12,7 @@ import {
 } from '../../server/sandbox/task-upstream.ts';
 import { schemaProblems } from '../conformance/contract/schemas.ts';
 
-/** Milliseconds that a task takes by the test's own clock. */
+/** Duration of a task on the clock of the test. */
 export const taskDurationMs = 10_000;
 
 export interface Reply<Body> {
@@ -21,7 +21,7 @@ export interface Reply<Body> {
   body: Body;
 }
 
-/** The upstream of tasks behind a server of its own, and the clock that drives it. */
+/** The asynchronous upstream behind its own server, and the clock that controls it. */
 export class TaskClient {
   url = '';
   /** Milliseconds since the epoch. */
@@ -46,7 +46,7 @@ export class TaskClient {
     return { status: response.status, headers: response.headers, body: parse(text) as Body };
   }
 
-  /** Polls until the answer is as wanted. For what ends by itself, not by the clock. */
+  /** Polls until the response matches. For changes that do not depend on the clock. */
   async until<Body>(path: string, wanted: (body: Body) => boolean, timeout = 18_000): Promise<Body> {
     return await vi.waitFor(
       async () => {
@@ -72,7 +72,7 @@ function parse(text: string): unknown {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Starts the upstream before the file's tests and stops it after them. */
+/** Starts the upstream before the tests of the file and stops it afterwards. */
 export function useTaskUpstream(options: Partial<TaskUpstreamOptions> = {}): TaskClient {
   const client = new TaskClient();
   let upstream: TaskUpstream;
@@ -80,7 +80,7 @@ export function useTaskUpstream(options: Partial<TaskUpstreamOptions> = {}): Tas
   const storage = new Storage();
   beforeAll(async () => {
     const { url: address, server: started } = await listen((request, response) => {
-      void answer(upstream, request, response);
+      void handleRequest(upstream, request, response);
     });
     server = started;
     upstream = createTaskUpstream({
@@ -103,8 +103,8 @@ export function useTaskUpstream(options: Partial<TaskUpstreamOptions> = {}): Tas
   return client;
 }
 
-/** The part of the sandbox's router that matters here; its errors are the native ones. */
-async function answer(
+/** The required part of the sandbox's router. Its errors have the native format. */
+async function handleRequest(
   upstream: TaskUpstream,
   request: IncomingMessage,
   response: ServerResponse,
@@ -122,8 +122,8 @@ async function answer(
     await route.handler(exchange);
   } catch (error) {
     if (left.signal.aborted) return;
-    const refusal = error instanceof NativeError ? error : internalError(String(error));
-    sendJson(exchange, refusal.status, refusal.body(exchange.requestId), { ...refusal.headers });
+    const failure = error instanceof NativeError ? error : internalError(String(error));
+    sendJson(exchange, failure.status, failure.body(exchange.requestId), { ...failure.headers });
   }
 }
 
@@ -131,20 +131,20 @@ async function listen(
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ url: string; server: Server }> {
   const server = createServer(handler);
-  // Longer than a test keeps the thread busy, so that no connection is closed under a request.
+  // Longer than a test blocks the thread, so that no connection is closed while a request is sent.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-/** Files that the upstream can fetch; `address` of one that does not exist answers 404. */
+/** Files that the upstream can download. `address` of a missing file returns 404. */
 export interface FileHost {
   address(name: string): string;
   put(name: string, bytes: Uint8Array): string;
   redirect(name: string, target: string): string;
 }
 
-/** Serves files for as long as the file's tests run. */
+/** Serves files while the tests of the file run. */
 export function useFileHost(): FileHost {
   const files = new Map<string, Uint8Array | { target: string }>();
   let base = '';
@@ -175,7 +175,7 @@ export function useFileHost(): FileHost {
   };
 }
 
-/** Holds an answer to a schema of the contract, whose shapes the upstream's are. */
+/** Validates a response against a schema of the contract. */
 export function expectSchema(name: string, value: unknown): void {
   expect(schemaProblems({ pointer: `#/components/schemas/${name}`, schema: {} }, value), name).toEqual([]);
 }

@@ -14,7 +14,7 @@ interface Protocol {
   poll: (id: string) => string;
   statusOf: (body: Body) => unknown;
   codeOf: (body: Body) => unknown;
-  /** Codes of the refusals, in the order of the table below. */
+  /** Error codes, in the order of the table below. */
   codes: readonly string[];
   queued: string;
   running: string;
@@ -100,7 +100,7 @@ const protocols: readonly Protocol[] = [
   },
 ];
 
-/** Now and then an eta poll has no body while the task runs. */
+/** Some eta polls have no body while the task runs. */
 const isEnded = ({ statusOf, running }: Protocol, body: Body) =>
   body !== undefined && statusOf(body) !== running;
 
@@ -128,19 +128,19 @@ describe.each(protocols)('$name', (protocol) => {
     ['throttle', 429],
     ['error', 500],
     ['unavailable', 503],
-  ])('[[%s]] refuses with %i', async (name, wanted) => {
+  ])('[[%s]] fails with %i', async (name, wanted) => {
     const { status, body, headers } = await send(`A boat [[${name}]]`);
     const names = ['reject', 'unauthorized', 'denied', 'throttle', 'error', 'unavailable'];
     expect([status, protocol.codeOf(body)]).toEqual([wanted, protocol.codes[names.indexOf(name)]]);
     expect(headers.get('retry-after')).toBe(wanted === 429 ? '1' : null);
   });
 
-  test('[[malformed]] and [[drop]] break the answer', async () => {
+  test('[[malformed]] and [[drop]] break the response', async () => {
     await expect(send('[[malformed]]')).rejects.toThrow(SyntaxError);
     await expect(send('[[drop]]')).rejects.toThrow('fetch failed');
   });
 
-  test('[[hang]] answers nothing until the client leaves', async () => {
+  test('[[hang]] sends no response until the client disconnects', async () => {
     const leave = new AbortController();
     const hanging = fetch(client.url + protocol.create, {
       method: 'POST',
@@ -174,13 +174,13 @@ describe.each(protocols)('$name', (protocol) => {
     expect(protocol.statusOf((await look(id)).body)).toBe(protocol.queued);
   });
 
-  test('[[unknown]] is lost', async () => {
+  test('[[unknown]] is unknown to polls', async () => {
     const { status, body } = await look(await created('[[unknown]]'));
     expect(status).toBe(protocol.lost.status);
     if (protocol.lost.shown) expect(protocol.statusOf(body)).toBe(protocol.lost.shown);
   });
 
-  test('[[poll-…]] trouble the first poll only', async () => {
+  test('[[poll-…]] affect only the first poll', async () => {
     for (const [name, status] of [
       ['poll-error', 500],
       ['poll-throttle', 429],
@@ -202,16 +202,16 @@ describe.each(protocols)('$name', (protocol) => {
     expect(String(protocol.statusOf(body)).toLowerCase()).toBe('failed');
   });
 
-  test('[[expired-url]] gives URLs that have run out', async () => {
+  test('[[expired-url]] returns expired URLs', async () => {
     const [url = ''] = JSON.stringify(await ended('[[expired-url]]')).match(/http[^"]+\/media\/[^"]+/) ?? [];
     expect((await fetch(url)).status).toBe(403);
   });
 });
 
-test('[[expire]] and [[sensitive]] end each protocol in its own way', async () => {
+test('[[expire]] and [[sensitive]] end as defined by each protocol', async () => {
   const outcome = async (index: number, prompt: string) => {
     const protocol = protocols[index];
-    if (!protocol) throw new Error('There is no such protocol');
+    if (!protocol) throw new Error('Unknown protocol');
     const { body } = await client.send<Body>(
       'POST',
       protocol.create,

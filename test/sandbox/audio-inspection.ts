@@ -2,7 +2,7 @@ import { createDecoder } from 'libopus-wasm';
 import { crc8, crc16 } from '../../server/sandbox/speech/encoders/flac.ts';
 import { oggChecksum } from '../../server/sandbox/speech/encoders/opus.ts';
 
-/** What a decoder finds in an audio file. Samples are of the first channel. */
+/** Properties of a decoded audio file. Samples are of the first channel. */
 export interface InspectedAudio {
   sampleRate: number;
   channels: number;
@@ -35,7 +35,10 @@ const layer3Rates = [
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 ];
 
-/** Walks the frames of an MP3 file. `busiest` is the most bits of sound in a frame of MPEG-2 mono: 0 in silence. */
+/**
+ * Parses the frames of an MP3 file. `busiest` is the maximum number of audio bits in a frame of MPEG-2 mono: 0 for
+ * silence.
+ */
 export function inspectMp3(
   file: Buffer,
 ): Omit<InspectedAudio, 'samples'> & { kbps: number; busiest: number } {
@@ -59,12 +62,12 @@ export function inspectMp3(
   return { sampleRate, channels, kbps, busiest, seconds: (frames * samplesPerFrame) / sampleRate };
 }
 
-/** MPEG-2 mono side information begins with 9 other bits, then 12 bits of how much sound follows. */
+/** MPEG-2 mono side information: 9 bits, followed by 12 bits with the number of audio bits. */
 function soundBits(file: Buffer, sideInfo: number): number {
   return (file.readUIntBE(sideInfo, 3) >> 3) & 0xfff;
 }
 
-/** Takes an Ogg Opus file apart, checking every page, and decodes it at 48 kHz. */
+/** Parses an Ogg Opus file, validates every page, and decodes it at 48 kHz. */
 export async function inspectOpus(file: Buffer): Promise<InspectedAudio> {
   const packets: Buffer[] = [];
   let [position, pages, granule, flags] = [0, 0, 0, 0];
@@ -111,7 +114,7 @@ export async function inspectOpus(file: Buffer): Promise<InspectedAudio> {
   };
 }
 
-/** Decodes a FLAC file of verbatim subframes, checking every frame. */
+/** Decodes a FLAC file with verbatim subframes and validates every frame. */
 export function inspectFlac(file: Buffer): InspectedAudio {
   if (file.toString('latin1', 0, 4) !== 'fLaC') throw new Error('Not FLAC');
   const info = file.readBigUInt64BE(18);
@@ -141,12 +144,12 @@ export function inspectFlac(file: Buffer): InspectedAudio {
   return { sampleRate, channels, seconds: total / sampleRate, samples };
 }
 
-/** Root mean square of samples in -1…1. */
+/** Returns the root mean square of samples in -1…1. */
 export function level(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }
 
-/** Median fundamental frequency of the voiced parts in Hz, by autocorrelation between 60 and 400 Hz. */
+/** Returns the median fundamental frequency of the voiced parts in Hz, by autocorrelation between 60 and 400 Hz. */
 export function fundamental({ samples, sampleRate }: InspectedAudio): number {
   const step = Math.round(sampleRate / 8000);
   const rate = sampleRate / step;
@@ -174,7 +177,7 @@ export function fundamental({ samples, sampleRate }: InspectedAudio): number {
   return found[Math.floor(found.length / 2)] ?? 0;
 }
 
-/** Zero crossings a second: a rough measure of how bright a voice sounds. */
+/** Returns the zero crossings per second, an approximation of brightness. */
 export function brightness({ samples, seconds }: InspectedAudio): number {
   let crossings = 0;
   for (let index = 1; index < samples.length; index++) {

@@ -16,11 +16,11 @@ const beta = (input: object, model = 'beta/speech-02-hd') => ({
 });
 const betaVoice = (setting: object) => beta({ voice_setting: { voice_id: 'beta_male_deep', ...setting } });
 
-async function refusal(path: string, body: unknown, events = false) {
-  const answer = await client.post(path, body, { events });
-  const error = (await answer.json()) as { code: string; message: string; request_id: string };
+async function requestError(path: string, body: unknown, events = false) {
+  const response = await client.post(path, body, { events });
+  const error = (await response.json()) as { code: string; message: string; request_id: string };
   expect(Object.keys(error)).toEqual(['code', 'message', 'request_id']);
-  return { status: answer.status, ...error };
+  return { status: response.status, ...error };
 }
 
 describe('400 InvalidParameter names the field and its limit', () => {
@@ -67,10 +67,13 @@ describe('400 InvalidParameter names the field and its limit', () => {
     ['multimodal model', alpha({}), 'not served on this route'],
     ['socket-only model', { ...voxa({}), model: 'voxa-v1' }, 'not served on this route'],
   ])('synthesizer: %s', async (_case, body, message) => {
-    const error = await refusal(synthesizerPath, body);
+    const error = await requestError(synthesizerPath, body);
     expect(error).toMatchObject({ status: 400, code: 'InvalidParameter' });
     expect(error.message).toContain(message);
-    expect(await refusal(synthesizerPath, body, true)).toMatchObject({ status: 400, message: error.message });
+    expect(await requestError(synthesizerPath, body, true)).toMatchObject({
+      status: 400,
+      message: error.message,
+    });
   });
 
   test.each<[string, unknown, string]>([
@@ -150,13 +153,13 @@ describe('400 InvalidParameter names the field and its limit', () => {
     ['beta output_format', beta({ output_format: 'base64' }), 'input.output_format must be one of hex, url'],
     ['beta stream_options', beta({ stream_options: [] }), 'input.stream_options must be an object'],
   ])('multimodal: %s', async (_case, body, message) => {
-    const error = await refusal(multimodalPath, body);
+    const error = await requestError(multimodalPath, body);
     expect(error).toMatchObject({ status: 400, code: 'InvalidParameter' });
     expect(error.message).toContain(message);
   });
 });
 
-describe('the beta engine refuses combinations with status 200', () => {
+describe('the beta engine rejects combinations with status 200', () => {
   test.each<[string, object, boolean, number]>([
     ['wav while streaming', { audio_setting: { format: 'wav' } }, true, 2013],
     ['URL while streaming', { output_format: 'url' }, true, 2013],
@@ -166,21 +169,21 @@ describe('the beta engine refuses combinations with status 200', () => {
     ['long pauses', { text: `a${'<#99#>'.repeat(2)}b` }, false, 2013],
     ['invisible characters', { text: 'ab\u200b\u200b' }, false, 1042],
   ])('%s', async (_case, input, events, status_code) => {
-    const answer = await client.post(multimodalPath, beta(input), { events });
-    const text = await answer.text();
+    const response = await client.post(multimodalPath, beta(input), { events });
+    const text = await response.text();
     const { output } = JSON.parse(events ? (text.split('data:')[1] ?? '') : text) as BetaReply;
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(output).toMatchObject({ base_resp: { status_code }, data: null });
   });
 });
 
 test('unknown model is 404 ModelNotFound', async () => {
   for (const model of ['no-such-model', 'constructor', '__proto__']) {
-    expect(await refusal(synthesizerPath, { ...voxa({}), model })).toMatchObject({
+    expect(await requestError(synthesizerPath, { ...voxa({}), model })).toMatchObject({
       status: 404,
       code: 'ModelNotFound',
     });
-    expect(await refusal(multimodalPath, { ...alpha({}), model })).toMatchObject({
+    expect(await requestError(multimodalPath, { ...alpha({}), model })).toMatchObject({
       status: 404,
       code: 'ModelNotFound',
     });
@@ -190,26 +193,26 @@ test('unknown model is 404 ModelNotFound', async () => {
 test.each(['', 'Bearer', 'Bearer wrong', 'Basic c2FuZGJveC1rZXk=', 'sandbox-key'])(
   'key %j is 401',
   async (authorization) => {
-    const answer = await fetch(client.sandbox.url + synthesizerPath, {
+    const response = await fetch(client.sandbox.url + synthesizerPath, {
       method: 'POST',
       headers: { authorization },
       body: JSON.stringify(voxa({})),
     });
-    expect(answer.status).toBe(401);
-    expect(await answer.json()).toMatchObject({ code: 'InvalidApiKey', request_id: expect.any(String) });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ code: 'InvalidApiKey', request_id: expect.any(String) });
   },
 );
 
 test('a body above 1 MiB is 413', async () => {
-  const error = await refusal(synthesizerPath, voxa({ text: 'a'.repeat(1024 * 1024) }));
+  const error = await requestError(synthesizerPath, voxa({ text: 'a'.repeat(1024 * 1024) }));
   expect(error).toMatchObject({ status: 413, code: 'InvalidParameter.RequestTooLarge' });
   expect(error.message).toContain('1048576');
 });
 
 test('unknown paths and methods', async () => {
-  expect(await refusal('/api/v1/services', {})).toMatchObject({ status: 404 });
-  const answer = await fetch(client.sandbox.url + synthesizerPath);
-  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  expect(await requestError('/api/v1/services', {})).toMatchObject({ status: 404 });
+  const response = await fetch(client.sandbox.url + synthesizerPath);
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
 });
 
 test('limits are inclusive and unknown fields and nulls are ignored', async () => {
@@ -238,7 +241,7 @@ test('limits are inclusive and unknown fields and nulls are ignored', async () =
   for (const body of longest) expect((await client.post(multimodalPath, body)).status).toBe(200);
 });
 
-test('every model served over HTTP speaks', async () => {
+test('every HTTP model returns audio', async () => {
   const spoken = models.filter(({ voices, protocols }) => {
     return (
       voices === 'system' &&
@@ -259,7 +262,7 @@ test('every model served over HTTP speaks', async () => {
   }
 });
 
-test('survives garbage on the wire', async () => {
+test('continues to serve after malformed requests', async () => {
   const { port } = new URL(client.sandbox.url);
   for (const bytes of [
     '\u0000\u0001\u0002',

@@ -34,7 +34,7 @@ function wav(data: Buffer): string {
 }
 
 describe('voice-enrollment', () => {
-  test('a voice is DEPLOYING, then OK; only then it speaks, on both protocols, at the pitch of its recording', async () => {
+  test('a voice is DEPLOYING, then OK and usable in both protocols, with the pitch of its recording', async () => {
     const [low, high] = await Promise.all([
       voices.record('voxton', { pitch: 0.8 }),
       voices.record('voxling', { pitch: 1.1 }),
@@ -49,7 +49,7 @@ describe('voice-enrollment', () => {
       target_model: 'voxa-v3-plus',
       resource_link: low,
     });
-    const early = await voices.refusal(synthesizerPath, 'voxa-v3-plus', first);
+    const early = await voices.synthesisError(synthesizerPath, 'voxa-v3-plus', first);
     expect(early).toEqual({ status: 400, message: `input.voice ${first} has status DEPLOYING` });
 
     now += 5000;
@@ -57,7 +57,7 @@ describe('voice-enrollment', () => {
     expect(ready.output).toMatchObject({ gmt_modified: '2026-02-01 09:30:05', status: 'OK' });
     expect(ready.usage).toEqual({ count: 0 });
 
-    const heard = await Promise.all(
+    const measured = await Promise.all(
       [low, high].map(async (url, index) => {
         const recording = inspectWav(Buffer.from(await (await fetch(url)).arrayBuffer()));
         const [spoken, streamed] = await Promise.all([
@@ -70,10 +70,10 @@ describe('voice-enrollment', () => {
         return pitch ?? 0;
       }),
     );
-    expect((heard[1] ?? 0) / (heard[0] ?? 1)).toBeGreaterThan(1.8);
+    expect((measured[1] ?? 0) / (measured[0] ?? 1)).toBeGreaterThan(1.8);
   });
 
-  test('a voice is as loud as its recording, unless that is to be evened out', async () => {
+  test('a voice has the level of its recording, unless normalization is requested', async () => {
     const urls = await Promise.all([voices.record('voxton'), voices.record('voxton', { volume: 15 })]);
     const ids = await Promise.all(urls.map((url) => clone(url)));
     const evened = await clone(urls[1] ?? '', { enable_preprocess: true });
@@ -85,10 +85,10 @@ describe('voice-enrollment', () => {
     expect(quiet / even).toBeLessThan(0.75);
   });
 
-  test('only its target model speaks with it', async () => {
+  test('only the target model accepts the voice', async () => {
     const id = await clone(await voices.record('voxhai'));
     now += 5000;
-    const other = await voices.refusal(synthesizerPath, 'voxa-v3.5-plus', id);
+    const other = await voices.synthesisError(synthesizerPath, 'voxa-v3.5-plus', id);
     expect(other).toEqual({
       status: 400,
       message: `input.voice ${id} was created for model voxa-v3.5-flash, not for voxa-v3.5-plus`,
@@ -102,7 +102,7 @@ describe('voice-enrollment', () => {
     });
   });
 
-  test('update clones it anew under the same id', async () => {
+  test('update replaces the voice under the same id', async () => {
     const id = await clone(await voices.record('voxton'));
     now += 60_000;
     const url = await voices.record('voxanna');
@@ -121,7 +121,7 @@ describe('voice-enrollment', () => {
     expect(fundamental(await voices.synthesize('voxa-v3.5-flash', id))).toBeGreaterThan(180);
   });
 
-  test('delete ends it', async () => {
+  test('delete removes the voice', async () => {
     const id = await clone(await voices.record('voxton'));
     now += 5000;
     expect(await enroll({ action: 'delete_voice', voice_id: id })).toMatchObject({
@@ -130,12 +130,12 @@ describe('voice-enrollment', () => {
     });
     const gone = await voices.post('voice-enrollment', { action: 'query_voice', voice_id: id });
     expect(gone).toMatchObject({ status: 404, code: 'VoiceNotFound' });
-    expect((await voices.refusal(synthesizerPath, 'voxa-v3.5-flash', id)).message).toContain(
+    expect((await voices.synthesisError(synthesizerPath, 'voxa-v3.5-flash', id)).message).toContain(
       'does not exist',
     );
   });
 
-  test('lists, the newest first, by prefix and page by page', async () => {
+  test('lists voices by prefix and page, the newest first', async () => {
     const url = await voices.record('voxton');
     const ids: string[] = [];
     for (const prefix of ['list', 'list', 'other', 'list']) ids.push(await clone(url, { prefix }));
@@ -162,14 +162,14 @@ describe('voice-enrollment', () => {
     ]);
   });
 
-  test('[[undeployed]] ends as UNDEPLOYED and never speaks', async () => {
+  test('[[undeployed]] ends as UNDEPLOYED, and the voice is never usable', async () => {
     const url = await voices.record('voxton');
     for (const mark of ['#[[undeployed]]', '&x=%5B%5Bundeployed%5D%5D']) {
       const id = await clone(url + mark);
       expect((await query(id)).output.status).toBe('DEPLOYING');
       now += 5000;
       expect((await query(id)).output.status).toBe('UNDEPLOYED');
-      expect((await voices.refusal(synthesizerPath, 'voxa-v3.5-flash', id)).message).toContain(
+      expect((await voices.synthesisError(synthesizerPath, 'voxa-v3.5-flash', id)).message).toContain(
         'status UNDEPLOYED',
       );
       await enroll({ action: 'update_voice', voice_id: id, url });
@@ -188,7 +188,7 @@ describe('alpha-voice-enrollment', () => {
       ...input,
     });
 
-  test('a voice speaks at once, over HTTP or on the realtime socket, as its target says', async () => {
+  test('a voice is usable immediately over HTTP or on the realtime socket, depending on its target model', async () => {
     const file = await voices.recordFile('voxhai');
     const data = wav(file);
     const [http, socket] = await Promise.all([
@@ -209,10 +209,12 @@ describe('alpha-voice-enrollment', () => {
     expect(Math.abs(Math.log2((pitches[0] ?? 0) / fundamental(inspectWav(file))))).toBeLessThan(0.12);
     expect((pitches[1] ?? 0) / (pitches[0] ?? 1)).toBeGreaterThan(1.5);
 
-    expect((await voices.refusal(multimodalPath, vcModel, socket.output.voice)).message).toContain(
+    expect((await voices.synthesisError(multimodalPath, vcModel, socket.output.voice)).message).toContain(
       `was created for model ${vcRealtime}`,
     );
-    expect((await voices.refusal(multimodalPath, 'alpha3-tts-flash', http.output.voice)).status).toBe(400);
+    expect((await voices.synthesisError(multimodalPath, 'alpha3-tts-flash', http.output.voice)).status).toBe(
+      400,
+    );
     const session = new RealtimeClient(client.sandbox, vcRealtime);
     await session.expect('session.created');
     session.emit('session.update', { session: { voice: http.output.voice } });
@@ -258,13 +260,13 @@ describe('voice_clone of the beta models', () => {
   const model = 'beta/speech-2.8-turbo';
 
   async function cloneBeta(input: object) {
-    const answer = await client.post(multimodalPath, { model, input: { action: 'voice_clone', ...input } });
-    const body = (await answer.json()) as {
+    const response = await client.post(multimodalPath, { model, input: { action: 'voice_clone', ...input } });
+    const body = (await response.json()) as {
       output: Record<string, unknown>;
       usage: object;
       message?: string;
     };
-    return { status: answer.status, ...body };
+    return { status: response.status, ...body };
   }
 
   async function speakBeta(voice_id: string, asked = model) {
@@ -273,12 +275,12 @@ describe('voice_clone of the beta models', () => {
       voice_setting: { voice_id },
       audio_setting: { format: 'wav' },
     };
-    const answer = await client.post(multimodalPath, { model: asked, input });
-    const { output } = (await answer.json()) as { output?: { data: { audio: string } } };
+    const response = await client.post(multimodalPath, { model: asked, input });
+    const { output } = (await response.json()) as { output?: { data: { audio: string } } };
     return output && inspectWav(Buffer.from(output.data.audio, 'hex'));
   }
 
-  test('makes a voice under the id asked for, with a demo', async () => {
+  test('creates a voice with the requested id and a demo', async () => {
     const audio_url = await voices.record('voxanna', { pitch: 1.1 });
     const reply = await cloneBeta({ voice_id: 'My-Voice_1', audio_url, text: 'This is 我.' });
     expect(reply.output).toEqual({
@@ -292,12 +294,12 @@ describe('voice_clone of the beta models', () => {
     const demo = Buffer.from(await (await fetch(String(reply.output.demo_audio))).arrayBuffer());
     expect(inspectMp3(demo).seconds).toBeGreaterThan(0.5);
     const spoken = await speakBeta('My-Voice_1');
-    if (!spoken) throw new Error('nothing heard');
+    if (!spoken) throw new Error('no audio');
     expect(fundamental(spoken)).toBeGreaterThan(200);
     expect(await speakBeta('My-Voice_1', 'beta/speech-02-hd')).toBeUndefined();
   });
 
-  test('refuses an id in use, a short recording and a bad one with status 200', async () => {
+  test('rejects an existing id, a short recording and an invalid recording with status 200', async () => {
     const audio_url = await voices.record('voxton');
     const short = await voices.record('voxton', { text: 'Too short for this.' });
     expect((await cloneBeta({ voice_id: 'Taken-Voice', audio_url })).output.demo_audio).toBe('');

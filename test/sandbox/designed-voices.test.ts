@@ -25,15 +25,15 @@ const design = (voice_prompt: string, more: object = {}, parameters?: object) =>
     parameters,
   );
 
-/** What the preview of a design sounds like. */
+/** Measurements of the preview of a design. */
 async function preview(voice_prompt: string) {
   const { output } = await design(voice_prompt);
   const audio = inspectWav(Buffer.from(output.preview_audio.data, 'base64'));
   return { ...audio, voice: output.voice, pitch: fundamental(audio), level: level(audio.samples) };
 }
 
-describe('the words of a description are heard', () => {
-  test('female and male, young, high, deep, a child', async () => {
+describe('a description determines the voice', () => {
+  test('gender, age and pitch', async () => {
     const [female, male, high, deep, girl, chinese] = await Promise.all(
       [
         'A calm female narrator',
@@ -44,7 +44,7 @@ describe('the words of a description are heard', () => {
         '低沉的男声',
       ].map(preview),
     );
-    if (!female || !male || !high || !deep || !girl || !chinese) throw new Error('nothing heard');
+    if (!female || !male || !high || !deep || !girl || !chinese) throw new Error('no audio');
     expect(female.pitch).toBeGreaterThan(165);
     expect(male.pitch).toBeLessThan(130);
     expect(high.pitch / female.pitch).toBeGreaterThan(1.1);
@@ -53,31 +53,31 @@ describe('the words of a description are heard', () => {
     expect(chinese.pitch).toBeLessThan(110);
   });
 
-  test('slow and fast, soft and loud, old', async () => {
+  test('speed, level and old age', async () => {
     const [plain, slow, fast, soft, loud, old] = await Promise.all(
       ['A man', 'A slow man', 'A fast man', 'A soft man', 'A loud man', 'An old man'].map(preview),
     );
-    if (!plain || !slow || !fast || !soft || !loud || !old) throw new Error('nothing heard');
+    if (!plain || !slow || !fast || !soft || !loud || !old) throw new Error('no audio');
     expect(slow.seconds / plain.seconds).toBeGreaterThan(1.15);
     expect(fast.seconds / plain.seconds).toBeLessThan(0.88);
     expect(old.seconds / plain.seconds).toBeGreaterThan(1.05);
     expect(soft.level / loud.level).toBeLessThan(0.6);
   });
 
-  test('the same words give the same voice, others another', () => {
+  test('the same description results in the same voice, another one in another voice', () => {
     const robot = createDesignedTimbre('A friendly robot');
     expect(createDesignedTimbre(' a friendly ROBOT ')).toEqual(robot);
     const others = ['A friendly clerk', 'A robot', '友好的机器人', ''].map(createDesignedTimbre);
     expect(new Set([robot, ...others].map(({ speed }) => speed)).size).toBe(5);
   });
 
-  test('whisper, bright and dark choose the variant', () => {
+  test('whisper, bright and dark select the variant', () => {
     expect(createDesignedTimbre('A woman who whispers').variant).toBe('whisperf');
     expect(createDesignedTimbre('A bright man').variant).not.toBe(createDesignedTimbre('A dark man').variant);
   });
 });
 
-describe('previews play', () => {
+describe('previews can be decoded', () => {
   test.each([8000, 16000, 24000, 48000])('alpha at %i Hz in all four formats', async (sample_rate) => {
     const seconds = await Promise.all(
       ['pcm', 'wav', 'mp3', 'opus'].map(async (response_format) => {
@@ -104,7 +104,7 @@ describe('previews play', () => {
     expect(seconds[0]).toBeGreaterThan(0.6);
   });
 
-  test('as WAV at 24 kHz unless asked otherwise', async () => {
+  test('the default is WAV at 24 kHz', async () => {
     const { output } = await design('A man');
     expect(output.preview_audio).toMatchObject({ sample_rate: 24000, response_format: 'wav' });
     expect(inspectWav(Buffer.from(output.preview_audio.data, 'base64')).sampleRate).toBe(24000);
@@ -112,7 +112,7 @@ describe('previews play', () => {
 });
 
 describe('alpha-voice-design', () => {
-  test('a voice speaks at once, with its target model only', async () => {
+  test('a voice is usable immediately, with its target model only', async () => {
     const made = await design('A bright young woman', { target_model: vdRealtime });
     expect(made).toMatchObject({
       output: {
@@ -124,7 +124,9 @@ describe('alpha-voice-design', () => {
     const { voice, preview_audio } = made.output;
     const shown = fundamental(inspectWav(Buffer.from(preview_audio.data, 'base64')));
     expect(fundamental(await voices.realtime(vdRealtime, voice)) / shown).toBeCloseTo(1, 1);
-    expect((await voices.refusal(multimodalPath, vdModel, voice)).message).toContain('was created for model');
+    expect((await voices.synthesisError(multimodalPath, vdModel, voice)).message).toContain(
+      'was created for model',
+    );
     const other = await design('A bright young woman');
     expect(fundamental(await voices.generate(vdModel, other.output.voice)) / shown).toBeCloseTo(1, 1);
     const session = new RealtimeClient(client.sandbox, 'alpha3-tts-flash-realtime');
@@ -157,7 +159,7 @@ describe('alpha-voice-design', () => {
 });
 
 describe('voice-enrollment', () => {
-  test('designs too, with a preview, and speaks once deployed', async () => {
+  test('creates a designed voice with a preview, which is usable after its deployment', async () => {
     const create = { action: 'create_voice', target_model: 'alpha-audio-3.0-tts-plus', prefix: 'guide' };
     const words = { voice_prompt: 'A deep male voice', preview_text: 'Welcome aboard, all of you.' };
     const made = await voices.act('voice-enrollment', { ...create, ...words }, { response_format: 'mp3' });
@@ -177,7 +179,9 @@ describe('voice-enrollment', () => {
     const listed = await voices.act('voice-enrollment', { action: 'list_voice' });
     expect(listed.output.voice_list).toEqual([expect.objectContaining({ voice_id, ...words })]);
     expect(fundamental(await voices.synthesize('alpha-audio-3.0-tts-plus', voice_id))).toBeLessThan(110);
-    expect((await voices.refusal(synthesizerPath, 'alpha-audio-3.0-tts-flash', voice_id)).status).toBe(400);
+    expect((await voices.synthesisError(synthesizerPath, 'alpha-audio-3.0-tts-flash', voice_id)).status).toBe(
+      400,
+    );
     const update = { action: 'update_voice', voice_id, url: 'http://127.0.0.1/' };
     expect((await voices.post('voice-enrollment', update)).message).toBe(
       'input.voice_id must be a cloned voice',

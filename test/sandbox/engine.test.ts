@@ -20,11 +20,11 @@ const never = new AbortController().signal;
 afterAll(async () => await engine.close());
 
 describe('SpeechEngine', () => {
-  test('speaks only what is asked for', async () => {
+  test('synthesizes only what the caller requests', async () => {
     const speech = engine.speak([utterance, utterance], audio, never);
     const first = await speech.next();
     expect(first.value?.seconds).toBeGreaterThan(0.5);
-    // While one reader pauses, another is served by the same thread.
+    // While one reader pauses, the same thread serves another one.
     for await (const other of engine.speak([utterance], audio, never))
       expect(other.seconds).toBeGreaterThan(0.5);
     expect((await speech.next()).done).toBe(false);
@@ -37,50 +37,50 @@ describe('SpeechEngine', () => {
     const speak = async () => {
       for await (const _ of engine.speak(Array(50).fill(utterance), audio, leave.signal)) {
         spoken++;
-        if (spoken === 2) leave.abort(new Error('the client left'));
+        if (spoken === 2) leave.abort(new Error('the client disconnected'));
       }
     };
-    await expect(speak()).rejects.toThrow('the client left');
+    await expect(speak()).rejects.toThrow('the client disconnected');
     expect(spoken).toBe(2);
     for await (const { seconds } of engine.speak([utterance], audio, never))
       expect(seconds).toBeGreaterThan(0.5);
   });
 
-  test('a command that waits for the thread is taken back when its client leaves', async () => {
+  test('removes a queued command when its client disconnects', async () => {
     const leave = new AbortController();
     const busy = engine.speak([utterance], audio, never);
     const running = busy.next();
     const waiting = engine.speak([utterance], audio, leave.signal).next();
-    leave.abort(new Error('the client left'));
-    await expect(waiting).rejects.toThrow('the client left');
+    leave.abort(new Error('the client disconnected'));
+    await expect(waiting).rejects.toThrow('the client disconnected');
     expect((await running).done).toBe(false);
     await busy.return();
   });
 
-  test('an unknown engine voice fails that request alone', async () => {
+  test('an unknown engine voice fails only that request', async () => {
     const bad = engine.speak([{ ...utterance, voice: 'nowhere' }], audio, never);
     await expect(bad.next()).rejects.toThrow('No engine voice nowhere');
     expect((await engine.speak([utterance], audio, never).next()).done).toBe(false);
   });
 
-  test('says so when the engine package is missing', async () => {
+  test('reports a missing engine package', async () => {
     const missing = new SpeechEngine({ module: '@unigate/no-such-engine', workers: 1 });
     await expect(missing.speak([utterance], audio, never).next()).rejects.toBeInstanceOf(EngineMissing);
     await missing.close();
   });
 });
 
-test('without the engine package the upstream answers 503', async () => {
+test('without the engine package the upstream returns 503', async () => {
   const client = new SandboxClient();
   client.sandbox = await startSandbox({ key: 'k', engine: '@unigate/no-such-engine' });
   for (const events of [false, true]) {
     const body = { model: 'alpha3-tts-flash', input: { text: 'Hello', voice: 'Aria' } };
-    const answer = await client.post(multimodalPath, body, { events });
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toEqual({
+    const response = await client.post(multimodalPath, body, { events });
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({
       code: 'ModelUnavailable',
       message: 'The speech engine @unigate/no-such-engine is not installed',
-      request_id: answer.headers.get('x-request-id'),
+      request_id: response.headers.get('x-request-id'),
     });
   }
   await client.sandbox.close();

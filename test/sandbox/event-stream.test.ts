@@ -11,7 +11,7 @@ function slowReader(signal: AbortSignal) {
   return { response, events: new EventStream(exchange) };
 }
 
-test('waits while the client reads slower than we write', async () => {
+test('waits while the socket buffer is full', async () => {
   const { response, events } = slowReader(new AbortController().signal);
   let sent = false;
   const sending = events.send({ long: 'x'.repeat(100) }).then(() => {
@@ -24,7 +24,7 @@ test('waits while the client reads slower than we write', async () => {
   expect(sent).toBe(true);
 });
 
-test('stops waiting when the client leaves', async () => {
+test('stops waiting when the client disconnects', async () => {
   const leave = new AbortController();
   const { events } = slowReader(leave.signal);
   const sending = events.send({ long: 'x'.repeat(100) });

@@ -17,7 +17,7 @@ async function speak() {
 }
 
 describe('signed URLs', () => {
-  test('live 24 hours', async () => {
+  test('expire after 24 hours', async () => {
     const { audio, url } = await speak();
     expect(audio.expires_at).toBe((time + day) / 1000);
     expect(url.searchParams.get('expires')).toBe(String(audio.expires_at));
@@ -35,20 +35,20 @@ describe('signed URLs', () => {
     ['a short signature', (url: URL) => url.searchParams.set('signature', 'abc')],
     ['no signature', (url: URL) => url.searchParams.delete('signature')],
     ['no expiry', (url: URL) => url.searchParams.delete('expires')],
-  ])('refuse %s', async (_case, tamper) => {
+  ])('reject %s', async (_case, tamper) => {
     const { url } = await speak();
     tamper(url);
     expect((await fetch(url)).status).toBe(403);
   });
 
   test.each(['/files/nothing.wav', '/files/x', '/files/%00.wav?expires=99999999999&signature=a'])(
-    'answer 404 to %s',
+    'return 404 for %s',
     async (path) => {
       expect((await fetch(client.sandbox.url + path)).status).toBe(404);
     },
   );
 
-  test('refuse another extension', async () => {
+  test('reject another extension', async () => {
     const { url } = await speak();
     url.pathname = url.pathname.replace('.wav', '.mp3');
     expect((await fetch(url)).status).toBe(404);
@@ -56,13 +56,13 @@ describe('signed URLs', () => {
 });
 
 describe('download', () => {
-  test('has type and length, also for HEAD', async () => {
+  test('has type and length, including HEAD', async () => {
     const { url, file } = await speak();
-    const answer = await fetch(url, { method: 'HEAD' });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('audio/wav');
-    expect(answer.headers.get('content-length')).toBe(String(file.length));
-    expect(await answer.text()).toBe('');
+    const response = await fetch(url, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('audio/wav');
+    expect(response.headers.get('content-length')).toBe(String(file.length));
+    expect(await response.text()).toBe('');
   });
 
   test.each([
@@ -73,17 +73,17 @@ describe('download', () => {
     ['bytes=10-999999999', 10, undefined],
   ])('serves %s', async (range, start, end) => {
     const { url, file } = await speak();
-    const answer = await fetch(url, { headers: { range } });
+    const response = await fetch(url, { headers: { range } });
     const expected = file.subarray(start, end);
     const first = start < 0 ? file.length + start : start;
-    expect(answer.status).toBe(206);
-    expect(answer.headers.get('content-range')).toBe(
+    expect(response.status).toBe(206);
+    expect(response.headers.get('content-range')).toBe(
       `bytes ${first}-${first + expected.length - 1}/${file.length}`,
     );
-    expect(Buffer.from(await answer.arrayBuffer()).equals(expected)).toBe(true);
+    expect(Buffer.from(await response.arrayBuffer()).equals(expected)).toBe(true);
   });
 
-  test('refuses a range outside the file and ignores a strange one', async () => {
+  test('rejects a range outside the file and ignores an invalid one', async () => {
     const { url, file } = await speak();
     const outside = await fetch(url, { headers: { range: `bytes=${file.length}-` } });
     expect([outside.status, outside.headers.get('content-range')]).toEqual([416, `bytes */${file.length}`]);
@@ -91,7 +91,7 @@ describe('download', () => {
   });
 });
 
-test('the file used longest ago makes room for another', async () => {
+test('evicts the least recently used file', async () => {
   const storage = new Storage();
   onTestFinished(() => storage.close());
   const store = new FileStore({ folder: 'files', storage, maxBytes: 25, now: () => time });
@@ -110,7 +110,7 @@ test('the file used longest ago makes room for another', async () => {
   expect(await get(third)).toBe(200);
 });
 
-test('a store that opens again has the finished files of the last one, and deletes what a kill left unfinished', async () => {
+test('a reopened store has the complete files, and deletes incomplete ones', async () => {
   const storage = new Storage();
   onTestFinished(() => storage.close());
   const options = { folder: 'files', storage, maxBytes: 25, now: () => time };
@@ -120,6 +120,6 @@ test('a store that opens again has the finished files of the last one, and delet
   const store = new FileStore(options);
   expect(readdirSync(directory)).toEqual([name]);
   const others = [10, 10].map((size) => store.store(Buffer.alloc(size), 'wav', time + 2 * day));
-  // What was there before counts, and makes room first.
+  // The existing files count towards the limit and are evicted first.
   expect(readdirSync(directory).toSorted()).toEqual(others.toSorted());
 });

@@ -15,8 +15,8 @@ function voxa(input: object) {
 
 async function beta(audio_setting: object): Promise<{ file: Buffer; reply: BetaReply }> {
   const input = { text, voice_setting: { voice_id: 'beta_female_calm' }, audio_setting };
-  const answer = await client.post(multimodalPath, { model: 'beta/speech-02-hd', input });
-  const reply = (await answer.json()) as BetaReply;
+  const response = await client.post(multimodalPath, { model: 'beta/speech-02-hd', input });
+  const reply = (await response.json()) as BetaReply;
   return { reply, file: Buffer.from(reply.output.data?.audio ?? '', 'hex') };
 }
 
@@ -117,7 +117,7 @@ describe('formats of the beta models', () => {
   });
 });
 
-test('the alpha models answer with WAV at 24 kHz', async () => {
+test('the alpha models return WAV at 24 kHz', async () => {
   const { file, contentType } = await client.speak(multimodalPath, {
     model: 'alpha3-tts-flash',
     input: { text, voice: 'Aria' },

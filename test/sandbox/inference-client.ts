@@ -7,7 +7,7 @@ import { SocketClient } from './socket-client.ts';
 
 type Frame = InferenceServerEvent | Buffer;
 
-/** An inference socket that checks every event against the contract. */
+/** An inference socket that validates every event against the contract. */
 export class InferenceClient extends SocketClient {
   constructor({ wsUrl, key }: Sandbox, query = '') {
     super(`${wsUrl}/api-ws/v1/inference${query}`, key);
@@ -44,7 +44,7 @@ export class InferenceClient extends SocketClient {
   }
 
   async next(): Promise<Frame> {
-    const frame = await this.take();
+    const frame = await this.readFrame();
     if (frame === undefined) throw new Error('The socket is closed');
     if (typeof frame !== 'string') return frame;
     const event: unknown = JSON.parse(frame);
@@ -52,7 +52,7 @@ export class InferenceClient extends SocketClient {
     return event as InferenceServerEvent;
   }
 
-  /** Reads to the first event with this name, for sentences with this type. */
+  /** Reads up to the first event with this name, and for sentence events with this type. */
   async until(name: string): Promise<SpokenTask> {
     const frames: Frame[] = [];
     for (let found = ''; found !== name; ) {
@@ -63,7 +63,7 @@ export class InferenceClient extends SocketClient {
     return readTask(frames);
   }
 
-  /** Runs one whole task. */
+  /** Runs a complete task. */
   async speak(taskId: string, parameters: object, texts: string[], more: object = {}): Promise<SpokenTask> {
     await this.opened();
     this.run(taskId, parameters, more);

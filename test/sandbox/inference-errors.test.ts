@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InferenceClient } from './inference-client.ts';
 import { useSandbox } from './sandbox-client.ts';
-import { refusedHandshake } from './socket-client.ts';
+import { rejectHandshake } from './socket-client.ts';
 
 const client = useSandbox({ slowDelayMs: 20 });
 const pcm = { format: 'pcm', sample_rate: 8000 };
@@ -19,11 +19,11 @@ async function started(parameters: object = {}): Promise<InferenceClient> {
   return socket;
 }
 
-/** Reads to `task-failed` and the close, and checks that nothing follows. */
+/** Reads up to `task-failed` and the close, and checks that nothing follows. */
 async function failure(socket: InferenceClient, taskId = id) {
   const { last } = await socket.until('task-failed');
   const closing = await socket.closed;
-  expect(socket.waiting).toBe(0);
+  expect(socket.pendingFrames).toBe(0);
   if (last.header.event !== 'task-failed') throw new Error('No failure');
   const { error_code, error_message } = last.header;
   expect(last).toEqual({
@@ -35,7 +35,7 @@ async function failure(socket: InferenceClient, taskId = id) {
 
 describe('the handshake', () => {
   test.each(['', 'wrong'])('with key %j is 401', async (key) => {
-    const refusal = await refusedHandshake(`${client.sandbox.wsUrl}/api-ws/v1/inference?model=voxa-v2`, key);
+    const refusal = await rejectHandshake(`${client.sandbox.wsUrl}/api-ws/v1/inference?model=voxa-v2`, key);
     expect(refusal).toMatchObject({ status: 401, body: { code: 'InvalidApiKey' } });
   });
 });
@@ -46,18 +46,18 @@ describe('frames without a task close the socket', () => {
     ['not an object', '"run-task"', 1007],
     ['no header', { payload: {} }, 1007],
     ['no task id', { header: { action: 'run-task', streaming: 'duplex' }, payload: { input: {} } }, 1007],
-    ['a task id that is no UUID', { header: { task_id: 'task-1' }, payload: { input: {} } }, 1007],
+    ['a task id that is not a UUID', { header: { task_id: 'task-1' }, payload: { input: {} } }, 1007],
     ['a binary frame', Buffer.from('{}'), 1003],
     ['a frame above 1 MiB', ' '.repeat(1024 * 1024 + 1), 1009],
   ])('%s', async (_case, frame, code) => {
     const socket = await opened();
     socket.send(frame);
     expect(await socket.closed).toMatchObject({ code });
-    expect(socket.waiting).toBe(0);
+    expect(socket.pendingFrames).toBe(0);
   });
 });
 
-describe('run-task names the field that is wrong', () => {
+describe('run-task names the invalid field', () => {
   const run =
     (parameters: object, more: object = {}) =>
     (socket: InferenceClient) =>
@@ -168,19 +168,19 @@ describe('the order of frames', () => {
 });
 
 describe('text', () => {
-  test('neither text nor flush', async () => {
+  test('no text and no flush', async () => {
     const socket = await started();
     socket.act('continue-task', id, { input: {} });
     expect((await failure(socket)).message).toContain('payload.input.text is required');
   });
 
-  test('of another type', async () => {
+  test('text of another type', async () => {
     const socket = await started();
     socket.act('continue-task', id, { input: { text: 1 } });
     expect((await failure(socket)).message).toContain('payload.input.text must be a string');
   });
 
-  test('above 20,000 characters in one frame, an ideograph counting 2', async () => {
+  test('more than 20,000 characters in one frame, where an ideograph counts as 2', async () => {
     const socket = await started();
     socket.continue(id, '字'.repeat(10_001));
     const failed = await failure(socket);
@@ -188,12 +188,12 @@ describe('text', () => {
     expect(failed.message).toContain('20000 characters');
   });
 
-  test('above 200,000 characters in one task', async () => {
+  test('more than 200,000 characters in one task', async () => {
     const socket = await started({ volume: 0 });
-    // Blank text is buffered and not spoken, so that nothing has to be made.
+    // Blank text is buffered and not spoken, so no synthesis is needed.
     for (let count = 0; count < 10; count++) socket.continue(id, ' '.repeat(20_000));
     await socket.roundTrip();
-    expect(socket.waiting).toBe(0);
+    expect(socket.pendingFrames).toBe(0);
     socket.continue(id, ' ');
     expect((await failure(socket)).message).toContain('200000 characters');
   });
@@ -231,7 +231,7 @@ describe('triggers', () => {
     expect(await failure(socket)).toMatchObject({ code, close });
   });
 
-  test('what was spoken before has been told and counted', async () => {
+  test('earlier sentences have been sent and counted', async () => {
     const socket = await started();
     socket.continue(id, 'Good day.');
     socket.continue(id, ' Please [[error]] this.');
@@ -256,24 +256,24 @@ describe('triggers', () => {
     expect(await socket.closed).toEqual({ code: 1006, reason: '' });
   });
 
-  test.each(['text', 'voice'])('[[hang]] in the %s answers nothing any more', async (place) => {
+  test.each(['text', 'voice'])('[[hang]] in the %s stops all responses', async (place) => {
     const socket = place === 'text' ? await started() : await opened();
     if (place === 'text') socket.continue(id, '[[hang]] now.');
     else socket.run(id, { voice: '[[hang]]' });
     socket.finish(id);
     socket.send('not JSON');
     await socket.roundTrip();
-    expect(socket.waiting).toBe(0);
+    expect(socket.pendingFrames).toBe(0);
     socket.socket.close();
     await socket.closed;
   });
 
-  test('[[garbage]] and [[malformed]] come before the audio', async () => {
+  test('[[garbage]] and [[malformed]] are sent before the audio', async () => {
     for (const name of ['garbage', 'malformed']) {
       const socket = await started();
       socket.continue(id, `[[${name}]] Hello.`);
       await socket.until('sentence-begin');
-      const frame = String(await socket.take());
+      const frame = String(await socket.readFrame());
       if (name === 'garbage') expect(() => JSON.parse(frame) as unknown).toThrow(SyntaxError);
       else expect(JSON.parse(frame)).toEqual({ header: { event: 'result-generated' } });
       expect((await socket.until('sentence-end')).names).toContain('audio');
@@ -281,7 +281,7 @@ describe('triggers', () => {
     }
   });
 
-  test('[[no-audio]] leaves the audio out, but is billed', async () => {
+  test('[[no-audio]] sends no audio, but is billed', async () => {
     const socket = await opened();
     const task = await socket.speak(id, pcm, ['[[no-audio]] Hello.']);
     expect(task.names).toEqual(['sentence-begin', 'sentence-end', 'task-finished']);
@@ -289,7 +289,7 @@ describe('triggers', () => {
     socket.socket.close();
   });
 
-  test('[[slow]] comes late but well', async () => {
+  test('[[slow]] responds normally after a delay', async () => {
     const socket = await opened();
     expect((await socket.speak(id, pcm, ['[[slow]] Hello.'])).names).toContain('audio');
     socket.socket.close();

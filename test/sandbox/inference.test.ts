@@ -11,7 +11,7 @@ const english = 'The quick brown fox jumps over the lazy dog.';
 const pcm = { format: 'pcm', sample_rate: 24000 };
 
 let tasks = 0;
-/** A new task id, in turn with and without dashes. */
+/** Creates a task id, alternately with and without dashes. */
 function taskId(): string {
   const id = crypto.randomUUID();
   return tasks++ % 2 === 0 ? id : id.replaceAll('-', '');
@@ -28,7 +28,7 @@ async function say(parameters: object, text = english) {
   return inspectPcm((await speak({ ...pcm, ...parameters }, [text])).audio, 24000);
 }
 
-/** The order of a task's frames, the pairs of synthesis and audio taken together. */
+/** Returns the order of the frames of a task, with consecutive pairs of synthesis and audio merged. */
 function order({ names }: SpokenTask): string[] {
   const pairs = names.join(' ').replaceAll('sentence-synthesis audio', 'pair').split(' ');
   return pairs.filter((name, index) => name !== 'pair' || pairs[index - 1] !== name);
@@ -90,7 +90,7 @@ describe('one task', () => {
     socket.socket.close();
   });
 
-  test('however the text is cut, the same characters are billed', async () => {
+  test('bills the same characters for any chunks of the text', async () => {
     const text = 'Dr. Li paid 3.50 euros. 今天很好！"Really?" Yes… [fine] \u{1f600}';
     for (const texts of [[text], Array.from(text), text.match(/.{1,7}/gsu) ?? []]) {
       const task = await speak(pcm, texts);
@@ -100,7 +100,7 @@ describe('one task', () => {
     }
   });
 
-  test('flush forces out what is buffered', async () => {
+  test('flush synthesizes the buffered text', async () => {
     const socket = await new InferenceClient(client.sandbox).opened();
     const id = taskId();
     socket.run(id, pcm);
@@ -113,14 +113,14 @@ describe('one task', () => {
     socket.socket.close();
   });
 
-  test('without text it finishes at once and costs nothing', async () => {
+  test('without text the task finishes immediately and costs nothing', async () => {
     const task = await speak(pcm, []);
     expect(task.names).toEqual(['task-finished']);
     expect(task.last.payload).toEqual({ output: {}, usage: { characters: 0 } });
     expect((await speak(pcm, [' \n '])).names).toEqual(['task-finished']);
   });
 
-  test('the rest of a codec that comes after the last sentence has ended is a sentence without text', async () => {
+  test('encoder output after the last sentence is sent as a sentence without text', async () => {
     const socket = await new InferenceClient(client.sandbox).opened();
     const id = taskId();
     socket.run(id, { format: 'opus', sample_rate: 16000 });
@@ -135,7 +135,7 @@ describe('one task', () => {
     socket.socket.close();
   });
 
-  test('words come with their place and time', async () => {
+  test('words have positions and times', async () => {
     const task = await speak({ ...pcm, word_timestamp_enabled: true }, ['Hello there. ', 'This is the end.']);
     const words = results(task).flatMap(({ type, sentence }) => {
       if (type !== 'sentence-synthesis') expect(sentence.words).toEqual([]);
@@ -173,7 +173,7 @@ describe('one task', () => {
 });
 
 describe('one socket', () => {
-  test('runs one task after another, each counting from the start and making its own file', async () => {
+  test('runs consecutive tasks, each with its own usage and audio file', async () => {
     const socket = await new InferenceClient(client.sandbox).opened();
     const wav = { format: 'wav', sample_rate: 8000 };
     const first = await socket.speak(taskId(), wav, ['Good day.']);
@@ -191,7 +191,7 @@ describe('one socket', () => {
     socket.socket.close();
   });
 
-  test('ignores the query: the model comes with the task', async () => {
+  test('ignores the query, because the task contains the model', async () => {
     const socket = new InferenceClient(client.sandbox, '?model=voxa-v2&other=1');
     const task = await socket.speak(taskId(), pcm, ['Hi.'], { model: 'voxa-v1' });
     expect(task.audio.length).toBeGreaterThan(10_000);
@@ -200,7 +200,7 @@ describe('one socket', () => {
 });
 
 describe('audio', () => {
-  test('is mp3 at 22050 Hz unless asked otherwise', async () => {
+  test('is mp3 at 22050 Hz by default', async () => {
     const { audio } = await speak({}, ['One. ', 'Two.']);
     const { sampleRate, seconds, busiest } = inspectMp3(audio);
     expect(sampleRate).toBe(22050);
@@ -209,17 +209,17 @@ describe('audio', () => {
   });
 
   test.each([8000, 16000, 22050, 24000, 44100, 48000])(
-    'all formats at %i Hz last equally long',
+    'all formats at %i Hz have the same duration',
     async (sample_rate) => {
       const text = ['Hello there.'];
       const [raw, wav, mp3, opus] = await Promise.all(
         ['pcm', 'wav', 'mp3', 'opus'].map((format) => speak({ format, sample_rate }, text)),
       );
-      if (!raw || !wav || !mp3 || !opus) throw new Error('nothing heard');
+      if (!raw || !wav || !mp3 || !opus) throw new Error('no audio');
       const { seconds } = inspectPcm(raw.audio, sample_rate);
       expect(wav.audio.subarray(0, 44)).toEqual(wavHeader(sample_rate, 1, 0xffffffff));
       const inFile = inspectPcm(wav.audio.subarray(44), sample_rate);
-      // The engine itself gives a few samples more or less each time.
+      // The length of the engine's output varies by a few samples.
       expect(Math.abs(inFile.seconds - seconds)).toBeLessThan(0.02);
       expect(Math.abs(inspectMp3(mp3.audio).seconds - seconds)).toBeLessThan(0.25);
       const decoded = await inspectOpus(opus.audio);
@@ -228,7 +228,7 @@ describe('audio', () => {
     },
   );
 
-  test('rate, pitch, volume and bit_rate act, zero included', async () => {
+  test('rate, pitch, volume and bit_rate have an effect, including zero', async () => {
     const voice = 'voxton';
     const [plain, fast, high, silent] = await Promise.all([
       say({ voice }),
@@ -246,7 +246,7 @@ describe('audio', () => {
     expect((sizes[1] ?? 0) / (sizes[0] ?? 1)).toBeGreaterThan(3);
   });
 
-  test('instruction, language_hints and the markdown filter act', async () => {
+  test('instruction, language_hints and the markdown filter have an effect', async () => {
     const text = 'Radio Internet **Taxi**';
     const [plain, whisper, german, filtered] = await Promise.all([
       say({}, text),
@@ -260,7 +260,7 @@ describe('audio', () => {
   });
 });
 
-test('every model speaks, and unknown parameters are ignored', async () => {
+test('every model returns audio and ignores unknown parameters', async () => {
   const served = models.filter(({ protocols }) => protocols.includes('inference'));
   expect(served.length).toBeGreaterThan(8);
   const socket = await new InferenceClient(client.sandbox).opened();

@@ -6,7 +6,7 @@ import { SocketClient } from './socket-client.ts';
 
 type EventOf<Type extends RealtimeServerEvent['type']> = Extract<RealtimeServerEvent, { type: Type }>;
 
-/** A realtime session that checks every event against the contract. */
+/** A realtime session that validates every event against the contract. */
 export class RealtimeClient extends SocketClient {
   #events = 0;
 
@@ -14,7 +14,7 @@ export class RealtimeClient extends SocketClient {
     super(`${wsUrl}/api-ws/v1/realtime?model=${model}`, key);
   }
 
-  /** Sends an event and gives its id. */
+  /** Sends an event and returns its id. */
   emit(type: string, fields: object = {}): string {
     const event_id = `event_${++this.#events}`;
     this.send({ event_id, type, ...fields });
@@ -22,7 +22,7 @@ export class RealtimeClient extends SocketClient {
   }
 
   async next(): Promise<RealtimeServerEvent> {
-    const frame = await this.take();
+    const frame = await this.readFrame();
     if (typeof frame !== 'string') throw new Error(frame ? 'A binary frame' : 'The socket is closed');
     const event: unknown = JSON.parse(frame);
     expect(validateRealtimeServerEvent(event), frame.slice(0, 200)).toBe(true);
@@ -35,14 +35,14 @@ export class RealtimeClient extends SocketClient {
     return event as EventOf<Type>;
   }
 
-  /** Reads to the first event of a type, which is the last of the result. */
+  /** Reads up to the first event of a type, which is the last of the result. */
   async until(type: RealtimeServerEvent['type']): Promise<RealtimeServerEvent[]> {
     const events = [await this.next()];
     while (events.at(-1)?.type !== type) events.push(await this.next());
     return events;
   }
 
-  /** Opens a session up to `session.updated`. */
+  /** Opens a session and reads up to `session.updated`. */
   async configure(session: object): Promise<EventOf<'session.updated'>> {
     await this.expect('session.created');
     this.emit('session.update', { session });
@@ -58,7 +58,7 @@ export class RealtimeClient extends SocketClient {
     return readResponse(await this.until('response.done'));
   }
 
-  /** Appends the texts and reads everything to the end of the session. */
+  /** Appends the texts and reads up to the end of the session. */
   async speakAll(...texts: string[]): Promise<SpokenResponse[]> {
     for (const text of texts) this.append(text);
     this.emit('session.finish');

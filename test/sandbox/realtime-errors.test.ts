@@ -3,7 +3,7 @@ import type { RealtimeServerEvent } from '../../generated/events.ts';
 import { inspectPcm } from './audio-inspection.ts';
 import { RealtimeClient } from './realtime-client.ts';
 import { useSandbox } from './sandbox-client.ts';
-import { refusedHandshake } from './socket-client.ts';
+import { rejectHandshake } from './socket-client.ts';
 
 const client = useSandbox({ slowDelayMs: 20 });
 const flash = 'alpha3-tts-flash-realtime';
@@ -28,18 +28,18 @@ describe('the handshake', () => {
     ['no model', '', 'sandbox-key', 400, 'InvalidParameter'],
     ['a model of another protocol', '?model=alpha3-tts-flash', 'sandbox-key', 400, 'InvalidParameter'],
     ['an unknown model', '?model=nothing', 'sandbox-key', 404, 'ModelNotFound'],
-  ])('with %s is an ordinary refusal', async (_case, query, key, status, code) => {
-    const refusal = await refusedHandshake(`${client.sandbox.wsUrl}/api-ws/v1/realtime${query}`, key);
+  ])('with %s returns an HTTP error', async (_case, query, key, status, code) => {
+    const refusal = await rejectHandshake(`${client.sandbox.wsUrl}/api-ws/v1/realtime${query}`, key);
     expect(refusal).toEqual({
       status,
       body: { code, message: expect.any(String), request_id: expect.any(String) },
     });
   });
 
-  test('an unknown path, and a path that is no socket', async () => {
+  test('an unknown path, and a path without a WebSocket', async () => {
     const { wsUrl, url, key } = client.sandbox;
-    expect(await refusedHandshake(`${wsUrl}/api-ws/v1/other`, key)).toMatchObject({ status: 404 });
-    const speech = await refusedHandshake(`${wsUrl}/api/v1/services/audio/tts/SpeechSynthesizer`, key);
+    expect(await rejectHandshake(`${wsUrl}/api-ws/v1/other`, key)).toMatchObject({ status: 404 });
+    const speech = await rejectHandshake(`${wsUrl}/api/v1/services/audio/tts/SpeechSynthesizer`, key);
     expect(speech).toMatchObject({ status: 405 });
     const headers = { authorization: `Bearer ${key}` };
     const plain = await fetch(`${url}/api-ws/v1/realtime?model=${flash}`, { headers });
@@ -47,7 +47,7 @@ describe('the handshake', () => {
   });
 });
 
-describe('a bad event is answered and the socket stays open', () => {
+describe('an invalid event is reported and the socket stays open', () => {
   const update = (session: object) => ({ type: 'session.update', session: { voice: 'Aria', ...session } });
 
   test.each<[string, unknown, string, string | null]>([
@@ -98,7 +98,7 @@ describe('a bad event is answered and the socket stays open', () => {
     ['pitch_rate', 1],
     ['volume', 50],
     ['bit_rate', 64],
-  ])('legacy models do not take %s', async (name, value) => {
+  ])('legacy models do not support %s', async (name, value) => {
     const socket = await created(legacy);
     const event_id = socket.emit('session.update', { session: { voice: 'Aria', [name]: value } });
     expect((await socket.expect('error')).error).toMatchObject({
@@ -143,7 +143,7 @@ describe('a bad event is answered and the socket stays open', () => {
     }
   });
 
-  test('text that is missing, too long, or too much to wait', async () => {
+  test('text that is missing, too long, or exceeds the queue limit', async () => {
     const socket = await configured({ mode: 'commit' });
     socket.emit('input_text_buffer.append');
     expect((await socket.expect('error')).error).toMatchObject({ code: 'invalid_value', param: 'text' });
@@ -155,7 +155,7 @@ describe('a bad event is answered and the socket stays open', () => {
     socket.socket.close();
   });
 
-  test('session.update once synthesis has begun, and anything but the end after session.finish', async () => {
+  test('session.update after synthesis has started, and any event after session.finish', async () => {
     const socket = await configured();
     socket.append('Hello.');
     const update = socket.emit('session.update', { session: { voice: 'Bruno' } });
@@ -201,16 +201,16 @@ describe('triggers', () => {
     ['unavailable', 'ModelUnavailable', 'api_error', 1011],
   ];
 
-  test.each(codes)('[[%s]] in the text is one error, then the end', async (name, code, type, closeCode) => {
+  test.each(codes)('[[%s]] in the text sends one error and closes', async (name, code, type, closeCode) => {
     const socket = await configured();
     socket.append(`Please [[${name}]] this.`);
     expect((await socket.expect('error')).error).toMatchObject({ code, type });
     expect(await socket.closed).toMatchObject({ code: closeCode });
-    expect(socket.waiting).toBe(0);
+    expect(socket.pendingFrames).toBe(0);
   });
 
   test.each([...codes, ['reject', 'DataInspectionFailed', 'invalid_request_error', 1007] as const])(
-    '[[%s]] in the voice refuses the session',
+    '[[%s]] in the voice rejects the session',
     async (name, code, type, closeCode) => {
       const socket = await created();
       socket.emit('session.update', { session: { voice: `[[${name}]]` } });
@@ -219,7 +219,7 @@ describe('triggers', () => {
     },
   );
 
-  test('[[refuse-after-upgrade]] does not wait for its turn', async () => {
+  test('[[refuse-after-upgrade]] applies immediately', async () => {
     const socket = await configured();
     socket.append('A sentence that takes its time. '.repeat(20));
     socket.append('[[refuse-after-upgrade]]');
@@ -228,7 +228,7 @@ describe('triggers', () => {
     expect(await socket.closed).toMatchObject({ code: 1008 });
   });
 
-  test('[[reject]] is an error without a response; the session goes on', async () => {
+  test('[[reject]] is an error without a response, and the session continues', async () => {
     const socket = await configured();
     socket.append('Please [[reject]] this.');
     expect((await socket.expect('error')).error.code).toBe('DataInspectionFailed');
@@ -236,7 +236,7 @@ describe('triggers', () => {
     expect(response?.done.usage).toEqual({ characters: 6 });
   });
 
-  test('[[fail-late]] fails the response after its first audio; the session goes on', async () => {
+  test('[[fail-late]] fails the response after its first audio, and the session continues', async () => {
     const socket = await configured();
     socket.append('Please [[fail-late]] this.');
     const events = await socket.until('response.done');
@@ -254,22 +254,22 @@ describe('triggers', () => {
     socket.append('Please [[drop]] this.');
     await socket.until('response.audio.delta');
     expect(await socket.closed).toEqual({ code: 1006, reason: '' });
-    expect(socket.waiting).toBe(0);
+    expect(socket.pendingFrames).toBe(0);
   });
 
-  test.each(['text', 'voice'])('[[hang]] in the %s answers nothing any more', async (place) => {
+  test.each(['text', 'voice'])('[[hang]] in the %s stops all responses', async (place) => {
     const socket = place === 'text' ? await configured() : await created();
     if (place === 'text') socket.append('[[hang]] now.');
     else socket.emit('session.update', { session: { voice: '[[hang]]' } });
     socket.emit('session.finish');
     socket.send('not JSON');
     await socket.roundTrip();
-    expect(socket.waiting).toBe(0);
+    expect(socket.pendingFrames).toBe(0);
     socket.socket.close();
     await socket.closed;
   });
 
-  test('[[garbage]] and [[malformed]] come before the audio', async () => {
+  test('[[garbage]] and [[malformed]] are sent before the audio', async () => {
     for (const name of ['garbage', 'malformed']) {
       const socket = await configured();
       socket.append(`[[${name}]] Hello.`);
@@ -279,7 +279,7 @@ describe('triggers', () => {
         'response.content_part.added',
       ] as const)
         await socket.expect(type);
-      const frame = String(await socket.take());
+      const frame = String(await socket.readFrame());
       if (name === 'garbage') expect(() => JSON.parse(frame) as unknown).toThrow(SyntaxError);
       else expect(JSON.parse(frame)).toEqual({ type: 'response.audio.delta' });
       expect((await socket.response()).done.status).toBe('completed');
@@ -287,13 +287,13 @@ describe('triggers', () => {
     }
   });
 
-  test('[[no-audio]] leaves the audio out, but is billed', async () => {
+  test('[[no-audio]] sends no audio, but is billed', async () => {
     const [response] = await (await configured()).speakAll('[[no-audio]] Hello.');
     expect(response?.types).not.toContain('response.audio.delta');
     expect(response?.done.usage).toEqual({ characters: 19 });
   });
 
-  test('[[slow]] comes late but well, and is not spoken', async () => {
+  test('[[slow]] responds normally after a delay, and is not spoken', async () => {
     const [slow] = await (await configured()).speakAll('[[slow]] Hello there.');
     const [plain] = await (await configured()).speakAll('Hello there.');
     const [late, soon] = [slow, plain].map((response) =>

@@ -20,7 +20,7 @@ const ending = [
   'response.done',
 ];
 
-/** The order of a response's events, its deltas taken together. */
+/** Returns the order of the events of a response, with consecutive deltas merged. */
 function order({ types }: SpokenResponse): string[] {
   return types.filter((type, index) => type !== 'response.audio.delta' || types[index - 1] !== type);
 }
@@ -39,7 +39,7 @@ async function say(session: object, text = english, model = flash) {
 }
 
 describe('mode server_commit', () => {
-  test('speaks sentences as they end and the rest at the end, with exact events and usage', async () => {
+  test('synthesizes complete sentences and the rest at the end, with exact events and usage', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     const created = await socket.expect('session.created');
     expect(created.session).toEqual({
@@ -82,7 +82,7 @@ describe('mode server_commit', () => {
     expect(usages).toEqual([{ characters: 9 }, { characters: 16 }, { characters: 23 }]);
   });
 
-  test('the ids of a response hold together and differ from the next', async () => {
+  test('the ids are consistent within a response and differ between responses', async () => {
     const [first, second] = await speak({}, ['One.', ' Two.']);
     const ids = [first, second].map((response) => {
       const events = response?.events ?? [];
@@ -106,7 +106,7 @@ describe('mode server_commit', () => {
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  test('however the text is cut, the same characters are billed', async () => {
+  test('bills the same characters for any chunks of the text', async () => {
     const text = 'Dr. Li paid 3.50 euros. 今天很好！"Really?" Yes… [fine] \u{1f600}';
     const pieces = [[text], Array.from(text), text.match(/.{1,7}/gsu) ?? []];
     for (const responses of await Promise.all(pieces.map((texts) => speak({}, texts)))) {
@@ -114,7 +114,7 @@ describe('mode server_commit', () => {
     }
   });
 
-  test('commit forces out what is buffered', async () => {
+  test('commit synthesizes the buffered text', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     await socket.configure({ voice: 'Aria' });
     socket.append('No end yet');
@@ -124,7 +124,7 @@ describe('mode server_commit', () => {
     socket.socket.close();
   });
 
-  test('a blank rest is neither spoken nor billed', async () => {
+  test('blank text at the end is neither spoken nor billed', async () => {
     const responses = await speak({}, ['Hello.', ' \n ']);
     expect(responses.map(({ done }) => done.usage)).toEqual([{ characters: 6 }]);
     expect(await speak({}, [])).toEqual([]);
@@ -132,7 +132,7 @@ describe('mode server_commit', () => {
 });
 
 describe('mode commit', () => {
-  test('waits for each commit; clear drops the buffer', async () => {
+  test('waits for each commit, and clear empties the buffer', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     await socket.configure({ voice: 'Bruno', mode: 'commit' });
     socket.append('Not this. ');
@@ -141,7 +141,7 @@ describe('mode commit', () => {
     socket.append('One sentence. ');
     socket.append('And another.');
     await socket.roundTrip();
-    expect(socket.waiting).toBe(0);
+    expect(socket.pendingFrames).toBe(0);
     socket.emit('input_text_buffer.commit');
     expect(await socket.expect('input_text_buffer.committed')).toMatchObject({ item_id: '' });
     const response = await socket.response();
@@ -153,7 +153,7 @@ describe('mode commit', () => {
 });
 
 describe('response.cancel', () => {
-  test('ends the running response as incomplete and bills what was made; the next follows', async () => {
+  test('ends the running response as incomplete, bills its audio, and starts the next one', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     await socket.configure({ voice: 'Aria' });
     socket.append('One short sentence to speak. '.repeat(40));
@@ -201,7 +201,7 @@ describe('legacy models', () => {
 });
 
 describe('audio', () => {
-  test.each([8000, 16000, 24000, 48000])('pcm at %i Hz lasts as long as at any rate', async (sample_rate) => {
+  test.each([8000, 16000, 24000, 48000])('pcm at %i Hz has the expected duration', async (sample_rate) => {
     const [response] = await speak({ sample_rate }, [english]);
     const audio = inspectPcm(response?.audio ?? Buffer.alloc(0), sample_rate);
     expect(audio.seconds).toBeGreaterThan(2.4);
@@ -209,7 +209,7 @@ describe('audio', () => {
     expect(fundamental(audio)).toBeGreaterThan(150);
   });
 
-  test('wav, mp3 and opus are one file for each response', async () => {
+  test('wav, mp3 and opus are one file per response', async () => {
     const session = { sample_rate: 16000 };
     const [plain] = await speak(session, [english]);
     const length = (plain?.audio.length ?? 0) / 32000;
@@ -239,7 +239,7 @@ describe('audio', () => {
     expect((sizes[1] ?? 0) / (sizes[0] ?? 1)).toBeGreaterThan(3);
   });
 
-  test('speech_rate, pitch_rate and volume act', async () => {
+  test('speech_rate, pitch_rate and volume have an effect', async () => {
     const voice = 'Bruno';
     const [plain, fast, high, quiet, silent] = await Promise.all([
       say({ voice }),
@@ -254,7 +254,7 @@ describe('audio', () => {
     expect(level(silent.samples)).toBe(0);
   });
 
-  test('instructions act on instruct models, more when optimized', async () => {
+  test('instructions have an effect on instruct models, and a stronger one when optimized', async () => {
     const session = { voice: 'Bruno', instructions: 'Slowly, please.' };
     const [plain, slow, slower, whisper] = await Promise.all([
       say({ voice: 'Bruno' }, english, instruct),
@@ -267,7 +267,7 @@ describe('audio', () => {
     expect(brightness(whisper) / brightness(plain)).toBeGreaterThan(1.3);
   });
 
-  test('language_type acts', async () => {
+  test('language_type has an effect', async () => {
     const [english, german] = await Promise.all(
       ['English', 'German'].map((language_type) =>
         say({ voice: 'Bruno', language_type }, 'Radio Internet Taxi'),
@@ -277,7 +277,7 @@ describe('audio', () => {
   });
 });
 
-test('every model with system voices speaks', async () => {
+test('every model with system voices returns audio', async () => {
   const spoken = models.filter(
     ({ protocols, voices }) => protocols.includes('realtime') && voices === 'system',
   );
@@ -286,7 +286,7 @@ test('every model with system voices speaks', async () => {
   for (const responses of answers) expect(responses[0]?.audio.length).toBeGreaterThan(10_000);
 });
 
-test('a session may be changed until synthesis begins; fields left out keep their value', async () => {
+test('a session can be updated until synthesis starts, and omitted fields keep their value', async () => {
   const socket = new RealtimeClient(client.sandbox, flash);
   await socket.configure({ voice: 'Aria', sample_rate: 8000, volume: 0 });
   socket.emit('session.update', { session: { voice: 'Bruno' } });

@@ -10,20 +10,20 @@ import { VoiceClient } from './voice-client.ts';
 
 const client = new SandboxClient();
 const authorization = { authorization: 'Bearer k', 'content-type': 'application/json' };
-/** Milliseconds that a task takes by the test's own clock. */
+/** Duration of a task on the clock of the test. */
 const taskDurationMs = 10_000;
 const video = { resolution: '480P', duration: 2, audio: false };
 let folder: string;
 let time: number;
 
 const start = async (options: Partial<SandboxOptions> = {}) => {
-  const usual = { key: 'k', folder, now: () => time, taskTime: taskDurationMs, songSeconds: 1 };
-  client.sandbox = await startSandbox({ ...usual, ...options });
+  const defaults = { key: 'k', folder, now: () => time, taskDurationMs, songSeconds: 1 };
+  client.sandbox = await startSandbox({ ...defaults, ...options });
 };
 const restart = async () => {
   await client.sandbox.close();
   await start();
-  // The first call may meet a connection that was closed a moment ago.
+  // The first request can use a connection that has just been closed.
   await vi.waitFor(() => fetch(client.sandbox.url));
 };
 
@@ -51,12 +51,12 @@ async function createVideo(prompt: string): Promise<string> {
   const request = { model: 'gamma3.0-video', input: { prompt }, parameters: video };
   const headers = { ...authorization, 'X-Native-Async': 'enable' };
   const path = '/api/v1/services/aigc/video-generation/video-synthesis';
-  const answer = await fetch(client.sandbox.url + path, {
+  const response = await fetch(client.sandbox.url + path, {
     method: 'POST',
     headers,
     body: JSON.stringify(request),
   });
-  return ((await answer.json()) as NativeTask).output.task_id;
+  return ((await response.json()) as NativeTask).output.task_id;
 }
 
 async function get<Body>(path: string): Promise<Body> {
@@ -71,8 +71,8 @@ const succeeded = (id: string) =>
     return task.video_url ?? '';
   }, 10_000);
 
-describe('a sandbox that starts again on its folder', () => {
-  test('serves its files at the same address until they run out, and then has none', async () => {
+describe('a sandbox restarted with its folder', () => {
+  test('serves its files at the same URLs until they expire', async () => {
     const { url, file } = await speak();
     time += 3_600_000;
     await restart();
@@ -85,7 +85,7 @@ describe('a sandbox that starts again on its folder', () => {
     expect(await readdir(join(folder, 'files'))).toEqual([]);
   });
 
-  test('takes another port when the last one is taken, and keeps its state to itself', async () => {
+  test('uses another port if the last one is in use, and locks its folder', async () => {
     const { url } = await speak();
     await expect(startSandbox({ key: 'k', folder })).rejects.toMatchObject({ errcode: 5 });
     const { url: last } = client.sandbox;
@@ -100,7 +100,7 @@ describe('a sandbox that starts again on its folder', () => {
     }
   });
 
-  test('goes on with its tasks, and remembers those that have ended', async () => {
+  test('resumes its tasks, and has the finished ones', async () => {
     const [running, canceled, failed, done] = [
       await createVideo('A boat.'),
       await createVideo('A kite.'),
@@ -110,7 +110,7 @@ describe('a sandbox that starts again on its folder', () => {
     await client.post(`/api/v1/tasks/${canceled}/cancel`, {});
     time += taskDurationMs;
     const [url, ended] = [await succeeded(done), await poll(done)];
-    // Finished tasks have their files; nobody has asked for one yet.
+    // Finished tasks have their files, even if no client has requested them yet.
     expect(await readdir(join(folder, 'media'))).toContain(new URL(url).pathname.split('/').at(-1));
     time -= taskDurationMs;
     const late = await createVideo('A late boat.');
@@ -127,15 +127,15 @@ describe('a sandbox that starts again on its folder', () => {
     expect(await poll(done)).toMatchObject({ task_status: 'UNKNOWN' });
   });
 
-  test('still waits for the prompts of image jobs, and acts on its pictures', async () => {
+  test('has its waiting image jobs, and accepts actions on its images', async () => {
     type Job = { status: string; imageUrl: string; buttons: { customId: string }[] };
     const submit = async (name: string, body: object) =>
       (await (await client.post(`/imgjob/submit/${name}`, body)).json()) as { code: number; result: string };
-    const look = (id: string) => get<Job>(`/imgjob/task/${id}/fetch`);
+    const fetchImageJob = (id: string) => get<Job>(`/imgjob/task/${id}/fetch`);
     const finished = async (id: string) => {
       time += taskDurationMs;
       return await vi.waitFor(async () => {
-        const job = await look(id);
+        const job = await fetchImageJob(id);
         expect(job).toMatchObject({ status: 'SUCCESS' });
         return job;
       }, 10_000);
@@ -146,12 +146,14 @@ describe('a sandbox that starts again on its folder', () => {
         customId: buttons.find(({ customId }) => customId.includes(name))?.customId,
       });
     const { result: grid } = await submit('imagine', { prompt: 'A boat' });
-    const { result: picture } = await press(grid, await finished(grid), 'upsample::1');
-    const { result: region } = await press(picture, await finished(picture), 'Inpaint');
-    const before = [await look(grid), await look(picture), await look(region)];
+    const { result: image } = await press(grid, await finished(grid), 'upsample::1');
+    const { result: region } = await press(image, await finished(image), 'Inpaint');
+    const before = [await fetchImageJob(grid), await fetchImageJob(image), await fetchImageJob(region)];
     expect(before[2]).toMatchObject({ status: 'MODAL' });
     await restart();
-    expect([await look(grid), await look(picture), await look(region)]).toEqual(before);
+    expect([await fetchImageJob(grid), await fetchImageJob(image), await fetchImageJob(region)]).toEqual(
+      before,
+    );
     const maskBase64 = dataUrl('image/png', png(64, 64, [255, 255, 255]));
     expect(await submit('modal', { taskId: region, prompt: 'A cat', maskBase64 })).toMatchObject({ code: 1 });
     await restart();
@@ -159,7 +161,7 @@ describe('a sandbox that starts again on its folder', () => {
     expect(await submit('modal', { taskId: region, prompt: 'A cat', maskBase64 })).toMatchObject({ code: 4 });
   });
 
-  test('goes on with its songs, and still has those that are finished, with all that comes from them', async () => {
+  test('resumes its songs, and has the finished ones with their derived files', async () => {
     interface Song {
       id: string;
       audio_url: string;
@@ -168,8 +170,8 @@ describe('a sandbox that starts again on its folder', () => {
       data: { status: string; data: Song[] };
     }
     const submit = async (request: object) => {
-      const answer = await client.post('/sigma/submit/music', request);
-      return ((await answer.json()) as { data: string }).data;
+      const response = await client.post('/sigma/submit/music', request);
+      return ((await response.json()) as { data: string }).data;
     };
     const look = async (id: string) => (await get<Reply>(`/sigma/fetch/${id}`)).data;
     const finished = (id: string) =>
@@ -196,12 +198,12 @@ describe('a sandbox that starts again on its folder', () => {
     expect((await finished(stems)).data).toHaveLength(2);
   });
 
-  test('still has its assets, and their group', async () => {
+  test('has its assets and their group', async () => {
     const task = await createVideo('A boat.');
     time += taskDurationMs;
     const upload = { url: await succeeded(task), asset_type: 'Video', name: 'boat' };
-    const answer = await client.post('/api/assets/upload', upload);
-    const { data } = (await answer.json()) as { data: { Id: string } };
+    const response = await client.post('/api/assets/upload', upload);
+    const { data } = (await response.json()) as { data: { Id: string } };
     time += taskDurationMs;
     const look = () => get<{ data: { Status: string; URL: string } }>(`/api/assets/${data.Id}`);
     await vi.waitFor(async () => expect(await look()).toMatchObject({ data: { Status: 'Active' } }), 10_000);
@@ -219,7 +221,7 @@ describe('a sandbox that starts again on its folder', () => {
     expect((await client.post('/api/v3/contents/generations/tasks', home)).status).toBe(200);
   });
 
-  test('still speaks with its own voices, and none that was deleted', async () => {
+  test('has its custom voices, except the deleted ones', async () => {
     const voices = new VoiceClient(client);
     const make = async (prefix: string) => {
       const input = { action: 'create_voice', target_model: 'voxa-v3-flash', prefix };

@@ -43,7 +43,7 @@ export interface PostOptions {
   key?: string;
 }
 
-/** A client of one sandbox that lives as long as the test file. */
+/** A client of one sandbox that runs as long as the test file. */
 export class SandboxClient {
   sandbox: Sandbox = { url: '', wsUrl: '', key: '', close: async () => {} };
 
@@ -60,27 +60,27 @@ export class SandboxClient {
     });
   }
 
-  /** Speaks without a stream and downloads the file. */
+  /** Synthesizes without streaming and downloads the file. */
   async speak(
     path: string,
     body: unknown,
   ): Promise<{ reply: NativeReply; file: Buffer; contentType: string | null }> {
-    const answer = await this.post(path, body);
-    const reply = (await answer.json()) as NativeReply;
-    if (answer.status !== 200) throw new Error(`${answer.status}: ${JSON.stringify(reply)}`);
+    const response = await this.post(path, body);
+    const reply = (await response.json()) as NativeReply;
+    if (response.status !== 200) throw new Error(`${response.status}: ${JSON.stringify(reply)}`);
     const download = await fetch(reply.output.audio.url);
     const file = Buffer.from(await download.arrayBuffer());
     return { reply, file, contentType: download.headers.get('content-type') };
   }
 
-  /** Speaks as events and returns the data of each. */
+  /** Synthesizes with streaming and returns the data of each event. */
   async stream<Reply = NativeReply>(path: string, body: unknown): Promise<Reply[]> {
-    const answer = await this.post(path, body, { events: true });
-    return parseEvents(await answer.text()).map(({ data }) => JSON.parse(data) as Reply);
+    const response = await this.post(path, body, { events: true });
+    return parseEvents(await response.text()).map(({ data }) => JSON.parse(data) as Reply);
   }
 }
 
-/** Takes the exact line layout apart; throws when a line is out of place. */
+/** Parses the exact line layout. Throws if a line is invalid. */
 export function parseEvents(text: string): { id: number; event: string; status: number; data: string }[] {
   return text
     .split(/(?<=\n\n)/)
@@ -93,7 +93,7 @@ export function parseEvents(text: string): { id: number; event: string; status: 
     });
 }
 
-/** Starts a sandbox before the file's tests and stops it after them. */
+/** Starts a sandbox before the tests of the file and stops it afterwards. */
 export function useSandbox(options: Partial<SandboxOptions> = {}): SandboxClient {
   const client = new SandboxClient();
   beforeAll(async () => {

@@ -6,13 +6,13 @@ export interface Closing {
   reason: string;
 }
 
-/** A refused handshake. */
-export interface Refusal {
+/** The response to a rejected handshake. */
+export interface RejectedHandshake {
   status: number;
   body: { code: string; message: string; request_id: string };
 }
 
-/** A socket whose frames are taken one by one, in order. */
+/** A socket whose frames are read one by one, in order. */
 export class SocketClient {
   readonly socket: WebSocket;
   readonly closed: Promise<Closing>;
@@ -41,8 +41,8 @@ export class SocketClient {
     this.socket.send(raw ? frame : JSON.stringify(frame));
   }
 
-  /** The next frame; undefined once the socket is closed. */
-  async take(): Promise<string | Buffer | undefined> {
+  /** Returns the next frame, or undefined if the socket is closed. */
+  async readFrame(): Promise<string | Buffer | undefined> {
     while (this.#frames.length === 0 && !this.#closing) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -51,26 +51,26 @@ export class SocketClient {
     return this.#frames.shift();
   }
 
-  /** Resolves when the other side has read all that was sent so far. */
+  /** Resolves when the other side has read all sent frames. */
   async roundTrip(): Promise<void> {
-    const answered = new Promise((resolve) => this.socket.once('pong', resolve));
+    const ponged = new Promise((resolve) => this.socket.once('pong', resolve));
     this.socket.ping();
-    await answered;
+    await ponged;
   }
 
-  /** Frames that have come and were not taken. */
-  get waiting(): number {
+  /** Number of received frames that have not been read. */
+  get pendingFrames(): number {
     return this.#frames.length;
   }
 }
 
-/** The answer to a handshake that must be refused. */
-export async function refusedHandshake(url: string, key: string): Promise<Refusal> {
+/** Returns the response to a handshake that must be rejected. */
+export async function rejectHandshake(url: string, key: string): Promise<RejectedHandshake> {
   const { socket } = new SocketClient(url, key);
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    socket.once('unexpected-response', (_request, response) => resolve(response));
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    socket.once('unexpected-response', (_request, incoming) => resolve(incoming));
     socket.once('open', () => reject(new Error('The handshake was accepted')));
   });
-  const parts = await answer.toArray();
-  return { status: answer.statusCode ?? 0, body: JSON.parse(Buffer.concat(parts).toString()) };
+  const parts = await response.toArray();
+  return { status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(parts).toString()) };
 }

@@ -21,7 +21,7 @@ function holdTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 }
 
-/** Lets time pass on the server, after it has read all that was sent. */
+/** Advances the clock of the server after it has read all sent frames. */
 async function pass(socket: InferenceClient | RealtimeClient, milliseconds: number): Promise<void> {
   await socket.roundTrip();
   vi.advanceTimersByTime(milliseconds);
@@ -29,7 +29,7 @@ async function pass(socket: InferenceClient | RealtimeClient, milliseconds: numb
 
 async function expectOpen(socket: InferenceClient | RealtimeClient): Promise<void> {
   await socket.roundTrip();
-  expect(socket.waiting).toBe(0);
+  expect(socket.pendingFrames).toBe(0);
 }
 
 describe('the inference socket', () => {
@@ -51,7 +51,7 @@ describe('the inference socket', () => {
     expect(await socket.closed).toEqual({ code: 1000, reason: 'timeout' });
   });
 
-  test('waits for no text after finish-task', async () => {
+  test('has no text timeout after finish-task', async () => {
     holdTime();
     const socket = await new InferenceClient(client.sandbox).opened();
     socket.run(id, { format: 'pcm' });
@@ -63,7 +63,7 @@ describe('the inference socket', () => {
     socket.socket.close();
   });
 
-  test('is closed after 60 seconds without a task, not during one', async () => {
+  test('is closed after 60 seconds without a task, but not during a task', async () => {
     holdTime();
     const socket = await new InferenceClient(client.sandbox).opened();
     await pass(socket, 59_999);
@@ -80,7 +80,7 @@ describe('the inference socket', () => {
 });
 
 describe('the realtime socket', () => {
-  test('is closed after 60 seconds without a frame either way', async () => {
+  test('is closed after 60 seconds without a frame in either direction', async () => {
     holdTime();
     const socket = new RealtimeClient(client.sandbox, model);
     await socket.expect('session.created');
@@ -92,7 +92,7 @@ describe('the realtime socket', () => {
     expect(await socket.closed).toEqual({ code: 1000, reason: 'idle' });
   });
 
-  test('stays open for ever when it hangs', async () => {
+  test('stays open while it hangs', async () => {
     holdTime();
     const socket = new RealtimeClient(client.sandbox, model);
     await socket.configure({ voice: 'Aria' });
@@ -103,7 +103,7 @@ describe('the realtime socket', () => {
   });
 });
 
-test('the timeouts can be set', async () => {
+test('the timeouts are configurable', async () => {
   const sandbox = await startSandbox({ key: 'k', timeoutsMs: { text: 5, idle: 10_000 } });
   const socket = await new InferenceClient(sandbox).opened();
   socket.run(id, {});
@@ -112,7 +112,7 @@ test('the timeouts can be set', async () => {
   await sandbox.close();
 });
 
-test('closing the sandbox breaks its sockets', async () => {
+test('closing the sandbox terminates its sockets', async () => {
   const sandbox = await startSandbox({ key: 'k' });
   const socket = new RealtimeClient(sandbox, model);
   await socket.configure({ voice: 'Aria' });
@@ -122,7 +122,7 @@ test('closing the sandbox breaks its sockets', async () => {
   expect(await socket.closed).toMatchObject({ code: 1006 });
 });
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   const text = 'One sentence after another. '.repeat(200);
 
   test.each<[string, () => Promise<{ socket: WebSocket }>]>([
@@ -182,7 +182,7 @@ describe('a client that reads slowly', () => {
     return { socket, connection: new Connection(socket as unknown as WebSocket) };
   }
 
-  test('holds the work back until it has read enough', async () => {
+  test('pauses the synthesis until the client has read enough', async () => {
     const { socket, connection } = connect();
     connection.send('a'.repeat(1000));
     connection.send('a'.repeat(256 * 1024 - 1000));
@@ -197,7 +197,7 @@ describe('a client that reads slowly', () => {
     await writable;
   });
 
-  test('lets the work go when it leaves', async () => {
+  test('stops the synthesis when the client disconnects', async () => {
     const { socket, connection } = connect();
     connection.send('a'.repeat(1024 * 1024));
     const writable = connection.waitUntilWritable();

@@ -25,9 +25,9 @@ async function download(url: string): Promise<Buffer> {
 describe('line layout', () => {
   test('is byte-exact', async () => {
     const body = { model: 'voxa-v2', input: { text: 'Hi.', voice: 'voxton', format: 'pcm' } };
-    const answer = await client.post(synthesizerPath, body, { events: true });
-    expect(answer.headers.get('content-type')).toBe('text/event-stream');
-    const lines = (await answer.text()).split('\n');
+    const response = await client.post(synthesizerPath, body, { events: true });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const lines = (await response.text()).split('\n');
     const data = JSON.parse(lines[3]?.slice('data:'.length) ?? '') as NativeReply;
     const { request_id } = data;
     const audio = { data: '', id: `audio_${request_id}`, expires_at: data.output.audio.expires_at };
@@ -50,7 +50,7 @@ describe('line layout', () => {
       'id:2',
       'event:result',
     ]);
-    expect(answer.headers.get('x-request-id')).toBe(request_id);
+    expect(response.headers.get('x-request-id')).toBe(request_id);
   });
 
   test('counts events from 1', async () => {
@@ -86,7 +86,7 @@ describe('synthesizer route', () => {
     expect(await download(last?.output.audio.url ?? '')).toHaveLength(audioOf(running).length);
   });
 
-  test('the pieces together are the file, but for the lengths in its header', async () => {
+  test('the chunks together are the file, except for the lengths in its header', async () => {
     const events = await client.stream(synthesizerPath, { model: 'voxa-v3-plus', input });
     const streamed = audioOf(events);
     const file = await download(events.at(-1)?.output.audio.url ?? '');
@@ -95,7 +95,7 @@ describe('synthesizer route', () => {
     expect(streamed.subarray(44).equals(file.subarray(44))).toBe(true);
   });
 
-  test('mp3 pieces join into a valid stream', async () => {
+  test('concatenated mp3 chunks are a valid stream', async () => {
     const events = await client.stream(synthesizerPath, {
       model: 'alpha-audio-3.0-tts-flash',
       input: { text, voice: 'ember' },
@@ -103,7 +103,7 @@ describe('synthesizer route', () => {
     expect(inspectMp3(audioOf(events)).seconds).toBeGreaterThan(3);
   });
 
-  test('words come with their place and time', async () => {
+  test('words have positions and times', async () => {
     const events = await client.stream(synthesizerPath, { model: 'voxa-v3-plus', input });
     const words = events.flatMap(({ output }) =>
       (output.sentence?.words ?? []).map((word) => ({ ...word, index: output.sentence?.index ?? 0 })),
@@ -128,7 +128,7 @@ describe('synthesizer route', () => {
     expect(time / 1000).toBeGreaterThan(seconds - 0.5);
   });
 
-  test('leaves the words out unless they are asked for', async () => {
+  test('omits the words by default', async () => {
     const events = await client.stream(synthesizerPath, {
       model: 'voxa-v3-plus',
       input: { ...input, word_timestamp_enabled: false },
@@ -213,7 +213,7 @@ describe('beta models', () => {
     expect(events.at(-1)?.usage).toEqual({ characters: 39 });
   });
 
-  test('or not', async () => {
+  test('the last event has no audio if it is excluded', async () => {
     const stream_options = { exclude_aggregated_audio: true };
     const events = await client.stream<BetaReply>(multimodalPath, {
       model,
@@ -223,13 +223,13 @@ describe('beta models', () => {
     expect(bytes(events).length).toBe(events.at(-1)?.output.extra_info?.audio_size);
   });
 
-  test('answers whole in the full shape, with a URL and subtitles if asked', async () => {
-    const answer = await client.post(multimodalPath, {
+  test('returns all fields without streaming, with a URL and subtitles if requested', async () => {
+    const response = await client.post(multimodalPath, {
       model,
       input: { ...input, audio_setting: {}, output_format: 'url', subtitle_enable: true },
     });
-    const { request_id, output, usage } = (await answer.json()) as BetaReply;
-    expect(request_id).toBe(answer.headers.get('x-request-id'));
+    const { request_id, output, usage } = (await response.json()) as BetaReply;
+    expect(request_id).toBe(response.headers.get('x-request-id'));
     expect(output.base_resp).toEqual({ status_code: 0, status_msg: 'success' });
     expect(output.extra_info).toEqual({
       audio_length: expect.any(Number),
@@ -259,8 +259,8 @@ test('the first audio arrives before a long text has been spoken', async () => {
     model: 'voxa-v2',
     input: { text: long, voice: 'voxanna', format: 'pcm', sample_rate: 48000 },
   };
-  const answer = await client.post(synthesizerPath, body, { events: true, signal: leave.signal });
-  const reader = answer.body?.getReader();
+  const response = await client.post(synthesizerPath, body, { events: true, signal: leave.signal });
+  const reader = response.body?.getReader();
   const first = Buffer.from((await reader?.read())?.value ?? []).toString();
   expect(first).toContain('"type":"sentence-begin"');
   expect(first).not.toContain('"finish_reason":"stop"');

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => storage.close());
 
-test('a task whose work outlasts its time goes on, slower and slower, and succeeds only when it is done', async () => {
+test('a task whose work exceeds its duration slows down, and succeeds only when the work completes', async () => {
   let time = 0;
   const work = Promise.withResolvers<void>();
   const board = new TaskBoard<undefined, string, string>({

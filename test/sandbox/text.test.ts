@@ -36,7 +36,7 @@ describe('sentences', () => {
   });
 
   test.each(['word '.repeat(2000), 'x'.repeat(5000), '字'.repeat(5000), '😀'.repeat(2000), ' '.repeat(3000)])(
-    'cuts what is too long, losing nothing',
+    'splits long text without losing characters',
     (text) => {
       const pieces = splitSentences(text);
       expect(pieces.join('')).toBe(text);
@@ -46,7 +46,7 @@ describe('sentences', () => {
   );
 });
 
-describe('text that arrives in pieces', () => {
+describe('text that arrives in chunks', () => {
   test.each<[string[], string[]]>([
     [
       ['Good ', 'day.', ' Go well'],
@@ -80,18 +80,18 @@ describe('text that arrives in pieces', () => {
     [['Stop. [[drop]]'], ['Stop. [[drop]]']],
     [['[[slow]]'], ['']],
     [[' \n'], ['']],
-  ])('%j gives its sentences as they end', (pieces, sentences) => {
+  ])('%j returns complete sentences', (pieces, sentences) => {
     const buffer = new TextBuffer();
-    const taken = pieces.map((piece) => {
+    const sentencesRead = pieces.map((piece) => {
       buffer.append(piece);
       return buffer.readSentences();
     });
-    expect(taken).toEqual(sentences);
-    expect(taken.join('') + buffer.readAll()).toBe(pieces.join(''));
+    expect(sentencesRead).toEqual(sentences);
+    expect(sentencesRead.join('') + buffer.readAll()).toBe(pieces.join(''));
     expect([buffer.length, buffer.isBlank]).toEqual([0, true]);
   });
 
-  test('a sentence without an end is given out in parts', () => {
+  test('a sentence without an end is returned in parts', () => {
     const buffer = new TextBuffer();
     let taken = '';
     for (let count = 0; count < 500; count++) {
@@ -103,8 +103,8 @@ describe('text that arrives in pieces', () => {
   });
 });
 
-describe('reading', () => {
-  test('blanks what is not spoken and keeps every place', () => {
+describe('splitText', () => {
+  test('replaces unspoken characters with spaces, so that positions do not change', () => {
     const [first, second, ...more] = splitText('Wait [[slow]] here.<#1.25#> (laughs) Go.', {
       pauses: true,
       interjections: true,
@@ -118,7 +118,7 @@ describe('reading', () => {
     expect(more).toEqual([]);
   });
 
-  test('adds pauses up', () => {
+  test('sums up pauses', () => {
     expect(sumPauses('a<#2#>b<#0.5#>c<#x#>')).toBe(2.5);
   });
 
@@ -145,7 +145,7 @@ test.each([
   ['Guten Tag', 'de', 'de'],
   ['你好', 'en', 'zh'],
   ['日本', 'ja', 'ja'],
-] as const)('%s asked for in %s is spoken in %s', (text, asked, spoken) => {
+] as const)('%s requested in %s is spoken in %s', (text, asked, spoken) => {
   expect(chooseLanguage(text, asked)).toBe(spoken);
 });
 
@@ -156,6 +156,6 @@ test.each([
   ['兴奋', { rate: 1.15 }],
   ['whisper it', { whisper: true }],
   ['', { rate: 1, pitch: 1, volume: 1, range: 1, whisper: false }],
-])('hears the instructions %j', (instructions, delivery) => {
+])('recognizes the instructions %j', (instructions, delivery) => {
   expect(prosodyFromInstructions(instructions)).toMatchObject(delivery);
 });

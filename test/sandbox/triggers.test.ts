@@ -37,19 +37,19 @@ describe.each(routes)('%s', (_family, path, body) => {
     ['unavailable', 503, 'ModelUnavailable'],
   ])('[[%s]] is %i %s', async (name, status, code) => {
     for (const events of [false, true]) {
-      const answer = await client.post(path, body(`Please [[${name}]] this.`), { events });
-      expect(answer.status).toBe(status);
-      const error = await answer.json();
+      const response = await client.post(path, body(`Please [[${name}]] this.`), { events });
+      expect(response.status).toBe(status);
+      const error = await response.json();
       expect(error).toEqual({
         code,
         message: expect.any(String),
-        request_id: answer.headers.get('x-request-id'),
+        request_id: response.headers.get('x-request-id'),
       });
-      expect(answer.headers.get('retry-after')).toBe(status === 429 ? '1' : null);
+      expect(response.headers.get('retry-after')).toBe(status === 429 ? '1' : null);
     }
   });
 
-  test('[[malformed]] is broken JSON with status 200', async () => {
+  test('[[malformed]] is malformed JSON with status 200', async () => {
     const whole = await client.post(path, body('[[malformed]]'));
     expect(whole.status).toBe(200);
     await expect(whole.json()).rejects.toThrow(SyntaxError);
@@ -76,7 +76,7 @@ describe.each(routes)('%s', (_family, path, body) => {
     expect(error).toMatchObject({ code: 'InternalError', request_id: stream.headers.get('x-request-id') });
   });
 
-  test('[[hang]] answers nothing until the client leaves', async () => {
+  test('[[hang]] sends no response until the client disconnects', async () => {
     const leave = new AbortController();
     const hanging = client.post(path, body('[[hang]]'), { signal: leave.signal });
     const other = client.post(path, body('Hello.'));
@@ -86,12 +86,12 @@ describe.each(routes)('%s', (_family, path, body) => {
     await expect(hanging).rejects.toThrow('aborted');
   });
 
-  test('[[slow]] answers late but well', async () => {
+  test('[[slow]] responds normally after a delay', async () => {
     expect((await client.post(path, body('[[slow]] hello'))).status).toBe(200);
   });
 });
 
-test('[[no-audio]] gives none, but is billed', async () => {
+test('[[no-audio]] returns no audio, but is billed', async () => {
   const voxa = { model: 'voxa-v2', input: { text: '[[no-audio]] hello', voice: 'voxanna' } };
   const whole = (await (await client.post(synthesizerPath, voxa)).json()) as NativeReply;
   expect(whole.output.audio).toMatchObject({ data: '', url: '' });
@@ -104,17 +104,17 @@ test('[[no-audio]] gives none, but is billed', async () => {
   expect(reply.output.data).toEqual({ audio: '', status: 2 });
 });
 
-test('[[expired-url]] gives a URL that has run out', async () => {
+test('[[expired-url]] returns an expired URL', async () => {
   const body = { model: 'alpha3-tts-flash', input: { text: '[[expired-url]] hello', voice: 'Aria' } };
   const { output } = (await (await client.post(multimodalPath, body)).json()) as NativeReply;
   expect((await fetch(output.audio.url)).status).toBe(403);
 });
 
-test.each([1002, 1004, 1027, 4321])('[[base-resp:%i]] is a refusal with status 200', async (code) => {
+test.each([1002, 1004, 1027, 4321])('[[base-resp:%i]] is an error with status 200', async (code) => {
   const body = routes[2][2](`[[base-resp:${code}]]`);
-  const answer = await client.post(multimodalPath, body);
-  const reply = (await answer.json()) as BetaReply;
-  expect(answer.status).toBe(200);
+  const response = await client.post(multimodalPath, body);
+  const reply = (await response.json()) as BetaReply;
+  expect(response.status).toBe(200);
   expect(reply.output).toMatchObject({
     base_resp: { status_code: code, status_msg: expect.any(String) },
     data: null,

@@ -11,12 +11,12 @@ const minute = 60_000;
 const replySchema = { pointer: '#/components/schemas/VerificationSessionReply', schema: {} };
 const groupId = /^group-\d{14}-[a-z0-9]{5}$/;
 
-describe('the sandbox’s verification', () => {
+describe('identity verification of the sandbox', () => {
   let sandbox: Sandbox;
   let folder: string;
   /** Milliseconds since the epoch. */
   let now = Date.UTC(2026, 2, 1, 12);
-  // On any port, so that no connection of before a restart is used after it.
+  // On any port, so that connections from before a restart are not reused.
   const start = async () => {
     sandbox = await startSandbox({ key: 'sk-sandbox', folder, port: 0, now: () => now });
   };
@@ -59,8 +59,8 @@ describe('the sandbox’s verification', () => {
   ] as const)('%s leads back to the application, and is the result', async (decision, code, shown) => {
     const { session_id: id, h5_link } = await make();
     now += minute;
-    const answer = await decideOn(h5_link, decision);
-    expect([answer.status, answer.headers.get('location')]).toEqual([
+    const page = await decideOn(h5_link, decision);
+    expect([page.status, page.headers.get('location')]).toEqual([
       303,
       `https://app.example/done?a=%20b&c&vendor_token=${id}&resultCode=${code}`,
     ]);
@@ -69,15 +69,15 @@ describe('the sandbox’s verification', () => {
     expect(Date.parse(updated_at) - Date.parse(created_at)).toBe(minute);
   });
 
-  test('without an address the browser stays, and is told the result', async () => {
+  test('without a callback URL the page shows the result', async () => {
     const { h5_link } = await make({});
-    const answer = await decideOn(`${h5_link}&lng=zh`, 'approve');
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('验证已通过。')]);
+    const page = await decideOn(`${h5_link}&lng=zh`, 'approve');
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('验证已通过。')]);
     const other = await decideOn((await make({})).h5_link, 'reject');
     expect(await other.text()).toContain('The check was not passed.');
   });
 
-  test('the page works once; the same press again leads to the same place', async () => {
+  test('the page works once, and repeating the same decision redirects to the same URL', async () => {
     const { session_id: id, h5_link } = await make();
     const { pathname } = new URL(h5_link);
     const first = await submit(h5_link, pathname, { token: id, decision: 'reject' });
@@ -95,7 +95,7 @@ describe('the sandbox’s verification', () => {
     expect((await show(id)).status).toBe('failed');
   });
 
-  test('after 30 minutes the page tells that it is too late', async () => {
+  test('after 30 minutes the page reports that it has expired', async () => {
     const { session_id: id, h5_link } = await make();
     now += 30 * minute - 1;
     expect((await fetch(h5_link)).status).toBe(200);
@@ -126,7 +126,7 @@ describe('the sandbox’s verification', () => {
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   });
 
-  test('the page loads nothing from anywhere, and its form is labelled', async () => {
+  test('the page loads no resources, and its form is labeled', async () => {
     const response = await fetch((await make()).h5_link);
     const html = await response.text();
     expect(response.headers.get('content-security-policy')).toMatch(
@@ -138,16 +138,16 @@ describe('the sandbox’s verification', () => {
   });
 
   test.each(['', '?token=', '?token=vs_none', '?token=%22%3E%3Cscript%3E'])(
-    '%j is no link',
+    '%j is not a valid link',
     async (query) => {
-      const answer = await fetch(`${sandbox.url}/h5/verification${query}`);
-      const html = await answer.text();
-      expect([answer.status, html]).toEqual([404, expect.stringContaining('This link does not exist.')]);
+      const page = await fetch(`${sandbox.url}/h5/verification${query}`);
+      const html = await page.text();
+      expect([page.status, html]).toEqual([404, expect.stringContaining('This link does not exist.')]);
       expect(html).not.toContain('<script');
     },
   );
 
-  test('a form that says nothing decides nothing', async () => {
+  test('a form without a decision changes nothing', async () => {
     const { session_id: id, h5_link } = await make();
     const { pathname } = new URL(h5_link);
     expect((await submit(h5_link, pathname, { token: id })).status).toBe(400);
@@ -156,7 +156,7 @@ describe('the sandbox’s verification', () => {
     expect((await show(id)).status).toBe('pending');
   });
 
-  test('sessions and results outlive a restart', async () => {
+  test('sessions and results survive a restart', async () => {
     const [open, decided] = [await make(), await make()];
     await decideOn(decided.h5_link, 'approve');
     const { h5_link: _, raw_response: __, ...verified } = await show(decided.session_id);
@@ -167,7 +167,7 @@ describe('the sandbox’s verification', () => {
     expect([status, (await show(open.session_id)).status]).toEqual([303, 'failed']);
   });
 
-  test('needs the key to make and read sessions', async () => {
+  test('requires the key to create and read sessions', async () => {
     const { session_id } = await make();
     for (const path of [sessionsPath, `${sessionsPath}/${session_id}`]) {
       const method = path === sessionsPath ? 'POST' : 'GET';
@@ -176,7 +176,7 @@ describe('the sandbox’s verification', () => {
   });
 
   test.each([{ callback_url: 7 }, { callback_url: 'app.example' }, { callback_url: 'javascript:alert(1)' }])(
-    'refuses %j',
+    'rejects %j',
     async (body) => {
       const { status, text } = await call('POST', sessionsPath, body);
       expect([status, JSON.parse(text)]).toEqual([
@@ -186,7 +186,7 @@ describe('the sandbox’s verification', () => {
     },
   );
 
-  test('fails on purpose', async () => {
+  test('applies triggers', async () => {
     const late = await make({ project_name: '[[fail-late]]' });
     await decideOn(late.h5_link, 'approve');
     expect(await show(late.session_id)).toMatchObject({

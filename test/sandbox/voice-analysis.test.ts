@@ -6,12 +6,12 @@ import { tone, wavFile } from './wave-forms.ts';
 
 describe('analysis', () => {
   test.each([70, 95, 140, 201.5, 280, 400])('finds a fundamental of %f Hz', (fundamental) => {
-    const heard = analyzeVoice(tone(fundamental, 2), 16000);
-    expect(Math.abs(heard.fundamental / fundamental - 1)).toBeLessThan(0.02);
-    expect(heard.voicedSeconds).toBeGreaterThan(1.8);
+    const analysis = analyzeVoice(tone(fundamental, 2), 16000);
+    expect(Math.abs(analysis.fundamental / fundamental - 1)).toBeLessThan(0.02);
+    expect(analysis.voicedSeconds).toBeGreaterThan(1.8);
   });
 
-  test('finds the same at any sample rate and beside pauses and noise', () => {
+  test('finds the same at any sample rate, with pauses and noise', () => {
     const samples = new Float32Array(48000 * 3);
     for (let index = 0; index < samples.length; index++) {
       const noise = ((index * 7919) % 1009) / 1009 - 0.5;
@@ -20,14 +20,14 @@ describe('analysis', () => {
         ? 0.3 * Math.sin((2 * Math.PI * 150 * index) / 48000) + noise * 0.01
         : noise * 0.001;
     }
-    const heard = analyzeVoice(samples, 48000);
-    expect(heard.fundamental).toBeCloseTo(150, 0);
-    expect(heard.level).toBeCloseTo(0.3 / Math.SQRT2, 1);
-    expect(heard.voicedSeconds).toBeGreaterThan(1.6);
-    expect(heard.voicedSeconds).toBeLessThan(2.1);
+    const analysis = analyzeVoice(samples, 48000);
+    expect(analysis.fundamental).toBeCloseTo(150, 0);
+    expect(analysis.level).toBeCloseTo(0.3 / Math.SQRT2, 1);
+    expect(analysis.voicedSeconds).toBeGreaterThan(1.6);
+    expect(analysis.voicedSeconds).toBeLessThan(2.1);
   });
 
-  test('tells bright from dark and hears no voice in silence', () => {
+  test('distinguishes bright from dark, and detects no voice in silence', () => {
     const [dark, bright] = [0.2, 0.9].map((slope) => analyzeVoice(tone(120, 1, slope), 16000).brightness);
     expect((bright ?? 0) / (dark ?? 1)).toBeGreaterThan(2);
     const nothing = { fundamental: 0, brightness: 0, level: 0, voicedSeconds: 0 };
@@ -40,20 +40,20 @@ describe('a cloned timbre', () => {
   const derive = (samples: Float32Array, usedSeconds = 10) =>
     createClonedTimbre({ samples, sampleRate: 16000 }, { minSeconds: 3, usedSeconds, field: 'url' });
 
-  test('takes another variant for a bright recording than for a dark one', () => {
+  test('has different variants for a bright and a dark recording', () => {
     const [dark, bright] = [0.3, 0.95].map((slope) => derive(tone(100, 3, slope)));
     expect(dark?.variant).not.toBe(bright?.variant);
     expect([dark?.whisper, bright?.whisper]).toEqual(['whisper', 'whisper']);
     expect(derive(tone(220, 3)).whisper).toBe('whisperf');
   });
 
-  test('measures only the part that is used', () => {
+  test('analyzes only the used part', () => {
     const samples = Float32Array.from([...tone(100, 3), ...tone(250, 20)]);
     expect(derive(samples, 3).whisper).toBe('whisper');
     expect(derive(samples, 20).whisper).toBe('whisperf');
   });
 
-  test('never leaves the reach of the engine', () => {
+  test('stays within the range of the engine', () => {
     for (const fundamental of [61, 440]) {
       const { pitch } = derive(tone(fundamental, 3));
       expect(pitch).toBeGreaterThanOrEqual(0.5);
@@ -63,7 +63,7 @@ describe('a cloned timbre', () => {
 });
 
 describe('WAV', () => {
-  /** A WAV file with a chunk before the format and one sample format. */
+  /** Creates a WAV file with an additional chunk before the format chunk. */
   function file(code: number, bits: number, channels: number, data: Buffer, length = data.length): Buffer {
     const header = Buffer.alloc(54);
     header.write('RIFF....WAVEjunk\u0001\0\0\0!\0fmt ', 'latin1');
@@ -100,11 +100,11 @@ describe('WAV', () => {
     ['Ogg', Buffer.from('OggS............'), 'is Ogg'],
     ['FLAC', Buffer.from('fLaC............'), 'is FLAC'],
     ['MP3 with tags', Buffer.from('ID3.............'), 'is MP3'],
-  ])('refuses a file %s', (_kind, bytes, message) => {
+  ])('rejects a file %s', (_kind, bytes, message) => {
     expect(() => readWav(bytes, 'url')).toThrow(message);
   });
 
-  test('a length that is not a number of whole samples, and samples that are no numbers', () => {
+  test('an incomplete last sample, and samples that are not numbers', () => {
     expect(readWav(file(1, 16, 1, Buffer.from('004000', 'hex')), 'url').samples).toHaveLength(1);
     const odd = file(3, 32, 1, Buffer.from(Float32Array.of(Number.NaN, 3).buffer));
     expect(Array.from(readWav(odd, 'url').samples)).toEqual([0, 1]);

@@ -23,7 +23,7 @@ export interface VoiceReply {
   usage: { count: number };
 }
 
-/** Makes recordings and custom voices, and hears what they say. */
+/** Creates recordings and custom voices, and synthesizes with them. */
 export class VoiceClient {
   readonly #client: SandboxClient;
   readonly #recordings = new Map<string, Promise<string>>();
@@ -33,23 +33,23 @@ export class VoiceClient {
   }
 
   async post(model: string, input: object, parameters?: object): Promise<VoiceReply> {
-    const answer = await this.#client.post(customizationPath, { model, input, parameters });
-    return { status: answer.status, ...((await answer.json()) as Omit<VoiceReply, 'status'>) };
+    const response = await this.#client.post(customizationPath, { model, input, parameters });
+    return { status: response.status, ...((await response.json()) as Omit<VoiceReply, 'status'>) };
   }
 
-  /** Like `post`, for what must succeed. */
+  /** Like `post`, but requires success. */
   async act(model: string, input: object, parameters?: object): Promise<VoiceReply> {
     const reply = await this.post(model, input, parameters);
     if (reply.status !== 200) throw new Error(JSON.stringify(reply));
     return reply;
   }
 
-  /** A recording of about 11 seconds by a system voice, at an address of the sandbox. */
+  /** Returns the URL of a recording of about 11 seconds with a system voice. */
   async record(voice: string, options: object = {}): Promise<string> {
     const input = { text: promptText, voice, format: 'wav', sample_rate: 16000, ...options };
-    const wanted = JSON.stringify(input);
-    const recording = this.#recordings.get(wanted) ?? this.#record(input);
-    this.#recordings.set(wanted, recording);
+    const key = JSON.stringify(input);
+    const recording = this.#recordings.get(key) ?? this.#record(input);
+    this.#recordings.set(key, recording);
     return await recording;
   }
 
@@ -58,7 +58,7 @@ export class VoiceClient {
     return reply.output.audio.url;
   }
 
-  /** The same as a file. */
+  /** Returns the recording as a file. */
   async recordFile(voice: string, options: object = {}): Promise<Buffer> {
     return Buffer.from(await (await fetch(await this.record(voice, options))).arrayBuffer());
   }
@@ -88,9 +88,13 @@ export class VoiceClient {
     return inspectPcm(audio, 24000);
   }
 
-  /** The refusal of an HTTP synthesis. */
-  async refusal(path: string, model: string, voice: string): Promise<{ status: number; message: string }> {
-    const answer = await this.#client.post(path, { model, input: { text: 'Hi.', voice } });
-    return { status: answer.status, message: ((await answer.json()) as { message: string }).message };
+  /** Returns the error of an HTTP synthesis. */
+  async synthesisError(
+    path: string,
+    model: string,
+    voice: string,
+  ): Promise<{ status: number; message: string }> {
+    const response = await this.#client.post(path, { model, input: { text: 'Hi.', voice } });
+    return { status: response.status, message: ((await response.json()) as { message: string }).message };
   }
 }

@@ -83,9 +83,9 @@ afterAll(async () => {
   await new Promise((resolve) => files.close(resolve));
 });
 
-async function refusal(body: object) {
-  const answer = await client.post(customizationPath, body);
-  return { status: answer.status, ...((await answer.json()) as { code: string; message: string }) };
+async function requestError(body: object) {
+  const response = await client.post(customizationPath, body);
+  return { status: response.status, ...((await response.json()) as { code: string; message: string }) };
 }
 
 describe('400 InvalidParameter names the field', () => {
@@ -148,7 +148,7 @@ describe('400 InvalidParameter names the field', () => {
     ['no audio', () => cloned({ audio: undefined }), 'input.audio is required'],
     ['no voice_id', () => enroll({ action: 'query_voice' }), 'input.voice_id is required'],
   ])('%s', async (_case, body, message) => {
-    const refused = await refusal(body());
+    const refused = await requestError(body());
     expect(refused).toMatchObject({ status: 400, code: 'InvalidParameter' });
     expect(refused.message).toContain(message);
   });
@@ -165,50 +165,50 @@ describe('a recording that cannot be used', () => {
     ['/large', 'is larger than 10485760 bytes'],
     ['/loop', 'redirects more than 3 times'],
   ])('%s', async (path, message) => {
-    const refused = await refusal(enroll({ url: address(path) }));
+    const refused = await requestError(enroll({ url: address(path) }));
     expect(refused).toMatchObject({ status: 400, code: 'InvalidParameter' });
     expect(refused.message).toContain('input.url');
     expect(refused.message).toContain(message);
   });
 
   test.each([
-    ['no address', 'voice.wav', 'must have an http, https or data URL'],
+    ['no URL', 'voice.wav', 'must have an http, https or data URL'],
     ['another scheme', 'file:///etc/passwd', 'must have an http, https or data URL'],
     ['no Base64', 'data:audio/wav,RIFF', 'must be a Base64 data URL of audio'],
     ['no audio', dataUrl(Buffer.from('x'), 'text/plain'), 'must be a Base64 data URL of audio'],
     ['MP4', dataUrl(Buffer.from('....ftypM4A ....'), 'audio/mp4'), 'is MP4; only WAV'],
-    ['nobody there', 'http://127.0.0.1:1/', 'could not be downloaded'],
+    ['an unreachable host', 'http://127.0.0.1:1/', 'could not be downloaded'],
   ])('%s', async (_case, data, message) => {
-    const refused = await refusal(cloned({ audio: { data } }));
+    const refused = await requestError(cloned({ audio: { data } }));
     expect(refused).toMatchObject({ status: 400, code: 'InvalidParameter' });
     expect(refused.message).toContain('input.audio.data: the recording');
     expect(refused.message).toContain(message);
   });
 
-  test('a download that takes too long', async () => {
+  test('a download that times out', async () => {
     const loader = new PromptLoader({ allowPrivateUrls: true, timeoutMs: 20 });
     const limits = { field: 'url', maxBytes: 100, signal: new AbortController().signal };
     await expect(loader.load(address('/hang'), limits)).rejects.toThrow('did not arrive within 0.02 seconds');
     await loader.close();
   });
 
-  test('a redirect to a good one is followed', async () => {
+  test('a redirect to a valid recording is followed', async () => {
     expect((await voices.act('voice-enrollment', enroll({ url: address('/moved') }).input)).usage.count).toBe(
       1,
     );
   });
 
-  test('on a private network, when that is not allowed', async () => {
+  test('a private address, if not allowed', async () => {
     const guarded = new SandboxClient();
     guarded.sandbox = await startSandbox({ key: 'k', allowPrivateUrls: false });
     const { port } = files.address() as AddressInfo;
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:10.0.0.1]', '169.254.1.1', '0x7f.1']) {
-      const answer = await guarded.post(
+      const response = await guarded.post(
         customizationPath,
         enroll({ url: `http://${host}:${port}/voice.wav` }),
       );
-      const { message } = (await answer.json()) as { message: string };
-      expect([answer.status, message], host).toEqual([
+      const { message } = (await response.json()) as { message: string };
+      expect([response.status, message], host).toEqual([
         400,
         expect.stringContaining('is not a public address'),
       ]);
@@ -234,7 +234,7 @@ describe('triggers', () => {
       drawn({ preview_text: `[[${name}]]` }),
       cloned({ text: `[[${name}]]` }),
     ];
-    for (const body of bodies) expect(await refusal(body)).toMatchObject({ status, code });
+    for (const body of bodies) expect(await requestError(body)).toMatchObject({ status, code });
   });
 
   test('[[malformed]], [[drop]] and [[slow]]', async () => {
@@ -247,11 +247,11 @@ describe('triggers', () => {
 });
 
 test('an unknown service, no key, and a body above 16 MiB', async () => {
-  expect(await refusal({ model: 'nothing', input: {} })).toMatchObject({
+  expect(await requestError({ model: 'nothing', input: {} })).toMatchObject({
     status: 404,
     code: 'ModelNotFound',
   });
   const keyless = await client.post(customizationPath, enroll({}), { key: 'wrong' });
   expect(keyless.status).toBe(401);
-  expect(await refusal({ model: 'a'.repeat(16 * 1024 * 1024) })).toMatchObject({ status: 413 });
+  expect(await requestError({ model: 'a'.repeat(16 * 1024 * 1024) })).toMatchObject({ status: 413 });
 });

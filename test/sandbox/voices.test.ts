@@ -19,7 +19,7 @@ async function alpha(input: object, model = 'alpha3-tts-instruct-flash') {
 }
 
 async function beta(voice_setting: object, input: object = {}) {
-  const answer = await client.post(multimodalPath, {
+  const response = await client.post(multimodalPath, {
     model: 'beta/speech-02-turbo',
     input: {
       text: english,
@@ -28,7 +28,7 @@ async function beta(voice_setting: object, input: object = {}) {
       ...input,
     },
   });
-  const { output } = (await answer.json()) as BetaReply;
+  const { output } = (await response.json()) as BetaReply;
   return inspectWav(Buffer.from(output.data?.audio ?? '', 'hex'));
 }
 
@@ -49,7 +49,7 @@ describe.each([
   ['Chinese', chinese],
 ])('the system voices in %s', (_language, text) => {
   test.each(Object.keys(speakers) as (keyof typeof speakers)[])('%s sound different', async (set) => {
-    const heard = await Promise.all(
+    const measured = await Promise.all(
       voiceSets[set].map(async ({ id, gender }) => {
         const audio = await speakers[set](id, text);
         expect(level(audio.samples), id).toBeGreaterThan(0.03);
@@ -59,8 +59,8 @@ describe.each([
         return { id, pitch, seconds: audio.seconds, brightness: brightness(audio) };
       }),
     );
-    for (const [index, first] of heard.entries()) {
-      for (const second of heard.slice(index + 1)) {
+    for (const [index, first] of measured.entries()) {
+      for (const second of measured.slice(index + 1)) {
         const ratios = (['pitch', 'seconds', 'brightness'] as const).map((measure) =>
           Math.abs(Math.log(first[measure] / second[measure])),
         );
@@ -117,7 +117,7 @@ describe('prosody', () => {
     expect(fundamental(modified) / fundamental(plain)).toBeLessThan(0.85);
   });
 
-  test('a pause tag is silence of its length', async () => {
+  test('a pause tag is silence of the given length', async () => {
     const [plain, paused] = await Promise.all([
       beta({}, { text: 'Wait. Now go.' }),
       beta({}, { text: 'Wait.<#1.5#> Now go.' }),
@@ -125,7 +125,7 @@ describe('prosody', () => {
     expect(paused.seconds - plain.seconds).toBeCloseTo(1.5, 1);
   });
 
-  test('the heaviest weighted voice speaks', async () => {
+  test('the voice with the highest weight is used', async () => {
     const timbre_weights = [
       { voice_id: 'beta_male_deep', weight: 80 },
       { voice_id: 'beta_female_calm', weight: 20 },
@@ -135,13 +135,12 @@ describe('prosody', () => {
 });
 
 describe('instructions', () => {
-  test('are heard', async () => {
+  test('have an effect', async () => {
     const say = (instructions?: string) => alpha({ instructions });
     const [plain, slow, fast, high, low, loud, soft, whisper] = await Promise.all(
       [undefined, 'slowly', 'very fast', 'high', 'a deep voice', 'loud', 'softly', 'whisper'].map(say),
     );
-    if (!plain || !slow || !fast || !high || !low || !loud || !soft || !whisper)
-      throw new Error('nothing heard');
+    if (!plain || !slow || !fast || !high || !low || !loud || !soft || !whisper) throw new Error('no audio');
     expect(slow.seconds / plain.seconds).toBeGreaterThan(1.2);
     expect(fast.seconds / plain.seconds).toBeLessThan(0.85);
     expect(fundamental(high) / fundamental(plain)).toBeGreaterThan(1.1);
@@ -151,7 +150,7 @@ describe('instructions', () => {
     expect(brightness(whisper) / brightness(plain)).toBeGreaterThan(1.3);
   });
 
-  test('in Chinese, and more when they are optimized', async () => {
+  test('work in Chinese, and have a stronger effect when optimized', async () => {
     const [plain, slow, slower] = await Promise.all([
       alpha({ text: chinese }),
       alpha({ text: chinese, instructions: '说得慢一点' }),
@@ -161,19 +160,19 @@ describe('instructions', () => {
     expect(slower.seconds / slow.seconds).toBeGreaterThan(1.03);
   });
 
-  test('instruction of the synthesizer route', async () => {
+  test('work as instruction of the synthesizer route', async () => {
     const [plain, fast] = await Promise.all([voxa({}), voxa({ instruction: 'Speak fast' })]);
     expect(fast.seconds / plain.seconds).toBeLessThan(0.85);
   });
 });
 
 describe('language', () => {
-  test('an asked language changes how a text sounds', async () => {
+  test('a requested language changes the pronunciation', async () => {
     const text = 'Radio Internet Video Taxi';
     const [detected, german, french] = await Promise.all(
       ['Auto', 'German', 'French'].map((language_type) => alpha({ text, voice: 'Bruno', language_type })),
     );
-    if (!detected || !german || !french) throw new Error('nothing heard');
+    if (!detected || !german || !french) throw new Error('no audio');
     expect(german.seconds).not.toBeCloseTo(detected.seconds, 2);
     expect(french.seconds).not.toBeCloseTo(detected.seconds, 2);
     expect(french.seconds).not.toBeCloseTo(german.seconds, 2);
@@ -188,7 +187,7 @@ describe('language', () => {
     },
   );
 
-  test('SSML tags and markdown signs are not spoken', async () => {
+  test('SSML tags and markdown markup are not spoken', async () => {
     const [plain, ssml, markdown] = await Promise.all([
       voxa({}),
       voxa({ text: `<speak rate="1"><s>${english}</s></speak>`, enable_ssml: true }),

@@ -2,7 +2,7 @@ import { wavHeader } from '../../server/sandbox/speech/encoders/wav.ts';
 
 const sampleRate = 16000;
 
-/** A buzz at 16 kHz: a fundamental and harmonics that fade by `slope` each. */
+/** Creates a tone at 16 kHz with harmonics that each decrease by the factor `slope`. */
 export function tone(fundamental: number, seconds: number, slope = 0.6): Float32Array {
   const samples = new Float32Array(Math.round(seconds * sampleRate));
   for (let index = 0; index < samples.length; index++) {
@@ -14,7 +14,7 @@ export function tone(fundamental: number, seconds: number, slope = 0.6): Float32
   return samples;
 }
 
-/** 16-bit mono at 16 kHz. */
+/** Creates a WAV file with 16-bit mono samples at 16 kHz. */
 export function wavFile(samples: Float32Array): Buffer {
   const data = Buffer.alloc(samples.length * 2);
   samples.forEach((sample, index) => data.writeInt16LE(Math.round(sample * 32767), index * 2));

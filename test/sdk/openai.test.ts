@@ -6,7 +6,7 @@ import OpenAI, { APIError, AuthenticationError, NotFoundError, RateLimitError, t
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings } from '../../server/settings/settings.ts';
-import { pictures } from '../sandbox-media/media-files.ts';
+import { imageFiles } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;
@@ -111,7 +111,7 @@ test('it creates, polls, downloads, lists and deletes a video', async () => {
 });
 
 test('it uploads the first frame of a video', async () => {
-  const picture = await toFile(Buffer.from(pictures.png(300, 300)), 'start.png', { type: 'image/png' });
+  const picture = await toFile(Buffer.from(imageFiles.png(300, 300)), 'start.png', { type: 'image/png' });
   const model = 'eta-imagine-video';
   const made = await sdk.videos.create({ model, prompt: 'It moves.', input_reference: picture });
   expect(made.status).toBe('queued');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { mp3, pictures, png, video } from '../sandbox-media/media-files.ts';
+import { imageFiles, mp3, png, video } from '../sandbox-media/media-files.ts';
 import { useFileHost } from '../sandbox-media/task-client.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { AssetClient } from './asset-provider.ts';
@@ -77,7 +77,7 @@ describe('the sandbox with private URLs allowed', () => {
 
   test.concurrent.each<[string, string, () => Uint8Array | Promise<Uint8Array>, string]>([
     ['an image that is too small', 'Image', () => png(299, 400), 'InvalidParameter.SideLength'],
-    ['an image that is too long', 'Image', () => pictures.webp(1004, 400), 'InvalidParameter.AspectRatio'],
+    ['an image that is too long', 'Image', () => imageFiles.webp(1004, 400), 'InvalidParameter.AspectRatio'],
     ['a video of 1080p', 'Video', () => video({ width: 1920, height: 1080 }), 'InvalidParameter.Resolution'],
     ['audio that is too short', 'Audio', () => mp3(1.5), 'InvalidParameter.Duration'],
     ['a text file', 'Image', () => Buffer.from('This is not an image'), 'InvalidParameter.Format'],

@@ -7,7 +7,7 @@ import { convertForm } from '../../server/http/convert-form.ts';
 import { type FormValue, nestFields } from '../../server/http/form-fields.ts';
 import { readParts } from '../../server/http/form-parts.ts';
 import { Failure } from '../../server/lib/failure.ts';
-import { dataUrl, padded, pictures } from '../sandbox-media/media-files.ts';
+import { dataUrl, imageFiles, padded } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { type ErrorBody, GenericClient, type VideoTask } from './generic-client.ts';
@@ -305,39 +305,39 @@ describe('a generic request as a form', () => {
     ['webp', 'image/webp'],
     ['bmp', 'image/bmp'],
   ] as const)('a %s file, whatever its name', async (format, mediaType) => {
-    const bytes = pictures[format](300, 300);
+    const bytes = imageFiles[format](300, 300);
     expect(await expectSent(eta(['input_reference', file(bytes)]))).toMatchObject({
       image: { url: dataUrl(mediaType, bytes) },
     });
   });
   test('a file of exactly 20 MB', async () => {
-    const bytes = padded(pictures.png(300, 300), 20 * megabyte);
+    const bytes = padded(imageFiles.png(300, 300), 20 * megabyte);
     const body = await expectSent(eta(['input_reference', file(bytes)]));
     expect(body).toMatchObject({ image: { url: dataUrl('image/png', bytes) } });
   });
   test('413 for a larger file', async () => {
-    const bytes = padded(pictures.png(300, 300), 20 * megabyte + 1);
+    const bytes = padded(imageFiles.png(300, 300), 20 * megabyte + 1);
     const message = await expectRefused(eta(['input_reference', file(bytes)]), 413, 'input_reference');
     expect(message).toContain('20 MB');
   });
 
   test.each<[string, [string, string | Blob][], string]>([
     ['a file that is not an image', [['input_reference', file(Buffer.from('%PDF-1.7'))]], 'input_reference'],
-    ['an image of another format', [['input_reference', file(pictures.gif(300, 300))]], 'input_reference'],
+    ['an image of another format', [['input_reference', file(imageFiles.gif(300, 300))]], 'input_reference'],
     ['an empty file', [['input_reference', file(Buffer.alloc(0))]], 'input_reference'],
-    ['a file instead of a string', [['image', file(pictures.png(300, 300))]], 'image'],
+    ['a file instead of a string', [['image', file(imageFiles.png(300, 300))]], 'image'],
     [
       'two files',
       [
-        ['input_reference', file(pictures.png(9, 9))],
-        ['input_reference', file(pictures.png(9, 9))],
+        ['input_reference', file(imageFiles.png(9, 9))],
+        ['input_reference', file(imageFiles.png(9, 9))],
       ],
       'input_reference',
     ],
     [
       'a file and its URL',
       [
-        ['input_reference', file(pictures.png(9, 9))],
+        ['input_reference', file(imageFiles.png(9, 9))],
         ['input_reference[image_url]', 'https://files.example/a.png'],
       ],
       'input_reference',
@@ -345,7 +345,7 @@ describe('a generic request as a form', () => {
     [
       'a file and an image',
       [
-        ['input_reference', file(pictures.png(9, 9))],
+        ['input_reference', file(imageFiles.png(9, 9))],
         ['image', 'https://files.example/a.png'],
       ],
       'input_reference',
@@ -392,7 +392,7 @@ describe('a generic request as a form', () => {
     compile.mockRestore();
   });
   test.each(['/v1/videos', '/v1/video/generations'])('%s sends the same request for a form', async (path) => {
-    const imageData = pictures.png(300, 300);
+    const imageData = imageFiles.png(300, 300);
     const data = form(
       ['model', 'gamma3.0-video'],
       ['prompt', 'The flower opens.'],

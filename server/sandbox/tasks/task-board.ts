@@ -47,7 +47,7 @@ interface NewTask<Request, Job> {
   job: Job;
 }
 
-/** A task as it is stored on disk. Times are milliseconds since the epoch. */
+/** A task as it is stored on disk, so its field names must not change. Times are milliseconds since the epoch. */
 interface TaskRecord<Request, Output, Job> {
   readonly request: Request;
   readonly triggers: Triggers;

@@ -4,7 +4,7 @@ import { PNG } from 'pngjs';
 export interface Pixels {
   width: number;
   height: number;
-  /** RGBA, row by row. */
+  /** RGBA, by row. */
   data: Uint8Array;
 }
 
@@ -13,7 +13,7 @@ export function decode(png: Uint8Array): Pixels {
   return { width, height, data };
 }
 
-/** A part of a picture. */
+/** Returns a part of an image. */
 export function crop(
   { width: from, data }: Pixels,
   { x, y, width, height }: { x: number; y: number; width: number; height: number },
@@ -26,16 +26,16 @@ export function crop(
   return { width, height, data: part };
 }
 
-/** One of the four pictures of a grid, from 0. */
+/** Returns one of the four images of a grid, from 0. */
 export function quadrant(grid: Pixels, index: number): Pixels {
   const [width, height] = [grid.width / 2, grid.height / 2];
   return crop(grid, { x: (index % 2) * width, y: Math.floor(index / 2) * height, width, height });
 }
 
-/** Every pixel the mean of those that it stands for; the sides must divide. */
-export function shrink(picture: Pixels, width: number): Pixels {
-  const factor = picture.width / width;
-  const height = picture.height / factor;
+/** Scales an image down by averaging. The new side must divide the old ones. */
+export function shrink(image: Pixels, width: number): Pixels {
+  const factor = image.width / width;
+  const height = image.height / factor;
   const data = new Uint8Array(width * height * 4);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -43,8 +43,7 @@ export function shrink(picture: Pixels, width: number): Pixels {
         let sum = 0;
         for (let row = 0; row < factor; row++)
           for (let column = 0; column < factor; column++)
-            sum +=
-              picture.data[((y * factor + row) * picture.width + x * factor + column) * 4 + channel] ?? 0;
+            sum += image.data[((y * factor + row) * image.width + x * factor + column) * 4 + channel] ?? 0;
         data[(y * width + x) * 4 + channel] = sum / factor ** 2;
       }
     }
@@ -52,7 +51,7 @@ export function shrink(picture: Pixels, width: number): Pixels {
   return { width, height, data };
 }
 
-/** Mean difference of the colours, from 0 to 255. */
+/** Returns the mean difference of the colors, from 0 to 255. */
 export function difference(first: Pixels, second: Pixels): number {
   if (first.width !== second.width || first.height !== second.height) throw new Error('The sizes differ');
   let sum = 0;
@@ -60,7 +59,7 @@ export function difference(first: Pixels, second: Pixels): number {
   return sum / (first.width * first.height * 3);
 }
 
-/** Which pixels differ, row by row. */
+/** Returns which pixels differ, by row. */
 export function changedPixels(first: Pixels, second: Pixels): boolean[] {
   return Array.from({ length: first.width * first.height }, (_, index) => {
     const at = index * 4;
