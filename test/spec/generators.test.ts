@@ -13,6 +13,7 @@ import {
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type CallResult, eventsProgram, programs, type SpeechResult } from '../support/generated-calls.ts';
 import { exportedTypes, generateEvents, generators, problemsOf } from '../support/generators.ts';
+import { buildGo, callWithGo, generateGo, goProgram, hasGo } from '../support/go-client.ts';
 
 // Each generator reads the complete contract, and the compiler checks its complete output.
 vi.setConfig({ testTimeout: 120_000 });
@@ -101,6 +102,20 @@ describe.each(Object.entries(generators))('%s', (name, generate) => {
     await build({ stdin: entry, outfile, bundle: true, format: 'esm', platform: 'node' });
     const { call } = (await import(outfile)) as { call(baseUrl: string, key: string): Promise<CallResult> };
     const { models, audio, task } = await call(gateway.url, gateway.key);
+    expect(models).toContain('gamma3.0-video-prime');
+    expectWave(Buffer.from(audio));
+    expect(task.polled).toBe(task.made);
+  });
+});
+
+describe.skipIf(!hasGo && process.env.CI !== 'true')('quicktype, for Go', () => {
+  test('generates types with which a program calls the gateway', async () => {
+    const own = await mkdtemp(join(folder, 'go-'));
+    const names = await generateGo(json, own);
+    const source = await readFile(join(own, 'types.go'), 'utf8');
+    expect(names.filter((one) => !new RegExp(`^type ${one}\\b`, 'im').test(source))).toEqual([]);
+    const program = await buildGo(goProgram, own);
+    const { models, audio, task } = await callWithGo(program, gateway.url, gateway.key);
     expect(models).toContain('gamma3.0-video-prime');
     expectWave(Buffer.from(audio));
     expect(task.polled).toBe(task.made);
