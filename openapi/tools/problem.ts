@@ -77,6 +77,12 @@ export function yamlProblems(file: string, text: string, mistakes: readonly Mist
   );
 }
 
+/** Line of the node at a path, or of its nearest ancestor. Starts at 1. */
+export function lineOf(text: string, path: readonly (string | number)[]): number {
+  const lines = new LineCounter();
+  return lines.linePos(startOf(parseDocument(text, { lineCounter: lines }), path) ?? 0).line;
+}
+
 /** Offset of the node at a path, or of its nearest ancestor. */
 function startOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]) {
   for (let depth = path.length; depth >= 0; depth--) {

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { parseDocument } from 'yaml';
-import type { BreakingChange } from './judge.ts';
+import type { Change } from './judge.ts';
 
 /** An approved breaking change. */
 export interface Approval {
@@ -8,6 +8,8 @@ export interface Approval {
   /** The message of the check, so that the approval does not cover another change at the same place. */
   change: string;
   reason: string;
+  /** The part of the version to raise, if the change affects no client. The default is `major`. */
+  bump?: 'minor' | 'patch';
 }
 
 const text = { type: 'string', pattern: '\\S' };
@@ -17,7 +19,7 @@ const isApprovals = new Ajv({ allErrors: true }).compile<Approval[]>({
     type: 'object',
     required: ['at', 'change', 'reason'],
     additionalProperties: false,
-    properties: { at: text, change: text, reason: text },
+    properties: { at: text, change: text, reason: text, bump: { enum: ['minor', 'patch'] } },
   },
 });
 
@@ -35,16 +37,22 @@ export function readApprovals(yaml: string): Approval[] {
   return file as Approval[];
 }
 
-export interface Approved {
-  unapproved: BreakingChange[];
-  approved: (BreakingChange & { reason: string })[];
+/** Changes, of which the breaking ones are divided into approved and unapproved ones. */
+export interface Approved<Found extends Change = Change> {
+  unapproved: Found[];
+  approved: (Found & { reason: string })[];
   /** Approvals that match no breaking change. */
   unused: Approval[];
 }
 
-export function approve(breaking: readonly BreakingChange[], approvals: readonly Approval[]): Approved {
-  const fits = (one: BreakingChange) => (approval: Approval) =>
-    approval.at === one.at && approval.change === one.change;
+const fits = (one: Change) => (approval: Approval) =>
+  approval.at === one.at && approval.change === one.change;
+
+export function approve<Found extends Change>(
+  changes: readonly Found[],
+  approvals: readonly Approval[],
+): Approved<Found> {
+  const breaking = changes.filter(({ severity }) => severity === 'major');
   return {
     unapproved: breaking.filter((one) => !approvals.some(fits(one))),
     approved: breaking.flatMap((one) => {
@@ -53,4 +61,12 @@ export function approve(breaking: readonly BreakingChange[], approvals: readonly
     }),
     unused: approvals.filter((approval) => !breaking.some((one) => fits(one)(approval))),
   };
+}
+
+/** Lowers the severity of changes whose approval states it. */
+export function withApprovedSeverity<Found extends Change>(
+  changes: readonly Found[],
+  approvals: readonly Approval[],
+): Found[] {
+  return changes.map((one) => ({ ...one, severity: approvals.find(fits(one))?.bump ?? one.severity }));
 }

@@ -39,7 +39,8 @@ export async function currentContract(root: string): Promise<Contract> {
 
 /**
  * Reads the base contract: `named` is a folder with both bundles, or a git ref. The default is the latest tag `v…` before
- * HEAD. Without a tag, it is the merge base with main, which is the last commit on main itself.
+ * HEAD. Without a tag, it is the merge base with main, which is the last commit on main itself. In a shallow clone without
+ * either, it is the current commit.
  *
  * @throws CannotCompare if there is no such contract
  */
@@ -60,12 +61,16 @@ async function lastReleased(root: string): Promise<{ ref: string; description: s
     const left = await git(root, 'merge-base', 'HEAD', main);
     if (left !== undefined) return { ref: left, description: `the merge base with ${main}` };
   }
+  // A shallow clone of a commit has only this commit. The check covers what is not committed.
+  if ((await git(root, 'rev-parse', '--is-shallow-repository')) === 'true')
+    return { ref: 'HEAD', description: 'the current commit, because the clone is shallow' };
   throw new CannotCompare(
     'There is no release and no branch main to compare with. Specify a base with --base.',
   );
 }
 
-async function fromCommit(root: string, commit: string): Promise<Contract> {
+/** Reads the contract of a commit. @throws CannotCompare if the commit has none */
+export async function fromCommit(root: string, commit: string): Promise<Contract> {
   const show = async (path: string) => {
     const text = await git(root, 'show', `${commit}:${path}`);
     if (text === undefined) throw new CannotCompare(`${commit.slice(0, 7)} has no ${path}.`);

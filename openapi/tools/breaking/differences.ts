@@ -38,7 +38,7 @@ export async function differences(base: JsonObject, next: JsonObject): Promise<D
   const folder = await mkdtemp(join(tmpdir(), 'diff-'));
   try {
     const paths = [join(folder, 'base.json'), join(folder, 'next.json')] as const;
-    await Promise.all([writeFile(paths[0], JSON.stringify(base)), writeFile(paths[1], JSON.stringify(next))]);
+    await Promise.all([writeFile(paths[0], serialized(base)), writeFile(paths[1], serialized(next))]);
     const options = ['--config', config, '--format=json', '--fail-on=none'];
     const { stdout, stderr } = await redocly(folder, 'diff', ...paths, ...options);
     if (!stdout.trim()) throw new Error(`redocly diff failed:\n${stderr}`);
@@ -47,8 +47,8 @@ export async function differences(base: JsonObject, next: JsonObject): Promise<D
       kind: change.kind,
       impact: change.impact,
       property: change.property,
-      before: change.base?.value,
-      after: change.revision?.value,
+      before: parsed(change.base?.value),
+      after: parsed(change.revision?.value),
       verdicts: change.verdicts.map(({ ruleId, impact, message }) => ({
         rule: ruleId,
         impact,
@@ -59,3 +59,16 @@ export async function differences(base: JsonObject, next: JsonObject): Promise<D
     await rm(folder, { recursive: true });
   }
 }
+
+const listPrefix = 'list:';
+
+/** Serializes a document. `redocly diff` ignores changes within the lists of extensions, so they become strings. */
+const serialized = (document: JsonObject) =>
+  JSON.stringify(document, (key, value: Json) =>
+    key.startsWith('x-') && Array.isArray(value) ? `${listPrefix}${JSON.stringify(value)}` : value,
+  );
+
+const parsed = (value: Json | undefined): Json | undefined =>
+  typeof value === 'string' && value.startsWith(listPrefix)
+    ? (JSON.parse(value.slice(listPrefix.length)) as Json)
+    : value;

@@ -1,144 +1,205 @@
-import type { Json } from '../document.ts';
-import { type ErrorEntry, statusesOf } from '../errors.ts';
-import { asHttp, schemaRules } from './as-http.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type JsonObject, operationsOf, strings, text } from '../document.ts';
+import { asHttp, isInSchema, messagePointer } from './as-http.ts';
+import { callbackAt, callbackNames, callbacksAsPaths } from './callbacks.ts';
 import type { Contract } from './contract.ts';
 import { type Difference, differences } from './differences.ts';
+import { errorChanges } from './error-changes.ts';
+import { ownVerdict } from './own-rules.ts';
+import { escaped, eventPlaces, httpPlaces, keysOf, namedPointer, type Places, streamsOf } from './places.ts';
+import { wordsOf } from './words.ts';
 
-/** A change that can break a client of the previous contract. */
-export interface BreakingChange {
+/** A change of the contract. A major change can break a client of the previous contract. */
+export interface Change {
   document: 'openapi' | 'asyncapi' | 'errors';
-  /** A rule of `redocly diff`, or of this module. */
+  /** A rule of `redocly diff`, or of this folder. */
   rule: string;
-  severity: 'major';
-  /** Pointer into the bundle. For an error, its code. */
+  severity: 'major' | 'minor' | 'patch';
+  /** Pointer into the bundle, with names instead of array positions. For an error, its code. */
   at: string;
   /** Description of the change. */
   change: string;
+  /** operationIds of the affected operations. */
+  operations: readonly string[];
 }
 
-/** Number of all differences, and the breaking changes. */
+/** Number of all differences, and each change once. */
 export interface Judgement {
   differences: number;
-  breaking: BreakingChange[];
+  changes: Change[];
+}
+
+/** Two documents in a form that `redocly diff` compares. */
+interface Part {
+  document: 'openapi' | 'asyncapi';
+  base: JsonObject;
+  next: JsonObject;
+  /** Places in the old and the new document. */
+  places: readonly Places[];
+  /** Converts a pointer of the compared documents to one of the bundle. */
+  pointer: (at: string) => string;
+  /** Excludes the places that another part compares. */
+  includes: (at: string) => boolean;
 }
 
 export async function judge(base: Contract, next: Contract): Promise<Judgement> {
-  const [http, events, payloads] = await Promise.all([
-    differences(base.openapi, next.openapi),
-    differences(base.asyncapi, next.asyncapi),
-    differences(asHttp(base.asyncapi), asHttp(next.asyncapi)),
-  ]);
-  const ofSchemas = ({ rule }: BreakingChange) => schemaRules.has(rule) || ownSchemaRules.has(rule);
-  const breaking = [
-    ...http.flatMap((one) => breakingIn('openapi', one)),
-    ...events.flatMap((one) => breakingIn('asyncapi', one)).filter((one) => !ofSchemas(one)),
-    ...payloads.flatMap((one) => breakingIn('asyncapi', one)).filter(ofSchemas),
-    ...brokenErrors(base.errors, next.errors),
-  ];
-  return { differences: http.length + events.length, breaking };
-}
-
-function breakingIn(document: 'openapi' | 'asyncapi', difference: Difference): BreakingChange[] {
-  const { at, verdicts } = difference;
-  const found = verdicts.flatMap(({ rule, impact, message }) =>
-    impact === 'major' ? [{ rule, change: message }] : [],
+  const parts = [httpPart(base, next), ...eventParts(base, next)];
+  const found = await Promise.all(
+    parts.map((part) => (isDeepStrictEqual(part.base, part.next) ? [] : differences(part.base, part.next))),
   );
-  const own = found.length === 0 ? ownVerdict(difference) : undefined;
-  return [...found, ...(own === undefined ? [] : [own])].map((one) => ({
-    document,
-    severity: 'major',
-    at,
-    ...one,
-  }));
-}
-
-interface Verdict {
-  rule: string;
-  change: string;
-}
-
-/** Classifies a difference that `redocly diff` does not classify. */
-function ownVerdict(difference: Difference): Verdict | undefined {
-  const { kind, property, at } = difference;
-  const field = kind === 'removed' ? fieldOf.exec(at)?.[1] : undefined;
-  if (field !== undefined)
-    return { rule: 'field-not-accepted', change: `The field \`${field}\` is no longer accepted.` };
-  if (property === 'default' && !inResponse.test(at)) return changedDefault(difference);
-  return property === undefined ? undefined : judges[property]?.(difference);
-}
-
-/** Rules of `ownVerdict` about schemas. */
-const ownSchemaRules: ReadonlySet<string> = new Set(['default-changed', 'field-not-accepted']);
-
-/** Matches a field of a schema outside conditionals. */
-const fieldOf = /^(?!.*\/(?:if|then|else|not)\/).*\/properties\/([^/]+)$/;
-
-/** Matches a place in a response, where clients do not depend on defaults. */
-const inResponse = /^#\/(paths\/.*\/responses\/|components\/(responses|headers)\/)/;
-
-function changedDefault({ before, after }: Difference): Verdict | undefined {
-  // A new default documents the previous behavior, or another rule applies.
-  if (before === undefined) return undefined;
-  const now = after === undefined ? 'was removed' : `is now ${shown(after)}`;
-  return { rule: 'default-changed', change: `The default was ${shown(before)} and ${now}.` };
-}
-
-/** Checks of extension fields of an operation. */
-const judges: Readonly<Record<string, (difference: Difference) => Verdict | undefined>> = {
-  'x-role': ({ after }) =>
-    after === undefined
-      ? undefined
-      : { rule: 'role-required', change: `The operation now requires the role ${shown(after)}.` },
-  'x-error-family': ({ before, after }) => ({
-    rule: 'error-family-changed',
-    change: `The error family was ${shown(before)} and is now ${shown(after)}.`,
-  }),
-  'x-body-limit-mb': lowered,
-  'x-text-limit-mb': lowered,
-};
-
-function lowered({ property, before, after }: Difference): Verdict | undefined {
-  if (typeof after !== 'number') return undefined;
-  if (typeof before === 'number' && before <= after) return undefined;
+  const inFamilies = (families: ReadonlySet<string>) =>
+    [base, next]
+      .flatMap(({ openapi }) => operationsOf(openapi))
+      .filter(({ node, aliasOf }) => aliasOf === undefined && families.has(text(node['x-error-family'])))
+      .map(({ id }) => id);
   return {
-    rule: 'body-limit-lowered',
-    change: `${property} was ${shown(before)} and is now ${after}, so larger bodies are rejected.`,
+    differences: (found[0]?.length ?? 0) + (found[1]?.length ?? 0),
+    changes: once([
+      ...parts.flatMap((part, index) => changesOf(part, found[index] ?? [])),
+      ...errorChanges(base.errors, next.errors, (families) => distinct(inFamilies(families))),
+    ]),
   };
 }
 
-const shown = (value: Json | undefined) => (value === undefined ? 'none' : JSON.stringify(value));
+function httpPart(base: Contract, next: Contract): Part {
+  const documents = [base.openapi, next.openapi];
+  const [before = {}, after = {}] = documents.map(callbacksAsPaths);
+  const originals = new Map(documents.flatMap((document) => [...originalPaths(document)]));
+  const nameOf = callbackNames(documents);
+  return {
+    document: 'openapi',
+    base: before,
+    next: after,
+    places: [httpPlaces(before), httpPlaces(after)],
+    pointer(at) {
+      const callback = callbackAt(at);
+      if (callback !== undefined)
+        return `#/callbacks/${nameOf(callback.operation, callback.name)}${callback.place}`;
+      const [area, path = '', ...rest] = keysOf(at);
+      const original = area === 'paths' ? originals.get(path) : undefined;
+      // A copy is added or removed on its own if its original is in both documents.
+      const isOwn =
+        original !== undefined &&
+        rest.length < 2 &&
+        documents.every(({ paths }) => isObject(paths) && original in paths);
+      if (original === undefined || isOwn) return at;
+      return at.replace(/^#\/paths\/[^/]+/, `#/paths/${escaped(original)}`);
+    },
+    includes: () => true,
+  };
+}
 
-/** Removed error codes, and codes with fewer statuses or families. */
-function brokenErrors(
-  base: readonly ErrorEntry[] | undefined,
-  next: readonly ErrorEntry[] | undefined,
-): BreakingChange[] {
-  if (base === undefined || next === undefined) return [];
-  const before = byCode(base);
-  const after = byCode(next);
-  return [...before].flatMap(([code, { statuses, families }]) => {
-    const now = after.get(code);
-    const broken = (rule: string, change: string): BreakingChange => {
-      return { document: 'errors', severity: 'major', at: code, rule, change };
-    };
-    if (now === undefined) return [broken('error-code-removed', `The error code ${code} was removed.`)];
-    const lost = (had: Set<unknown>, has: Set<unknown>) => [...had.difference(has)].join(', ');
-    const [status, family] = [lost(statuses, now.statuses), lost(families, now.families)];
-    return [
-      ...(status === '' ? [] : [broken('error-status-removed', `${code} no longer has status ${status}.`)]),
-      ...(family === ''
-        ? []
-        : [broken('error-family-removed', `${code} no longer occurs in family ${family}.`)]),
-    ];
+/** Copied paths, with the path of the original. */
+function originalPaths(openapi: JsonObject): [string, string][] {
+  const operations = operationsOf(openapi);
+  const pathOf = new Map(operations.map(({ id, path }) => [id, path]));
+  return operations.flatMap(({ path, aliasOf }) => {
+    const original = pathOf.get(aliasOf ?? '');
+    return original === undefined ? [] : [[path, original]];
   });
 }
 
-function byCode(entries: readonly ErrorEntry[]) {
-  const codes = new Map<string, { statuses: Set<number>; families: Set<string> }>();
-  for (const entry of entries) {
-    const known = codes.getOrInsertComputed(entry.code, () => ({ statuses: new Set(), families: new Set() }));
-    for (const status of statusesOf(entry)) known.statuses.add(status);
-    for (const family of entry.families) known.families.add(family);
-  }
-  return codes;
+function eventParts(base: Contract, next: Contract): Part[] {
+  const documents = [base, next] as const;
+  const places = documents.map((contract) => eventPlaces(contract.asyncapi, streamsOf(contract.openapi)));
+  const of = { document: 'asyncapi', places } as const;
+  return [
+    {
+      ...of,
+      base: base.asyncapi,
+      next: next.asyncapi,
+      pointer: (at) => at,
+      includes: (at) => !isInSchema(at),
+    },
+    {
+      ...of,
+      base: asHttp(base.asyncapi),
+      next: asHttp(next.asyncapi),
+      pointer: messagePointer,
+      includes: (at) => isInSchema(messagePointer(at)),
+    },
+  ];
 }
+
+function changesOf(part: Part, found: readonly Difference[]): Change[] {
+  const { document, places, pointer } = part;
+  const removed = new Set(found.filter(({ kind }) => kind === 'removed').map(({ at }) => at));
+  const required = new Set(found.flatMap(newlyRequired));
+  return found.flatMap((difference): Change[] => {
+    const { at, kind } = difference;
+    if (!part.includes(at)) return [];
+    const place = document === 'openapi' ? at : pointer(at);
+    const where = pointer(namedPointer(kind === 'removed' ? part.base : part.next, at));
+    const operations = distinct(places.flatMap((one) => one.operations(place)));
+    const isSent = places.some((one) => one.isSent(place)) || /\/requestBody\//.test(at);
+    const breaking = breakingWords(difference, removed, isSent);
+    const other = breaking.length > 0 || required.has(at) ? undefined : wordsOf(difference, where);
+    return [
+      ...breaking.map(({ rule, change }) => ({
+        rule,
+        change: wordsIn(where, change),
+        severity: 'major' as const,
+      })),
+      ...(other === undefined ? [] : [other]),
+    ].map((one) => {
+      return { document, rule: one.rule, severity: one.severity, at: where, change: one.change, operations };
+    });
+  });
+}
+
+type Verdict = Pick<Change, 'rule' | 'change'>;
+
+function breakingWords(difference: Difference, removed: ReadonlySet<string>, isSent: boolean): Verdict[] {
+  const major = difference.verdicts.filter(({ impact }) => impact === 'major');
+  if (major.length === 0) {
+    const own = ownVerdict(difference, isSent);
+    return own === undefined ? [] : [own];
+  }
+  return major.flatMap(({ rule, message }): Verdict[] => {
+    if (rule !== 'required-properties-removed') return [{ rule, change: message }];
+    // A removed field is reported itself.
+    const parent = difference.at.replace(/\/required$/, '');
+    const lost = minus(difference.before, difference.after);
+    const kept = lost.filter((name) => !removed.has(`${parent}/properties/${escaped(name)}`));
+    if (kept.length === lost.length) return [{ rule, change: message }];
+    const names = kept.map((name) => `\`${name}\``).join(', ');
+    return kept.length === 0 ? [] : [{ rule, change: message.replace(/: .*$/, `: ${names}.`) }];
+  });
+}
+
+/** Places of fields that became required, which says more than that they were added. */
+function newlyRequired({ at, verdicts, before, after }: Difference): string[] {
+  if (verdicts.every(({ rule }) => rule !== 'required-properties-added')) return [];
+  const parent = at.replace(/\/required$/, '');
+  return minus(after, before).map((name) => `${parent}/properties/${escaped(name)}`);
+}
+
+const minus = (one: Difference['before'], other: Difference['before']) =>
+  strings(one).filter((name) => !strings(other).includes(name));
+
+/** Messages about the request of a callback name a response, because it was compared as one. */
+function wordsIn(where: string, change: string): string {
+  const [area, name] = keysOf(where);
+  if (area !== 'callbacks') return change;
+  return change
+    .replace(/^(Path|Operation) `.*` was removed\.$/, `The callback \`${name}\` was removed.`)
+    .replace('Response header', 'Header')
+    .replace('of response `200`', `of the callback \`${name}\``);
+}
+
+/** Merges the descriptions of one change: at copies of a path, in both documents, and in both directions. */
+function once(changes: readonly Change[]): Change[] {
+  const merged = new Map<string, Change>();
+  const broken = new Set(changes.filter(({ severity }) => severity === 'major').map(({ at }) => at));
+  for (const change of changes) {
+    if (change.severity !== 'major' && broken.has(change.at)) continue;
+    const documented = change.rule === 'documentation';
+    const key = `${change.rule} ${documented ? change.change : change.at}`;
+    const known = merged.get(key);
+    const operations = distinct([...(known?.operations ?? []), ...change.operations]);
+    merged.set(key, { ...(known ?? change), operations });
+  }
+  return [...merged.values()];
+}
+
+const distinct = (names: readonly string[]) => [...new Set(names)].sort();

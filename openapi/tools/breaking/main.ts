@@ -1,79 +1,83 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { approve, readApprovals } from './approvals.ts';
-import { baseContract, CannotCompare, currentContract } from './contract.ts';
-import { judge } from './judge.ts';
-import { sourceFinder } from './source-files.ts';
+import { type Approved, approve } from './approvals.ts';
+import { approvalsFile, type Comparison, compare } from './comparison.ts';
+import { CannotCompare } from './contract.ts';
+import { affected, counted, markdown, sarif } from './formats.ts';
+import type { SourceChange } from './source-files.ts';
 
-const help = `npm run check:breaking -- [--base <git ref or folder>] [--json]
+const help = `npm run check:breaking -- [--base <git ref or folder>] [--format <format>]
 
 Compares both current documents with the last release. Exits with 1 if a breaking change is not approved in
 openapi/approved-changes.yaml, and with 2 if there is nothing to compare with.
 
-  --base  a git ref, or a folder with openapi.json, asyncapi.json and optionally errors.yaml; default: the last tag v…,
-          or the merge base with main if there is no tag
-  --json  prints JSON`;
+  --base    a git ref, or a folder with openapi.json, asyncapi.json and optionally errors.yaml; default: the last tag v…,
+            or the merge base with main if there is no tag
+  --format  text, json, sarif (the annotations of a code host) or markdown (a comment for a pull request); default: text
+  --json    the same as --format json`;
 
-const { values } = parseArgs({
-  options: {
-    base: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    root: { type: 'string' },
-  },
-});
-const root = values.root ?? fileURLToPath(new URL('../../..', import.meta.url));
-const approvalsFile = 'openapi/approved-changes.yaml';
+const formats = ['text', 'json', 'sarif', 'markdown'];
 
 try {
-  if (values.help) console.log(help);
-  else process.exitCode = await check(values.base, values.json);
+  process.exitCode = await main();
 } catch (error) {
-  console.error(error instanceof CannotCompare ? error.message : error);
+  const isExpected = error instanceof CannotCompare || (error instanceof Error && 'code' in error);
+  console.error(isExpected ? error.message : error);
   process.exitCode = 2;
 }
 
-async function check(named: string | undefined, asJson: boolean): Promise<number> {
-  const [base, next] = await Promise.all([baseContract(root, named), currentContract(root)]);
-  const [{ differences, breaking }, approvals] = await Promise.all([judge(base.contract, next), approved()]);
-  const fileOf = sourceFinder(root, [next.openapi, base.contract.openapi]);
-  const found = approve(breaking, approvals);
-  const withFiles = { ...found, unapproved: found.unapproved.map((one) => ({ ...one, file: fileOf(one) })) };
-  const passed = found.unapproved.length === 0 && found.unused.length === 0;
-  if (asJson)
-    console.log(JSON.stringify({ base: base.description, passed, differences, ...withFiles }, null, 2));
-  else report(base.description, differences, withFiles);
-  if (base.contract.errors === undefined)
-    console.error('Error codes were not compared: the base has no errors.yaml.');
-  return passed ? 0 : 1;
-}
-
-async function approved() {
-  const text = await readFile(join(root, approvalsFile), 'utf8').catch(() => '');
-  try {
-    return readApprovals(text);
-  } catch (error) {
-    throw new CannotCompare(`${approvalsFile}: ${(error as Error).message}`);
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      base: { type: 'string' },
+      format: { type: 'string', default: 'text' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      root: { type: 'string' },
+    },
+  });
+  if (values.help) {
+    console.log(help);
+    return 0;
   }
+  const format = values.json ? 'json' : values.format;
+  if (!formats.includes(format))
+    throw new CannotCompare(`--format must be one of ${formats.join(', ')}, not ${format}.`);
+  const root = values.root ?? fileURLToPath(new URL('../../..', import.meta.url));
+  const compared = await compare(root, values.base);
+  const found = approve(compared.changes, compared.approvals);
+  print(format, root, compared, found);
+  if (compared.base.contract.errors === undefined)
+    console.error('Error codes were not compared: the base has no errors.yaml.');
+  return found.unapproved.length === 0 && found.unused.length === 0 ? 0 : 1;
 }
 
-type Found = ReturnType<typeof approve>;
+function print(format: string, root: string, compared: Comparison, found: Approved<SourceChange>): void {
+  const { differences, baseVersion, lowestVersion, severity } = compared;
+  const base = compared.base.description;
+  const passed = found.unapproved.length === 0 && found.unused.length === 0;
+  const json = (value: object) => console.log(JSON.stringify(value, null, 2));
+  if (format === 'json')
+    json({ base, passed, differences, baseVersion, severity: severity ?? null, lowestVersion, ...found });
+  else if (format === 'sarif') json(sarif({ base, ...found }, root));
+  else if (format === 'markdown') console.log(markdown({ base, ...found }, versionWords(compared)));
+  else report(compared, found);
+}
 
-function report(
-  base: string,
-  differences: number,
-  {
-    unapproved,
-    approved,
-    unused,
-  }: Omit<Found, 'unapproved'> & { unapproved: (Found['unapproved'][number] & { file: string })[] },
-): void {
-  console.log(`Compared with ${base}: ${differences} differences in both documents.`);
-  for (const { change, file, severity, rule, at } of unapproved)
-    console.log(`\n${severity}: ${change}\n  ${at} (${rule})\n  in ${file}`);
+function versionWords({ baseVersion, lowestVersion, severity }: Comparison): string {
+  return severity === undefined
+    ? 'The contract has not changed.'
+    : `The next version after ${baseVersion} must be ${lowestVersion} or later.`;
+}
+
+function report(compared: Comparison, { unapproved, approved, unused }: Approved<SourceChange>): void {
+  const { base, differences } = compared;
+  console.log(`Compared with ${base.description}: ${counted(differences, 'difference')} in both documents.`);
+  for (const { change, file, line, severity, rule, at, operations } of unapproved)
+    console.log(
+      `\n${severity}: ${change}\n  ${at} (${rule})\n  in ${file}:${line}${operations.length === 0 ? '' : `\n  affects ${affected(operations)}`}`,
+    );
   for (const { change, reason } of approved) console.log(`\napproved: ${change}\n  ${reason}`);
   for (const { at, change } of unused)
     console.log(
@@ -82,9 +86,10 @@ function report(
   if (unapproved.length > 0) {
     const entries = unapproved.map(({ at, change }) => ({ at, change, reason: '' }));
     console.log(
-      `\n${unapproved.length} changes break clients. Add intended changes with a reason to ${approvalsFile}:\n`,
+      `\n${counted(unapproved.length, 'change')} can break clients. Add intended changes with a reason to ${approvalsFile}:\n`,
     );
     console.log(stringify(entries, { lineWidth: 0 }));
   } else if (unused.length === 0)
     console.log(approved.length > 0 ? '\nNo other change breaks clients.' : 'No change breaks clients.');
+  if (compared.severity !== undefined) console.log(versionWords(compared));
 }

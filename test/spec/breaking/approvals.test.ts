@@ -1,14 +1,21 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { approve, readApprovals } from '../../../openapi/tools/breaking/approvals.ts';
-import type { BreakingChange } from '../../../openapi/tools/breaking/judge.ts';
+import type { Change } from '../../../openapi/tools/breaking/judge.ts';
 import { sourceFinder } from '../../../openapi/tools/breaking/source-files.ts';
 import { bundle as openapi } from '../../conformance/contract/documented.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-const change = (at: string, document: BreakingChange['document'] = 'openapi'): BreakingChange => {
-  return { document, rule: 'path-removed', severity: 'major', at, change: `${at} was removed.` };
+const change = (at: string, document: Change['document'] = 'openapi'): Change => {
+  return {
+    document,
+    rule: 'path-removed',
+    severity: 'major',
+    at,
+    change: `${at} was removed.`,
+    operations: [],
+  };
 };
 const entry = (at: string, reason: string) =>
   `- at: '${at}'\n  change: '${at} was removed.'\n  reason: ${reason}\n`;
@@ -59,7 +66,7 @@ test.each([
   ['#/components/schemas/SessionUpdate/required', 'asyncapi', 'asyncapi/schemas/realtime/SessionUpdate.yaml'],
   ['invalid_request', 'errors', 'openapi/errors.yaml'],
 ] as const)('%s is found in its file', (at, document, file) => {
-  expect(sourceFinder(root, [openapi])(change(at, document))).toBe(file);
+  expect(sourceFinder(root, [openapi])(change(at, document)).file).toBe(file);
 });
 
 test('a copied path is found in the file of the original', () => {
@@ -70,5 +77,5 @@ test('a copied path is found in the file of the original', () => {
   ) ?? [''];
   expect(alias).not.toBe('');
   const at = `#/paths/${alias.replaceAll('/', '~1')}/post`;
-  expect(sourceFinder(root, [openapi])(change(at))).toBe('openapi/paths/music/submit-music.yaml');
+  expect(sourceFinder(root, [openapi])(change(at)).file).toBe('openapi/paths/music/submit-music.yaml');
 });

@@ -1,14 +1,19 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Contract } from '../../../openapi/tools/breaking/contract.ts';
-import { type BreakingChange, judge } from '../../../openapi/tools/breaking/judge.ts';
+import { type Change, judge } from '../../../openapi/tools/breaking/judge.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { ErrorEntry } from '../../../openapi/tools/errors.ts';
 import type { Edit } from './edits.ts';
-import { type EventCase, eventCase, eventEdits } from './event-edits.ts';
-import { type HttpCase, httpCase, httpEdits } from './http-edits.ts';
+import { type EventCase, type EventPlace, eventCase, eventEdits, notInCallback } from './event-edits.ts';
+import { httpCase, httpEdits, oppositeInCallback } from './http-edits.ts';
 
-const httpName = (index: number) => `http${index}x`;
-const eventName = (index: number) => `event${index}x`;
+/** Where each edit of an operation is made. A stream has its response in the events of a channel. */
+const httpPlaces = ['operation', 'stream', 'callback'] as const;
+type HttpPlace = (typeof httpPlaces)[number];
+const eventPlaces = ['socket', 'stream', 'callback'] as const;
+
+const httpName = (place: HttpPlace, index: number) => `${place}${index}http`;
+const eventName = (place: EventPlace, index: number) => `${place}${index}event`;
 
 /** Creates one case per edit in one document, so that one run covers all edits. */
 function cases<Case>(edits: readonly Edit<Case>[], make: (index: number) => Case, edited: boolean): Case[] {
@@ -19,11 +24,29 @@ function cases<Case>(edits: readonly Edit<Case>[], make: (index: number) => Case
   });
 }
 
+const httpCases = (place: HttpPlace, edited: boolean) =>
+  cases(
+    httpEdits,
+    (index) => httpCase(httpName(place, index), place === 'stream' ? 'events' : 'json'),
+    edited,
+  );
+
+/** An operation with the item of a case as its callback. */
+const withCallback = (name: string, item: JsonObject): JsonObject => ({
+  post: {
+    operationId: `${name}Start`,
+    callbacks: { [name]: { '{$request.body#/url}': item } },
+    responses: { 204: { description: 'Done.' } },
+  },
+});
+
 function openapi(edited: boolean, paths: JsonObject): JsonObject {
-  const all = cases(httpEdits, (index) => httpCase(httpName(index)), edited);
-  const schemas = all.flatMap(({ request, reply }, index): [string, JsonObject][] => [
-    [`${httpName(index)}Request`, request],
-    [`${httpName(index)}Reply`, reply],
+  const all = httpPlaces.flatMap((place) =>
+    httpCases(place, edited).map((one, index) => ({ ...one, place, name: httpName(place, index) })),
+  );
+  const schemas = all.flatMap(({ name, place, request, reply }): [string, JsonObject][] => [
+    [`${name}Request`, request],
+    ...(place === 'stream' ? [] : [[`${name}Reply`, reply] satisfies [string, JsonObject]]),
   ]);
   const auth = { type: 'http', scheme: 'bearer' };
   return {
@@ -32,7 +55,10 @@ function openapi(edited: boolean, paths: JsonObject): JsonObject {
     security: [{ bearerAuth: [] }],
     paths: {
       ...Object.fromEntries(
-        all.map(({ item }: HttpCase, index) => [`/${httpName(index)}`, item as JsonObject]),
+        all.map(({ name, place, item }) => [
+          `/${name}`,
+          place === 'callback' ? withCallback(name, item as JsonObject) : (item as JsonObject),
+        ]),
       ),
       ...paths,
     },
@@ -43,25 +69,57 @@ function openapi(edited: boolean, paths: JsonObject): JsonObject {
   };
 }
 
+/** A channel whose events are the responses of a stream. */
+const streamChannels = (edited: boolean) =>
+  httpCases('stream', edited).map(({ reply }, index) => ({ name: httpName('stream', index), reply }));
+
 function asyncapi(edited: boolean, channels: JsonObject): JsonObject {
-  const all = cases(eventEdits, (index) => eventCase(eventName(index)), edited);
+  const all = eventPlaces.flatMap((place) =>
+    cases(eventEdits, (index) => eventCase(eventName(place, index), place), edited).map((one, index) => ({
+      ...one,
+      name: eventName(place, index),
+    })),
+  );
+  const streams = streamChannels(edited);
   const named = <Value>(values: (one: EventCase) => Record<string, Value>) =>
     Object.fromEntries(
-      all.flatMap((one, index) =>
-        Object.entries(values(one)).map(([name, value]) => [`${eventName(index)}${name}`, value] as const),
+      all.flatMap((one) =>
+        Object.entries(values(one)).map(([name, value]) => [`${one.name}${name}`, value] as const),
       ),
     );
   return {
     asyncapi: '3.0.0',
     info: { title: 'Edits', version: '1.0.0' },
     channels: {
-      ...Object.fromEntries(all.map(({ channel }, index) => [eventName(index), channel])),
+      ...(Object.assign({}, ...all.map((one) => one.channels)) as JsonObject),
+      ...Object.fromEntries(
+        streams.map(({ name }) => [
+          name,
+          { address: `/${name}`, messages: { [name]: { $ref: `#/components/messages/${name}` } } },
+        ]),
+      ),
       ...channels,
     },
-    operations: Object.assign({}, ...all.map(({ operations }) => operations)) as JsonObject,
+    operations: {
+      ...(Object.assign({}, ...all.map(({ operations }) => operations)) as JsonObject),
+      ...Object.fromEntries(
+        streams.map(({ name }) => [
+          `${name}Send`,
+          { action: 'send', channel: { $ref: `#/channels/${name}` } },
+        ]),
+      ),
+    },
     components: {
-      messages: named(({ messages }) => messages),
-      schemas: named(({ received, sent }) => ({ Request: received, Reply: sent })),
+      messages: {
+        ...named(({ messages }) => messages),
+        ...Object.fromEntries(
+          streams.map(({ name }) => [name, { name, payload: { $ref: `#/components/schemas/${name}Reply` } }]),
+        ),
+      },
+      schemas: {
+        ...named(({ received, sent }) => ({ Request: received, Reply: sent })),
+        ...Object.fromEntries(streams.map(({ name, reply }) => [`${name}Reply`, reply])),
+      },
     },
   };
 }
@@ -87,29 +145,50 @@ const next: Contract = {
   errors: [error('other'), error('same', { status: [400, 413] }), error('added')],
 };
 
-let breaking: BreakingChange[];
+let changes: Change[];
+let breaking: Change[];
 beforeAll(async () => {
-  ({ breaking } = await judge(base, next));
-}, 60_000);
+  ({ changes } = await judge(base, next));
+  breaking = changes.filter(({ severity }) => severity === 'major');
+}, 120_000);
 
-const verdict = (found: readonly BreakingChange[]) => (found.length > 0 ? 'breaks' : 'passes');
-const about = (name: string) => breaking.filter(({ at }) => at.includes(name));
+const verdict = (found: readonly Change[]) => (found.length > 0 ? 'breaks' : 'passes');
+const about = (name: string) =>
+  breaking.filter(
+    (one) =>
+      one.document !== 'errors' &&
+      new RegExp(`(?<![a-z])${name}`).test(`${one.at} ${one.operations.join(' ')}`),
+  );
 
-test.each(httpEdits.map(([name, expected], index) => [name, expected, index] as const))(
-  'HTTP: %s: it %s',
-  (_name, expected, index) => {
-    const found = about(httpName(index));
-    expect([verdict(found), found]).toEqual([expected, expected === 'passes' ? [] : found]);
-  },
-);
+const opposite = { breaks: 'passes', passes: 'breaks' } as const;
 
-test.each(eventEdits.map(([name, expected], index) => [name, expected, index] as const))(
-  'events: %s: it %s',
-  (_name, expected, index) => {
-    const found = about(eventName(index));
-    expect([verdict(found), found]).toEqual([expected, expected === 'passes' ? [] : found]);
-  },
-);
+test.each(
+  httpPlaces.flatMap((place) =>
+    httpEdits.map(([name, verdict], index) => {
+      const reversed = place === 'callback' && oppositeInCallback.has(name);
+      return [place, name, reversed ? opposite[verdict] : verdict, index] as const;
+    }),
+  ),
+)('%s: %s: it %s', (place, _name, expected, index) => {
+  const found = about(httpName(place, index));
+  expect([verdict(found), found]).toEqual([expected, expected === 'passes' ? [] : found]);
+});
+
+test.each(
+  eventPlaces.flatMap((place) =>
+    eventEdits.flatMap(([name, expected], index) =>
+      place === 'callback' && notInCallback.has(name) ? [] : [[place, name, expected, index] as const],
+    ),
+  ),
+)('events of a %s: %s: it %s', (place, _name, expected, index) => {
+  const found = about(eventName(place, index));
+  expect([verdict(found), found]).toEqual([expected, expected === 'passes' ? [] : found]);
+});
+
+test('every name of an exception is an edit', () => {
+  const names = new Set([...httpEdits, ...eventEdits].map(([name]) => name));
+  expect([...oppositeInCallback, ...notInCallback].filter((name) => !names.has(name))).toEqual([]);
+});
 
 test('reports removed paths and channels, but not added ones', () => {
   const found = (name: string) => breaking.filter(({ at }) => at.endsWith(name)).map(({ change }) => change);
@@ -134,6 +213,7 @@ test('each change has a message and a rule', () => {
       severity: 'major',
       rule: expect.stringMatching(/^[a-z-]+$/),
       at: expect.stringMatching(/\S/),
-      change: expect.stringMatching(/^[A-Z`\w].*\.$/),
+      change: expect.stringMatching(/^[A-Z`\w].*\."?$/),
+      operations: expect.any(Array),
     });
 });

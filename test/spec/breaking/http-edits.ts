@@ -23,11 +23,16 @@ interface Schema extends JsonObject {
   properties: { [name: string]: JsonObject };
 }
 
-export function httpCase(name: string): HttpCase {
+/** A case whose response is JSON, or an event stream whose events are in the channel of the same name. */
+export function httpCase(name: string, responseType: 'json' | 'events' = 'json'): HttpCase {
+  const json = { 'application/json': { schema: { $ref: `#/components/schemas/${name}Reply` } } };
+  const events = {
+    'text/event-stream': { schema: { type: 'string' }, 'x-events': `asyncapi.json#/channels/${name}` },
+  };
   const response = (): Response => ({
     description: 'Done.',
-    headers: { 'x-request-id': { description: 'Its id.', schema: { type: 'string' } } },
-    content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}Reply` } } },
+    headers: { 'x-request-id': { description: 'Its id.', required: true, schema: { type: 'string' } } },
+    content: structuredClone<{ [type: string]: JsonObject }>(responseType === 'json' ? json : events),
   });
   return {
     item: {
@@ -62,7 +67,7 @@ export function httpCase(name: string): HttpCase {
       description: 'The request.',
       required: ['model'],
       properties: {
-        model: { type: 'string', maxLength: 50 },
+        model: { type: 'string', maxLength: 50, 'x-limit': [{ models: '^a', limit: 'At most 600 words.' }] },
         kind: { type: 'string', enum: ['a', 'b'] },
         count: { type: 'integer', minimum: 1, default: 3 },
         free: { type: 'string' },
@@ -90,6 +95,14 @@ const first = (one: HttpCase): JsonObject => post(one).parameters[0] ?? {};
 const limits = (one: HttpCase): JsonObject => first(one).schema as JsonObject;
 const requestField = ({ request }: HttpCase, name: string): JsonObject => request.properties[name] ?? {};
 const responseField = ({ reply }: HttpCase, name: string): JsonObject => reply.properties[name] ?? {};
+const okResponse = (one: HttpCase): Response => {
+  const response = post(one).responses[200];
+  if (response === undefined) throw new Error('The edit removed the response.');
+  return response;
+};
+const okHeader = (one: HttpCase): JsonObject =>
+  (okResponse(one).headers as { [name: string]: JsonObject })['x-request-id'] ?? {};
+const limit = (limit: string, models = '^a'): JsonObject => ({ models, limit });
 const text: Json = { type: 'string' };
 
 export const httpEdits: readonly Edit<HttpCase>[] = [
@@ -172,12 +185,12 @@ export const httpEdits: readonly Edit<HttpCase>[] = [
     'the media type of a response changes',
     'breaks',
     (one) => {
-      const { content } = post(one).responses[200] as Response;
+      const { content } = okResponse(one);
       content['text/plain'] = { schema: text };
-      delete content['application/json'];
+      for (const type of Object.keys(content)) if (type !== 'text/plain') delete content[type];
     },
   ],
-  ['a response header is removed', 'breaks', (one) => delete (post(one).responses[200] as Response).headers],
+  ['a response header is removed', 'breaks', (one) => delete okResponse(one).headers],
   ['a response field is removed', 'breaks', ({ reply }) => delete reply.properties.note],
   ['a response field is added', 'passes', ({ reply }) => (reply.properties.more = text)],
   ['a response field becomes optional', 'breaks', ({ reply }) => reply.required.pop()],
@@ -191,4 +204,92 @@ export const httpEdits: readonly Edit<HttpCase>[] = [
   ['a response value is added', 'breaks', (one) => (responseField(one, 'state').enum = ['a', 'b', 'c'])],
   ['a response value is removed', 'passes', (one) => (responseField(one, 'state').enum = ['a'])],
   ['an example is added', 'passes', (one) => (responseField(one, 'id').examples = ['id_1'])],
+
+  [
+    'a limit in words is lowered',
+    'breaks',
+    (one) => (requestField(one, 'model')['x-limit'] = [limit('At most 500 words.')]),
+  ],
+  [
+    'a limit in words is raised',
+    'passes',
+    (one) => (requestField(one, 'model')['x-limit'] = [limit('At most 700 words.')]),
+  ],
+  [
+    'a limit in words is added',
+    'breaks',
+    (one) => (requestField(one, 'free')['x-limit'] = [limit('At most 9 words.')]),
+  ],
+  [
+    'a limit in words is added for other models',
+    'breaks',
+    (one) => (requestField(one, 'model')['x-limit'] as Json[]).push(limit('At most 900 words.', '^b')),
+  ],
+  ['a limit in words is removed', 'passes', (one) => delete requestField(one, 'model')['x-limit']],
+  [
+    'a limit in words has another meaning',
+    'breaks',
+    (one) => (requestField(one, 'model')['x-limit'] = [limit('At least 600 words.')]),
+  ],
+  [
+    'a limit in words is added to a response',
+    'passes',
+    (one) => (responseField(one, 'note')['x-limit'] = [limit('At most 9 words.')]),
+  ],
+  ['a response header becomes optional', 'breaks', (one) => (okHeader(one).required = false)],
+  ['the requirement of a response header is removed', 'breaks', (one) => delete okHeader(one).required],
+  [
+    'the description of a response header changes',
+    'passes',
+    (one) => (okHeader(one).description = 'The id.'),
+  ],
 ];
+
+/**
+ * Edits whose verdict is the opposite in a callback. There, the gateway sends the request and its parameters, and the
+ * client sends the response.
+ */
+export const oppositeInCallback: ReadonlySet<string> = new Set([
+  // Extensions of operations that clients call.
+  'an operation requires a role',
+  'the error family changes',
+  'the body limit is lowered',
+  'a text limit is added',
+
+  'a required parameter is added',
+  'a parameter becomes required',
+  'the maximum of a parameter is lowered',
+  'the maximum of a parameter is raised',
+  'a parameter has another default',
+
+  'the body becomes required',
+  'a body media type is added',
+  'a required body field is added',
+  'a body field becomes required',
+  'a body field becomes optional',
+  'a body field becomes nullable',
+  'the maximum length is lowered',
+  'the maximum length is raised',
+  'a pattern is added',
+  'the maximum number of items is lowered',
+  'a body value is removed',
+  'a body value is added',
+  'a default changes',
+  'a default is removed',
+  'unknown fields are rejected',
+
+  'a response header is removed',
+  'a response field becomes optional',
+  'a response field becomes required',
+  'a response field becomes nullable',
+  'a response value is added',
+  'a response value is removed',
+
+  'a limit in words is lowered',
+  'a limit in words is added',
+  'a limit in words is added for other models',
+  'a limit in words has another meaning',
+  'a limit in words is added to a response',
+  'a response header becomes optional',
+  'the requirement of a response header is removed',
+]);

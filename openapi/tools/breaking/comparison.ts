@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Approval, readApprovals, withApprovedSeverity } from './approvals.ts';
+import { areaFinder } from './areas.ts';
+import { type Base, baseContract, CannotCompare, type Contract, currentContract } from './contract.ts';
+import { type Change, judge } from './judge.ts';
+import { type SourceChange, sourceFinder } from './source-files.ts';
+import { highest, lowestVersion, type Severity } from './version.ts';
+
+export const approvalsFile = 'openapi/approved-changes.yaml';
+
+/** The current contract compared with a base. */
+export interface Comparison {
+  base: Base;
+  differences: number;
+  changes: (SourceChange & { area: string })[];
+  approvals: Approval[];
+  /** The version of the base, and the lowest version that may contain the changes. */
+  baseVersion: string;
+  severity: Severity | undefined;
+  lowestVersion: string;
+}
+
+/**
+ * Compares the contract below `root` with a base: a git ref, a folder, or the last release.
+ *
+ * @throws CannotCompare without such a base, or if the approvals are invalid
+ */
+export async function compare(root: string, named: string | undefined): Promise<Comparison> {
+  const [base, next] = await Promise.all([baseContract(root, named), currentContract(root)]);
+  const [{ differences, changes }, approvals] = await Promise.all([
+    judge(base.contract, next),
+    readApprovalsIn(root),
+  ]);
+  const place = sourceFinder(root, [next.openapi, base.contract.openapi]);
+  const areaOf = areaFinder([base.contract, next]);
+  return {
+    base,
+    differences,
+    changes: changes.map((one) => ({ ...one, ...place(one), area: areaOf(one) })),
+    approvals,
+    ...neededVersion(base.contract, changes, approvals),
+  };
+}
+
+/** The lowest version that may contain changes. An approval can lower the severity of a change. */
+export function neededVersion(base: Contract, changes: readonly Change[], approvals: readonly Approval[]) {
+  const { info } = base.openapi as { info?: { version?: string } };
+  const baseVersion = info?.version ?? '0.0.0';
+  const severity = highest(withApprovedSeverity(changes, approvals));
+  return {
+    baseVersion,
+    severity,
+    lowestVersion: severity === undefined ? baseVersion : lowestVersion(baseVersion, severity),
+  };
+}
+
+/** Reads the approved changes. @throws CannotCompare with all mistakes */
+export async function readApprovalsIn(root: string): Promise<Approval[]> {
+  const text = await readFile(join(root, approvalsFile), 'utf8').catch(() => '');
+  try {
+    return readApprovals(text);
+  } catch (error) {
+    throw new CannotCompare(`${approvalsFile}: ${(error as Error).message}`);
+  }
+}
