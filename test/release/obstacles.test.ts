@@ -16,7 +16,7 @@ const git = (...args: string[]) =>
   run('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...args], { cwd: root });
 const commit = async () => {
   await git('add', '--all');
-  await git('commit', '--quiet', '--message', 'Next');
+  await git('commit', '--quiet', '--allow-empty', '--message', 'Next');
 };
 const write = (name: string, value: unknown) =>
   writeFile(join(root, name), typeof value === 'string' ? value : JSON.stringify(value));
@@ -83,6 +83,51 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   const rejected = run(process.execPath, [main, '--root', root, '--out', out]);
   await expect(rejected).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
   expect((await git('status', '--porcelain')).stdout).not.toContain('out');
+});
+
+/** Writes a contract with fields in a response, and commits it. */
+const writeContract = async (fields: readonly string[]) => {
+  const properties = Object.fromEntries(fields.map((name) => [name, { type: 'string' }]));
+  const content = { 'application/json': { schema: { type: 'object', properties } } };
+  const responses = { 200: { description: 'Done.', content } };
+  await write('generated/openapi.json', {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.2.0' },
+    paths: { '/song': { get: { operationId: 'getSong', responses } } },
+  });
+  const asyncapi = { asyncapi: '3.0.0', info: { title: 'Test', version: '1.2.0' }, channels: {} };
+  await write('generated/asyncapi.json', asyncapi);
+  await commit();
+};
+
+test.each<[string, string, string[], string, RegExp | undefined]>([
+  [
+    'a removed field',
+    'v1.1.0',
+    ['id'],
+    '',
+    /1\.2\.0 is too small .* since v1\.1\.0.* major\. Use 2\.0\.0 or later/,
+  ],
+  ['a removed field before 1.0.0', 'v0.1.0', ['id'], '', undefined],
+  ['an added field', 'v1.1.0', ['id', 'note', 'more'], '', undefined],
+  ['a removed field', 'v1.2.0-rc.1', ['id'], '', undefined],
+  ['the same contract', 'v1.1.9', ['id', 'note'], '', undefined],
+  ['a removed field that affects no client', 'v1.1.0', ['id'], 'bump: minor', undefined],
+])('%s since %s is compared with the version', async (_, tag, fields, bump, message) => {
+  await writeContract(['id', 'note']);
+  await git('tag', tag);
+  if (bump !== '') {
+    await mkdir(join(root, 'openapi'));
+    const at = '#/paths/~1song/get/responses/200/content/application~1json/schema/properties/note';
+    const change = 'Property `note` was removed.';
+    await write(
+      'openapi/approved-changes.yaml',
+      `- { at: '${at}', change: '${change}', reason: It was never sent., ${bump} }\n`,
+    );
+  }
+  await writeContract(fields);
+  const { obstacles } = await releaseCandidate(root);
+  expect(obstacles).toEqual(message === undefined ? [] : [expect.stringMatching(message)]);
 });
 
 test('a failed build leaves no files', async () => {

@@ -14,6 +14,7 @@ const scripts = [
   'lint:prose',
   'lint:commits',
   'lint:unused',
+  'check:breaking',
 ] as const;
 
 test.each(scripts)('npm run %s', { timeout: 600_000 }, async (script) => {

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { parseDocument } from 'yaml';
-import type { Change } from './judge.ts';
+import type { Change } from './change.ts';
 
 /** An approved breaking change. */
 export interface Approval {

@@ -1,5 +1,5 @@
 import { type JsonObject, objects, operationsOf, refName, strings, text } from '../document.ts';
-import type { Change } from './judge.ts';
+import type { Change } from './change.ts';
 
 /** Area of a change that affects operations of several areas, or none. */
 const shared = 'shared';

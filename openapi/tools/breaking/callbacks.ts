@@ -111,13 +111,17 @@ export function callbackAt(at: string): { operation: string; name: string; place
   return {
     operation,
     name,
-    place: place
-      .replace(/^\/[a-z]+\/requestBody\/content/, '/responses/content')
-      .replace(/^\/[a-z]+\/responses\/200\/headers/, '/parameters')
-      .replace(/^\/[a-z]+\/responses\/200/, '/requestBody')
-      .replace(/^\/[a-z]+(?=\/|$)/, ''),
+    place: bundlePlace(place.replace(/^\/[a-z]+(?=\/|$)/, '')),
   };
 }
+
+/** Converts a place in a converted callback to the one in the bundle. */
+const bundlePlace = (place: string) =>
+  place.startsWith('/requestBody/content')
+    ? place.replace('/requestBody', '/responses')
+    : place.replace(/^\/responses\/200(\/headers)?/, (_, headers) =>
+        headers === undefined ? '/requestBody' : '/parameters',
+      );
 
 /** Maps each callback to the first one with the same content, so that a shared callback has one name. */
 export function callbackNames(documents: readonly JsonObject[]): (operation: string, name: string) => string {

@@ -13,6 +13,12 @@ Lists all changes of the contract since a base, grouped by area, and the version
           or the merge base with main if there is no tag
   --json  prints JSON instead of Markdown`;
 
+const titles: readonly (readonly [Severity, string])[] = [
+  ['major', 'Breaking'],
+  ['minor', 'Compatible'],
+  ['patch', 'Documentation'],
+];
+
 try {
   await main();
 } catch (error) {
@@ -58,12 +64,6 @@ function asJson(compared: Comparison): object {
   };
 }
 
-const titles: readonly (readonly [Severity, string])[] = [
-  ['major', 'Breaking'],
-  ['minor', 'Compatible'],
-  ['patch', 'Documentation'],
-];
-
 function asMarkdown(compared: Comparison): string {
   const { base, baseVersion, severity, lowestVersion } = compared;
   const sections = [...areasOf(compared)].flatMap(([area, changes]) => [
@@ -83,5 +83,6 @@ function asMarkdown(compared: Comparison): string {
   );
 }
 
-const lineOf = ({ change, operations }: Comparison['changes'][number]) =>
-  `- ${change}${operations.length === 0 ? '' : ` (${affected(operations)})`}`;
+function lineOf({ change, operations }: Comparison['changes'][number]): string {
+  return `- ${change}${operations.length === 0 ? '' : ` (${affected(operations)})`}`;
+}

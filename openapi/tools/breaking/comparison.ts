@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isObject } from '../document.ts';
 import { type Approval, readApprovals, withApprovedSeverity } from './approvals.ts';
 import { areaFinder } from './areas.ts';
+import type { Change } from './change.ts';
 import { type Base, baseContract, CannotCompare, type Contract, currentContract } from './contract.ts';
-import { type Change, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import { type SourceChange, sourceFinder } from './source-files.ts';
 import { highest, lowestVersion, type Severity } from './version.ts';
 
@@ -39,20 +41,22 @@ export async function compare(root: string, named: string | undefined): Promise<
     differences,
     changes: changes.map((one) => ({ ...one, ...place(one), area: areaOf(one) })),
     approvals,
-    ...neededVersion(base.contract, changes, approvals),
+    ...neededVersion(versionOf(base.contract), changes, approvals),
   };
 }
 
+const versionOf = ({ openapi }: Contract): string =>
+  isObject(openapi.info) && typeof openapi.info.version === 'string' ? openapi.info.version : '0.0.0';
+
 /** The lowest version that may contain changes. An approval can lower the severity of a change. */
-export function neededVersion(base: Contract, changes: readonly Change[], approvals: readonly Approval[]) {
-  const { info } = base.openapi as { info?: { version?: string } };
-  const baseVersion = info?.version ?? '0.0.0';
+export function neededVersion(
+  baseVersion: string,
+  changes: readonly Change[],
+  approvals: readonly Approval[],
+): Pick<Comparison, 'baseVersion' | 'severity' | 'lowestVersion'> {
   const severity = highest(withApprovedSeverity(changes, approvals));
-  return {
-    baseVersion,
-    severity,
-    lowestVersion: severity === undefined ? baseVersion : lowestVersion(baseVersion, severity),
-  };
+  const version = severity === undefined ? baseVersion : lowestVersion(baseVersion, severity);
+  return { baseVersion, severity, lowestVersion: version };
 }
 
 /** Reads the approved changes. @throws CannotCompare with all mistakes */

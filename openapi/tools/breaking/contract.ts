@@ -26,6 +26,9 @@ export class CannotCompare extends Error {
   override readonly name = 'CannotCompare';
 }
 
+/** The default base cannot be found, because the sources are not in a git repository, such as those of an archive. */
+export class NoHistory extends CannotCompare {}
+
 /** Bundles the current specs below `root`. */
 export async function currentContract(root: string): Promise<Contract> {
   const specs = await openSpecs(root);
@@ -64,6 +67,8 @@ async function lastReleased(root: string): Promise<{ ref: string; description: s
   // A shallow clone of a commit has only this commit. The check covers what is not committed.
   if ((await git(root, 'rev-parse', '--is-shallow-repository')) === 'true')
     return { ref: 'HEAD', description: 'the current commit, because the clone is shallow' };
+  if ((await git(root, 'rev-parse', '--git-dir')) === undefined)
+    throw new NoHistory('Not compared: the sources are not in a git repository. Specify a base with --base.');
   throw new CannotCompare(
     'There is no release and no branch main to compare with. Specify a base with --base.',
   );

@@ -1,5 +1,5 @@
 import { type ErrorEntry, statusesOf } from '../errors.ts';
-import type { Change } from './judge.ts';
+import type { Change } from './change.ts';
 
 type Retry = ErrorEntry['retry'];
 

@@ -14,7 +14,7 @@ export function affected(operations: readonly string[]): string {
 }
 
 interface Checked extends Approved<SourceChange> {
-  /** What the contract was compared with. */
+  /** Description of the base. */
   base: string;
 }
 

@@ -2,26 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonObject, operationsOf, strings, text } from '../document.ts';
 import { asHttp, isInSchema, messagePointer } from './as-http.ts';
 import { callbackAt, callbackNames, callbacksAsPaths } from './callbacks.ts';
+import type { Change } from './change.ts';
 import type { Contract } from './contract.ts';
 import { type Difference, differences } from './differences.ts';
 import { errorChanges } from './error-changes.ts';
 import { ownVerdict } from './own-rules.ts';
 import { escaped, eventPlaces, httpPlaces, keysOf, namedPointer, type Places, streamsOf } from './places.ts';
+import { withoutUnchanged } from './unchanged.ts';
 import { wordsOf } from './words.ts';
-
-/** A change of the contract. A major change can break a client of the previous contract. */
-export interface Change {
-  document: 'openapi' | 'asyncapi' | 'errors';
-  /** A rule of `redocly diff`, or of this folder. */
-  rule: string;
-  severity: 'major' | 'minor' | 'patch';
-  /** Pointer into the bundle, with names instead of array positions. For an error, its code. */
-  at: string;
-  /** Description of the change. */
-  change: string;
-  /** operationIds of the affected operations. */
-  operations: readonly string[];
-}
 
 /** Number of all differences, and each change once. */
 export interface Judgement {
@@ -45,7 +33,9 @@ interface Part {
 export async function judge(base: Contract, next: Contract): Promise<Judgement> {
   const parts = [httpPart(base, next), ...eventParts(base, next)];
   const found = await Promise.all(
-    parts.map((part) => (isDeepStrictEqual(part.base, part.next) ? [] : differences(part.base, part.next))),
+    parts.map(async (part) =>
+      isDeepStrictEqual(part.base, part.next) ? [] : differences(...withoutUnchanged(part.base, part.next)),
+    ),
   );
   const inFamilies = (families: ReadonlySet<string>) =>
     [base, next]
@@ -133,7 +123,8 @@ function changesOf(part: Part, found: readonly Difference[]): Change[] {
     const operations = distinct(places.flatMap((one) => one.operations(place)));
     const isSent = places.some((one) => one.isSent(place)) || /\/requestBody\//.test(at);
     const breaking = breakingWords(difference, removed, isSent);
-    const other = breaking.length > 0 || required.has(at) ? undefined : wordsOf(difference, where);
+    const isJudged = breaking.length > 0 || difference.verdicts.some(({ impact }) => impact === 'major');
+    const other = isJudged || required.has(at) ? undefined : wordsOf(difference, where);
     return [
       ...breaking.map(({ rule, change }) => ({
         rule,
@@ -167,7 +158,7 @@ function breakingWords(difference: Difference, removed: ReadonlySet<string>, isS
   });
 }
 
-/** Places of fields that became required, which says more than that they were added. */
+/** Places of fields that became required. Their addition is not reported separately. */
 function newlyRequired({ at, verdicts, before, after }: Difference): string[] {
   if (verdicts.every(({ rule }) => rule !== 'required-properties-added')) return [];
   const parent = at.replace(/\/required$/, '');
@@ -177,9 +168,14 @@ function newlyRequired({ at, verdicts, before, after }: Difference): string[] {
 const minus = (one: Difference['before'], other: Difference['before']) =>
   strings(one).filter((name) => !strings(other).includes(name));
 
-/** Messages about the request of a callback name a response, because it was compared as one. */
-function wordsIn(where: string, change: string): string {
-  const [area, name] = keysOf(where);
+/** Adds the name of a removed alternative. Messages about a callback name a response, because it was compared as one. */
+function wordsIn(where: string, message: string): string {
+  const [area, name, ...rest] = keysOf(where);
+  const [alternative, combinator] = rest.toReversed();
+  const change = message.replace(
+    `\`${combinator}\` subschema of`,
+    `\`${combinator}\` subschema \`${alternative}\` of`,
+  );
   if (area !== 'callbacks') return change;
   return change
     .replace(/^(Path|Operation) `.*` was removed\.$/, `The callback \`${name}\` was removed.`)

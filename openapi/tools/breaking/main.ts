@@ -3,14 +3,15 @@ import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { type Approved, approve } from './approvals.ts';
 import { approvalsFile, type Comparison, compare } from './comparison.ts';
-import { CannotCompare } from './contract.ts';
+import { CannotCompare, NoHistory } from './contract.ts';
 import { affected, counted, markdown, sarif } from './formats.ts';
 import type { SourceChange } from './source-files.ts';
 
 const help = `npm run check:breaking -- [--base <git ref or folder>] [--format <format>]
 
 Compares both current documents with the last release. Exits with 1 if a breaking change is not approved in
-openapi/approved-changes.yaml, and with 2 if there is nothing to compare with.
+openapi/approved-changes.yaml, and with 2 if there is nothing to compare with. Without --base, sources outside of a git
+repository pass.
 
   --base    a git ref, or a folder with openapi.json, asyncapi.json and optionally errors.yaml; default: the last tag v…,
             or the merge base with main if there is no tag
@@ -24,7 +25,7 @@ try {
 } catch (error) {
   const isExpected = error instanceof CannotCompare || (error instanceof Error && 'code' in error);
   console.error(isExpected ? error.message : error);
-  process.exitCode = 2;
+  process.exitCode = error instanceof NoHistory ? 0 : 2;
 }
 
 async function main(): Promise<number> {

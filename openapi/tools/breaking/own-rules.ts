@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../document.ts';
+import { isObject, type Json, strings, text } from '../document.ts';
 import type { Difference } from './differences.ts';
 import { keysOf } from './places.ts';
 
@@ -68,7 +68,7 @@ const judges: Readonly<Record<string, Judge>> = {
       ? undefined
       : { rule: 'callback-body-optional', change: 'The body of the callback became optional.' },
   'x-callback-statuses': ({ before, after }) => {
-    const lost = listOf(before).filter((status) => !listOf(after).includes(status));
+    const lost = strings(before).filter((status) => !strings(after).includes(status));
     return lost.length === 0
       ? undefined
       : {
@@ -99,7 +99,7 @@ function optionalHeader({ at, before, after }: Difference): Verdict | undefined 
 /** A path with other parameter names. The HTTP requests stay the same, but arguments of generated clients change. */
 function renamedPathParameters({ at, before, after }: Difference): Verdict | undefined {
   const parameters = (path: Json | undefined) =>
-    [...String(path ?? '').matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
+    [...text(path).matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
   const now = parameters(typeof after === 'string' ? after : keysOf(at)[1]);
   const renamed = parameters(before)
     .map((name, index) => [name, now[index] ?? ''] as const)
@@ -116,7 +116,7 @@ interface Limit {
 
 const limitsOf = (value: Json | undefined): Limit[] =>
   listOf(value).flatMap((entry) =>
-    isObject(entry) ? [{ models: String(entry.models ?? ''), limit: String(entry.limit ?? '') }] : [],
+    isObject(entry) ? [{ models: text(entry.models), limit: text(entry.limit) }] : [],
   );
 
 /** A limit in words that was added or lowered. */
@@ -156,4 +156,4 @@ function isWider(before: string, after: string): boolean {
 
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
-export const shown = (value: Json | undefined) => (value === undefined ? 'none' : JSON.stringify(value));
+const shown = (value: Json | undefined) => (value === undefined ? 'none' : JSON.stringify(value));

@@ -6,6 +6,7 @@ import {
   objects,
   operationsOf,
   refName,
+  strings,
   text,
 } from '../document.ts';
 import { messagesOf } from './as-http.ts';
@@ -148,6 +149,6 @@ function nameOf(item: Json | undefined): string | undefined {
   if (typeof $ref === 'string') return refName($ref);
   if (typeof name === 'string') return typeof place === 'string' ? `${place}:${name}` : name;
   const tag = objects(item.properties).find(([, { const: value }]) => typeof value === 'string');
-  const requires = Array.isArray(required) ? `requires ${required.join(', ')}` : undefined;
+  const requires = Array.isArray(required) ? `requires ${strings(required).join(', ')}` : undefined;
   return [title, url, tag?.[1].const, requires].find((one) => typeof one === 'string');
 }

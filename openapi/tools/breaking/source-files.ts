@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { isObject, type Json, type JsonObject, objects, text } from '../document.ts';
 import { lineOf } from '../problem.ts';
-import type { Change } from './judge.ts';
+import type { Change } from './change.ts';
 import { keysOf } from './places.ts';
 
 /** A change with its place in the sources. */

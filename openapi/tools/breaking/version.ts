@@ -1,4 +1,4 @@
-import type { Change } from './judge.ts';
+import type { Change } from './change.ts';
 
 export type Severity = Change['severity'];
 

@@ -1,6 +1,6 @@
 import type { Json } from '../document.ts';
+import type { Change } from './change.ts';
 import type { Difference } from './differences.ts';
-import type { Change } from './judge.ts';
 import { keysOf } from './places.ts';
 
 /** Fields that only document. */
@@ -14,7 +14,7 @@ export function wordsOf({ at, kind, property, before, after }: Difference, place
   const keys = keysOf(place);
   // A new component is described where it is used.
   if (keys[0] === 'components' && keys.length === 3 && kind !== 'modified') return undefined;
-  if (/^#\/info\/version/.test(at)) return undefined;
+  if (at.startsWith('#/info/version')) return undefined;
   const field = property === undefined || at.endsWith(`/${property}`) ? '' : `/${property}`;
   const name = nameOf(keys);
   if (documentation.test(`${inSchemas(at)}${field}`))

@@ -1,5 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { neededVersion, readApprovalsIn } from '../breaking/comparison.ts';
+import { CannotCompare, fromCommit } from '../breaking/contract.ts';
+import { judge } from '../breaking/judge.ts';
+import { isLower } from '../breaking/version.ts';
 import { changelogSection } from './changelog.ts';
 import { gitLine } from './git.ts';
 
@@ -57,7 +61,41 @@ export async function releaseCandidate(root: string): Promise<Candidate> {
       ...(await Promise.all(mismatches)).flat(),
       ...(changed === '' ? [] : [`The work tree has uncommitted changes:\n${changed}`]),
       ...(existingTag === '' ? [] : [`The tag ${tag} exists. Increase the version in package.json.`]),
+      ...(existingTag === '' ? await smallVersion(root, version) : []),
       ...(section === undefined ? [`CHANGELOG.md has no section [${version}].`] : []),
     ],
   };
+}
+
+/** The obstacle that the version is too small for the changes of the contract since the last release. */
+async function smallVersion(root: string, version: string): Promise<string[]> {
+  const tags = await gitLine(
+    root,
+    'tag',
+    '--merged',
+    'HEAD',
+    '--sort',
+    '-version:refname',
+    '--list',
+    'v[0-9]*',
+  );
+  // A prerelease promises nothing.
+  const last = tags.split('\n').find((tag) => /^v\d+\.\d+\.\d+$/.test(tag));
+  if (last === undefined) return [];
+  try {
+    const [base, next, approvals] = await Promise.all([
+      fromCommit(root, last),
+      fromCommit(root, 'HEAD'),
+      readApprovalsIn(root),
+    ]);
+    const { changes } = await judge(base, next);
+    const needed = neededVersion(last.slice(1), changes, approvals);
+    if (needed.severity === undefined || !isLower(version, needed.lowestVersion)) return [];
+    return [
+      `The version ${version} is too small for the changes of the contract since ${last}, of which at least one is ${needed.severity}. Use ${needed.lowestVersion} or later. \`npm run changelog -- --base ${last}\` lists the changes.`,
+    ];
+  } catch (error) {
+    if (error instanceof CannotCompare) return [error.message];
+    throw error;
+  }
 }

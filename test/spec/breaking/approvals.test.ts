@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { approve, readApprovals } from '../../../openapi/tools/breaking/approvals.ts';
-import type { Change } from '../../../openapi/tools/breaking/judge.ts';
+import type { Change } from '../../../openapi/tools/breaking/change.ts';
 import { sourceFinder } from '../../../openapi/tools/breaking/source-files.ts';
 import { bundle as openapi } from '../../conformance/contract/documented.ts';
 

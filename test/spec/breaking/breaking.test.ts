@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
+import type { Change } from '../../../openapi/tools/breaking/change.ts';
 import type { Contract } from '../../../openapi/tools/breaking/contract.ts';
-import { type Change, judge } from '../../../openapi/tools/breaking/judge.ts';
+import { judge } from '../../../openapi/tools/breaking/judge.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { ErrorEntry } from '../../../openapi/tools/errors.ts';
 import type { Edit } from './edits.ts';

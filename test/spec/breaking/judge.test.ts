@@ -1,0 +1,225 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { areaFinder } from '../../../openapi/tools/breaking/areas.ts';
+import type { Change } from '../../../openapi/tools/breaking/change.ts';
+import type { Contract } from '../../../openapi/tools/breaking/contract.ts';
+import { judge } from '../../../openapi/tools/breaking/judge.ts';
+import { sourceFinder } from '../../../openapi/tools/breaking/source-files.ts';
+import { isObject, type JsonObject, objects, operationsOf } from '../../../openapi/tools/document.ts';
+import { readErrors } from '../../../openapi/tools/errors.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const text = (name: string) => readFile(join(root, name), 'utf8');
+const contract: Contract = {
+  openapi: JSON.parse(await text('generated/openapi.json')) as JsonObject,
+  asyncapi: JSON.parse(await text('generated/asyncapi.json')) as JsonObject,
+  errors: readErrors(await text('openapi/errors.yaml')),
+};
+
+/** A node at a path of keys, which must exist. */
+function at(document: JsonObject, ...keys: string[]): JsonObject {
+  let node: JsonObject = document;
+  for (const key of keys) {
+    const child = node[key];
+    if (!isObject(child) && !Array.isArray(child)) throw new Error(`${keys.join(' ')} does not exist`);
+    node = child as JsonObject;
+  }
+  return node;
+}
+
+/** The changes that an edit of the contract causes. */
+async function changesOf(edit: (next: Contract) => void, base = contract): Promise<Change[]> {
+  const next = structuredClone(base);
+  edit(next);
+  return (await judge(base, next)).changes;
+}
+
+const both = ({ openapi, asyncapi }: Contract) => [openapi, asyncapi];
+
+test('a contract without differences has no changes', async () => {
+  expect(await judge(contract, structuredClone(contract))).toEqual({ differences: 0, changes: [] });
+});
+
+test('a field that both documents share is reported once, with the operations of both', async () => {
+  const changes = await changesOf((next) => {
+    for (const document of both(next))
+      delete at(document, 'components', 'schemas', 'MusicTask', 'properties').data;
+  });
+  expect(changes).toEqual([
+    expect.objectContaining({
+      at: '#/components/schemas/MusicTask/properties/data',
+      change: 'Property `data` of `MusicTask` was removed.',
+      operations: expect.arrayContaining(['fetchMusicTask', 'sendMusicTaskCallback', 'submitMusic']),
+    }),
+  ]);
+});
+
+test('a change of an operation with copies is reported once, at the original', async () => {
+  const changes = await changesOf(({ openapi }) => {
+    for (const { id, node, aliasOf } of operationsOf(openapi))
+      if ((aliasOf ?? id) === 'submitMusic') delete (node.responses as JsonObject)['400'];
+  });
+  expect(changes.map(({ at, change, operations }) => [at, change, operations])).toEqual([
+    ['#/paths/~1sigma~1submit~1music/post/responses/400', 'Response `400` was removed.', ['submitMusic']],
+  ]);
+});
+
+test('a removed copy is reported at its own path', async () => {
+  const copies = operationsOf(contract.openapi).filter(({ aliasOf }) => aliasOf === 'submitMusic');
+  const [copy] = copies.map(({ path }) => path);
+  const changes = await changesOf(({ openapi }) => delete at(openapi, 'paths')[copy ?? '']);
+  expect(changes.map(({ change }) => change)).toEqual([`Path \`${copy}\` was removed.`]);
+});
+
+test('a change of a callback that several operations share is reported once', async () => {
+  const changes = await changesOf(({ openapi }) => {
+    for (const { node } of operationsOf(openapi))
+      for (const [name, callback] of objects(node.callbacks))
+        for (const [, item] of objects(callback))
+          if (name.startsWith('musicTask')) (at(item, 'post', 'parameters') as unknown as unknown[]).shift();
+  });
+  expect(changes.map(({ at, change, operations }) => [at, change, operations])).toEqual([
+    [
+      '#/callbacks/musicTask/parameters/webhook-id',
+      'Header `webhook-id` was removed.',
+      ['createMusic', 'submitLyrics', 'submitMusic'],
+    ],
+  ]);
+});
+
+test('a removed required response field is reported once', async () => {
+  const changes = await changesOf(({ openapi }) => {
+    const schema = at(openapi, 'components', 'schemas', 'EmbeddingListReply');
+    delete at(schema, 'properties').data;
+    schema.required = (schema.required as string[]).filter((name) => name !== 'data');
+  });
+  expect(changes.map(({ rule }) => rule)).toEqual(['property-removed']);
+});
+
+test('a renamed path parameter is reported', async () => {
+  const changes = await changesOf(({ openapi }) => {
+    const paths = at(openapi, 'paths');
+    const item = paths['/api/assets/{id}'];
+    delete paths['/api/assets/{id}'];
+    paths['/api/assets/{asset}'] = item ?? null;
+  });
+  expect(changes.map(({ rule, change }) => [rule, change])).toEqual([
+    ['path-parameter-renamed', 'Path parameter `id` is now `asset`.'],
+  ]);
+});
+
+test('an alternative of a union keeps its address when another one is inserted before it', async () => {
+  const remove = async (inserted: boolean) => {
+    const base = structuredClone(contract);
+    const union = (of: Contract) =>
+      at(
+        of.openapi,
+        'components',
+        'schemas',
+        'VoiceCustomizationRequest',
+        'oneOf',
+      ) as unknown as JsonObject[];
+    if (inserted) union(base).unshift({ $ref: '#/components/schemas/SpeechRequest' });
+    const changes = await changesOf((next) => union(next).splice(inserted ? 1 : 0, 1), base);
+    return changes.map(({ at, change }) => ({ at, change }));
+  };
+  const expected = {
+    at: '#/components/schemas/VoiceCustomizationRequest/oneOf/VoiceEnrollmentRequest',
+    change: '`oneOf` subschema `VoiceEnrollmentRequest` of `VoiceCustomizationRequest` was removed.',
+  };
+  expect(await remove(false)).toEqual([expected]);
+  expect(await remove(true)).toEqual([expected]);
+});
+
+test('a parameter has its name in its address', async () => {
+  const changes = await changesOf(({ openapi }) => {
+    const parameters = at(
+      openapi,
+      'paths',
+      '/api/log/search',
+      'get',
+      'parameters',
+    ) as unknown as JsonObject[];
+    parameters.pop();
+  });
+  expect(changes[0]?.at).toMatch(/^#\/paths\/~1api~1log~1search\/get\/parameters\/[A-Za-z]+(:\w+)?$/);
+});
+
+test.each([
+  ['never', 'later', 'minor'],
+  ['later', 'now', 'minor'],
+  ['now', 'later', 'major'],
+  ['later', 'never', 'major'],
+] as const)('retry advice that changes from %s to %s is %s', async (before, after, severity) => {
+  const entry = { code: 'test_code', status: 500, families: ['generic'], when: 'A.', remedy: 'B.' };
+  const base = { ...contract, errors: [{ ...entry, retry: before }] };
+  const { changes } = await judge(base, { ...contract, errors: [{ ...entry, retry: after }] });
+  expect(changes).toEqual([
+    {
+      document: 'errors',
+      rule: 'error-retry-changed',
+      severity,
+      at: 'test_code',
+      change: `The retry advice of test_code with status 500 was "${before}" and is now "${after}".`,
+      operations: expect.arrayContaining(['createEmbedding']),
+    },
+  ]);
+});
+
+test.each<[string, (next: Contract) => void, Partial<Change>, string]>([
+  [
+    'a new field',
+    ({ openapi }) => {
+      at(openapi, 'components', 'schemas', 'SpeechRequest', 'properties').pitch = { type: 'number' };
+    },
+    {
+      severity: 'minor',
+      change: 'Field `pitch` of `SpeechRequest` was added.',
+      operations: ['createSpeech'],
+    },
+    'speech',
+  ],
+  [
+    'a raised limit',
+    ({ openapi }) => {
+      at(openapi, 'components', 'schemas', 'SpeechRequest', 'properties', 'speed').maximum = 9;
+    },
+    { severity: 'minor', operations: ['createSpeech'] },
+    'speech',
+  ],
+  [
+    'a new description',
+    ({ openapi }) => {
+      at(openapi, 'paths', '/v1/models', 'get').description = 'Other.';
+    },
+    {
+      severity: 'patch',
+      change: 'The documentation of `GET /v1/models` changed.',
+      operations: ['listModels'],
+    },
+    'models',
+  ],
+  [
+    'a renamed stream event',
+    ({ asyncapi }) => {
+      at(asyncapi, 'components', 'messages', 'MessageStartEvent').name = 'begin';
+    },
+    { severity: 'major', rule: 'event-renamed', operations: ['createMessage'] },
+    'messages',
+  ],
+])('%s has words, a severity, operations and an area', async (_, edit, expected, area) => {
+  const changes = await changesOf(edit);
+  expect(changes).toEqual([expect.objectContaining(expected)]);
+  const [change] = changes;
+  expect(change && areaFinder([contract])(change)).toBe(area);
+});
+
+test('a change is found at its line', async () => {
+  const [change] = await changesOf(({ openapi }) => {
+    at(openapi, 'components', 'schemas', 'SpeechRequest', 'properties', 'input').maxLength = 1;
+  });
+  const { file, line } = change === undefined ? {} : sourceFinder(root, [contract.openapi])(change);
+  expect(file).toBe('openapi/schemas/speech/SpeechRequest.yaml');
+  expect((await text(file ?? '')).split('\n')[(line ?? 0) - 1]).toMatch(/^ +(input|maxLength):/);
+});
