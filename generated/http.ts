@@ -2015,7 +2015,7 @@ export interface paths {
         };
         /**
          * Get this contract as one OpenAPI document.
-         * @description The bundle with which the server validates requests. Does not require an API key.
+         * @description The bundle with which the server validates requests. It names the address of the request as its server. Does not require an API key.
          */
         get: operations["getOpenApiDocument"];
         put?: never;
@@ -2035,7 +2035,7 @@ export interface paths {
         };
         /**
          * Get the events of sockets, streams and callbacks as one AsyncAPI document.
-         * @description Does not require an API key.
+         * @description The document names the address of the request as its server. Does not require an API key.
          */
         get: operations["getAsyncApiDocument"];
         put?: never;

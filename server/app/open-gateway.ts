@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ChannelStates } from '../channels/channel-states.ts';
 import { Channels } from '../channels/channels.ts';
+import { clientBaseUrl } from '../http/base-url.ts';
 import { BodyParser } from '../http/body-parser.ts';
 import type { Gateway, WorkerPlace } from '../http/gateway.ts';
 import { clientAddress } from '../keys/addresses.ts';
@@ -206,6 +207,7 @@ async function startParts(
     keys,
     keyWatcher: new KeyWatcher({ ...common, keys }),
     addressOf: (request) => clientAddress(request, isTrusted),
+    baseUrlOf: (request) => clientBaseUrl(request, settings, isTrusted),
     bodyParser: container.add('body parser', new BodyParser()),
     callQuota,
     access,

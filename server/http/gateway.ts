@@ -54,6 +54,8 @@ export interface Gateway {
   readonly keyWatcher: KeyWatcher;
   /** Returns the client address of a request, as the address limits of keys use it. */
   readonly addressOf: (request: IncomingMessage) => string;
+  /** Returns the base URL at which the client of a request reaches the gateway. Undefined if unknown. */
+  readonly baseUrlOf: (request: IncomingMessage) => string | undefined;
   readonly bodyParser: BodyParser;
   /** Quota of calls that end with their connection. */
   readonly callQuota: CallQuota;

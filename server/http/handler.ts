@@ -42,6 +42,8 @@ export interface OperationRequest<Op extends OperationId> {
   readonly route: string;
   /** The caller's IP address, see `Gateway.addressOf`. Empty after the client disconnected. */
   readonly address: string;
+  /** The base URL at which the client reaches the gateway, see `Gateway.baseUrlOf`. Undefined if unknown. */
+  readonly baseUrl: string | undefined;
   /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
 }

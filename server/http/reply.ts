@@ -181,6 +181,7 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
       headers: request.headers,
       route: context.route,
       address: gateway.addressOf(request),
+      baseUrl: gateway.baseUrlOf(request),
       signal: context.signal,
     } as unknown as OperationRequest<OperationId>;
     try {

@@ -6,16 +6,7 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 import { pickDefined } from './json.ts';
 
 export function linksFor(request: OperationRequest<OperationId>): FileLinks {
-  return request.gateway.files.linksFor(baseUrlFor(request));
-}
-
-/** Base URL at which the client reaches the gateway. Undefined if unknown. */
-function baseUrlFor({ gateway, headers }: OperationRequest<OperationId>): string | undefined {
-  const { publicUrl, tls } = gateway.settings;
-  if (publicUrl !== undefined) return publicUrl;
-  const url = URL.parse(`${tls === undefined ? 'http' : 'https'}://${headers.host ?? ''}`);
-  // Rejects a header that contains more than a host.
-  return url !== null && url.href === `${url.origin}/` ? url.origin : undefined;
+  return request.gateway.files.linksFor(request.baseUrl);
 }
 
 type FileTask = Pick<TaskRecord, 'channel' | 'userId' | 'expiresAt' | 'facts'>;

@@ -8,7 +8,8 @@ import { expect, test } from 'vitest';
 import { errors } from '../../generated/errors.ts';
 import { docsFile } from '../../server/operations/service/docs-site.ts';
 
-const text = async (name: string) => (await docsFile(name, '/'))?.body.toString('utf8') ?? '';
+const text = async (name: string) =>
+  (await docsFile(name, 'http://127.0.0.1:8080'))?.body.toString('utf8') ?? '';
 
 const pages = [...(await text('index.html')).matchAll(/href="([a-z0-9-]+\.html)"/g)].map(
   ([, file = '']) => file,
@@ -33,7 +34,7 @@ test.each([...new Set(pages), 'docs.html', 'home.html'])('all links of %s resolv
   for (const [, link = ''] of body.matchAll(/ (?:href|src)="([^"]+)"/g)) {
     if (link.startsWith('https://') || link === 'data:,') continue;
     const [file = '', place = ''] = link.replace(/^(\/docs|docs)\//, '').split('#');
-    if (file !== '') expect(await docsFile(file, '/'), `${page}: ${link}`).toBeDefined();
+    if (file !== '') expect(await docsFile(file, 'http://127.0.0.1:8080'), `${page}: ${link}`).toBeDefined();
     else expect(ids, `${page}: ${link}`).toContain(place);
   }
 });
@@ -49,10 +50,10 @@ test('each error code has a section', async () => {
 });
 
 test('behind a proxy with a path prefix, links and requests include the prefix', async () => {
-  const page = (await docsFile('docs.html', '/speech/'))?.body.toString();
+  const page = (await docsFile('docs.html', 'http://127.0.0.1:8080/speech'))?.body.toString();
   expect(page).toContain('href="/speech/docs/errors.html"');
   expect(page).not.toContain('"/docs/');
-  const reference = (await docsFile('reference.html', '/speech/'))?.body.toString();
+  const reference = (await docsFile('reference.html', 'http://127.0.0.1:8080/speech'))?.body.toString();
   expect(reference).toContain('<div id="reference" data-home="/speech/">');
 });
 

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { contractDocuments } from '../../http/contract-documents.ts';
+import { LRUCache } from 'lru-cache';
+import { documentsAt } from '../../http/contract-documents.ts';
 
 export interface DocsFile {
   mediaType:
@@ -22,25 +23,33 @@ const mediaTypes: Readonly<Record<string, DocsFile['mediaType']>> = {
   json: 'application/json',
 };
 
-/** Rewrites of files that contain the path of the gateway. */
+/** The address in pages and documents of a gateway with default settings. */
+const defaultHost = '127.0.0.1:8080';
+
+/** Rewrites of pages that contain the path of the gateway. */
 const rewrites: Readonly<Record<string, (text: string, home: string) => string>> = {
   'docs.html': (text, home) => text.replaceAll('"/docs/', `"${home}docs/`),
   'reference.html': (text, home) => text.replace('<div id="reference"', `$& data-home="${home}"`),
 };
 
-const cache = new Map<string, Promise<Buffer>>();
+// Clients select the host of a request, so the memory for files that contain it is bounded.
+const cache = new LRUCache<string, Promise<Buffer>>({
+  maxSize: 32_000_000,
+  sizeCalculation: (_, key) => (/\.js(on)?$/.test(key) ? 4_000_000 : 60_000),
+});
 
 /**
- * Returns a file of the site, which is read once. Undefined: there is none. `home` is the gateway's path for readers, with a
- * trailing slash. Undefined: the site is static.
+ * Returns a file of the site, which is read once. Undefined: there is none. `baseUrl` is the address of the gateway for
+ * readers, which pages and documents show. Undefined: the site is static.
  */
-export async function docsFile(name: string, home: string | undefined): Promise<DocsFile | undefined> {
+export async function docsFile(name: string, baseUrl: string | undefined): Promise<DocsFile | undefined> {
   const mediaType = mediaTypes[/^[a-z0-9-]+\.([a-z]+)$/.exec(name)?.[1] ?? ''];
   if (mediaType === undefined) return undefined;
-  const key = `${home} ${name}`;
+  const isRewritten = /\.(html|json)$/.test(name);
+  const key = isRewritten ? `${baseUrl} ${name}` : name;
   let body = cache.get(key);
   if (body === undefined) {
-    body = load(name, home);
+    body = load(name, isRewritten ? baseUrl : undefined);
     cache.set(key, body);
     // Failures may be temporary, and names that do not exist must not fill the cache.
     body.catch(() => cache.delete(key));
@@ -60,16 +69,28 @@ export async function docsFiles(): Promise<string[]> {
   return [...pages.filter((name) => !ofGateway.includes(name)), 'openapi.json', 'asyncapi.json', 'scalar.js'];
 }
 
-async function load(name: string, home: string | undefined): Promise<Buffer> {
+async function load(name: string, baseUrl: string | undefined): Promise<Buffer> {
   if (name === 'scalar.js') return await referenceScript();
-  if (name === 'asyncapi.json') return contractDocuments.asyncapi;
-  if (name === 'openapi.json') return contractDocuments.openapi;
+  if (name === 'asyncapi.json') return Buffer.from(documentsAt.asyncapi(baseUrl));
+  if (name === 'openapi.json') return Buffer.from(documentsAt.openapi(baseUrl));
   const file = await readFile(new URL(`../../../generated/docs/${name}`, import.meta.url));
-  const rewrite = rewrites[name];
-  return rewrite === undefined || home === undefined
-    ? file
-    : Buffer.from(rewrite(file.toString('utf8'), home));
+  return baseUrl === undefined ? file : Buffer.from(pageAt(baseUrl, name, file.toString('utf8')));
 }
+
+/** Returns a page that shows the address of the gateway. */
+function pageAt(baseUrl: string, name: string, text: string): string {
+  const { protocol, host, pathname } = new URL(baseUrl);
+  const home = escape(pathname.replace(/\/?$/, '/'));
+  const shown = escape(`${host}${pathname.replace(/\/$/, '')}`);
+  const secure = protocol === 'https:' ? 's' : '';
+  const page = text
+    .replaceAll(`http://${defaultHost}`, () => `http${secure}://${shown}`)
+    .replaceAll(`ws://${defaultHost}`, () => `ws${secure}://${shown}`);
+  return rewrites[name]?.(page, home) ?? page;
+}
+
+const escape = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /**
  * Returns the script of the API reference. It is part of a Fastify plugin, which a thread loads because loading it would

@@ -1,6 +1,7 @@
-import { contractDocuments } from '../../http/contract-documents.ts';
+import { documentsAt } from '../../http/contract-documents.ts';
 import type { Handler } from '../../http/handler.ts';
 
-export const getAsyncApiDocument: Handler<'getAsyncApiDocument'> = (_request, reply) => {
-  reply.bytes(200, 'application/json', contractDocuments.asyncapi);
+/** Returns the events, which name the address of the request as their server. */
+export const getAsyncApiDocument: Handler<'getAsyncApiDocument'> = ({ baseUrl }, reply) => {
+  reply.bytes(200, 'application/json', documentsAt.asyncapi(baseUrl));
 };

@@ -10,12 +10,11 @@ const compressed = new WeakMap<Buffer, Promise<Buffer>>();
 
 /** Sends a file of the documentation. @throws Failure 404 when there is none */
 export async function sendDocsFile<Op extends OperationId>(
-  { gateway, headers }: OperationRequest<Op>,
+  { baseUrl, headers }: OperationRequest<Op>,
   reply: Reply<Op>,
   name: string,
 ): Promise<void> {
-  const { publicUrl } = gateway.settings;
-  const file = await docsFile(name, homeOf(publicUrl));
+  const file = await docsFile(name, baseUrl);
   if (file === undefined)
     throw new Failure(404, 'path_not_found', 'file: the documentation has no such file.');
   const isZipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
@@ -34,7 +33,3 @@ function zip(body: Buffer): Promise<Buffer> {
   compressed.set(body, zipped);
   return zipped;
 }
-
-/** Returns the gateway's path in its public URL, with a trailing slash. */
-const homeOf = (publicUrl: string | undefined) =>
-  publicUrl === undefined ? '/' : new URL(publicUrl).pathname.replace(/\/?$/, '/');

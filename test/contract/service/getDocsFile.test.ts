@@ -22,7 +22,10 @@ describeOperation('getDocsFile', {
       expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
     });
     test('200 the contract', async () => {
-      expect(jsonOf(await open('openapi.json'))).toEqual(bundle);
+      expect(jsonOf(await open('openapi.json'))).toEqual({
+        ...bundle,
+        servers: expect.anything(),
+      });
     });
     test('200 compressed if the client accepts it', async () => {
       const [plain, compressed] = [
