@@ -4,7 +4,7 @@ import { headerRequestId } from './request-id.ts';
 export interface Logger {
   /** Requests and responses. */
   debug(message: string, fields: LogFields): void;
-  /** Retries. */
+  /** Retries, and calls of deprecated operations. */
   warn(message: string, fields: LogFields): void;
 }
 
@@ -21,6 +21,8 @@ export interface LogFields {
   durationMs?: number;
   /** Time until the next attempt, in milliseconds. */
   retryInMs?: number;
+  /** Date after which the gateway may remove the operation. */
+  sunset?: string;
   /** Message of the error. */
   error?: string;
 }
@@ -50,6 +52,10 @@ export class RequestLog {
   response({ status, headers }: Response): void {
     const requestId = headerRequestId(headers);
     this.#end('response', { status, ...(requestId !== undefined && { requestId }) });
+    if (!headers.has('deprecation')) return;
+    const sunset = headers.get('sunset');
+    const fields = { ...this.#fields, attempt: this.#attempt, ...(sunset !== null && { sunset }) };
+    this.#logger?.warn('deprecated', fields);
   }
 
   error(error: unknown): void {

@@ -29,6 +29,8 @@ export interface OperationFacts {
   readonly textLimitMb?: number;
   /** True if the last path parameter contains all following segments, so that its value may contain slashes. */
   readonly multiSegment?: true;
+  /** When a deprecated operation was deprecated, and after which date it may be removed, as `YYYY-MM-DD`. */
+  readonly sunset?: { readonly since: string; readonly date: string };
   /** Header aliases: alias -> name in the contract. */
   readonly headerAliases?: Readonly<Record<string, string>>;
 }

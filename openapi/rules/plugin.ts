@@ -20,6 +20,7 @@ import { requestIdHeader } from './request-id-header.ts';
 import { schemaTitle } from './schema-title.ts';
 import { schemaTyped } from './schema-typed.ts';
 import { standardErrors } from './standard-errors.ts';
+import { describeSunset, sunsetForm } from './sunset.ts';
 
 /** Redocly plugin with the lint rules of this project. */
 export default function unigatePlugin() {
@@ -46,6 +47,7 @@ export default function unigatePlugin() {
         'reply-suffix': replySuffix,
         'request-id-header': requestIdHeader,
         'standard-errors': standardErrors,
+        'sunset-form': sunsetForm,
       },
       async3: {
         'message-described': messageDescribed,
@@ -57,8 +59,12 @@ export default function unigatePlugin() {
         'no-orphan-file': noOrphanFile,
         'schema-title': schemaTitle,
         'schema-typed': schemaTyped,
+        'sunset-form': sunsetForm,
       },
     },
-    decorators: { oas3: { 'expand-prefixes': expandPrefixes } },
+    decorators: {
+      oas3: { 'expand-prefixes': expandPrefixes, 'describe-sunset': describeSunset },
+      async3: { 'describe-sunset': describeSunset },
+    },
   };
 }

@@ -48,6 +48,8 @@ export interface OperationFacts {
   readonly textLimitMb?: number;
   /** True if the last path parameter contains all following segments, so that its value may contain slashes. */
   readonly multiSegment?: true;
+  /** When a deprecated operation was deprecated, and after which date it may be removed, as \`YYYY-MM-DD\`. */
+  readonly sunset?: { readonly since: string; readonly date: string };
   /** Header aliases: alias -> name in the contract. */
   readonly headerAliases?: Readonly<Record<string, string>>;
 }
@@ -82,6 +84,7 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
     bodyLimitMb: node['x-body-limit-mb'],
     textLimitMb: node['x-text-limit-mb'],
     multiSegment: hasMultiSegment(openapi, node) ? true : undefined,
+    sunset: sunset(node),
     headerAliases: headerAliases(openapi, node),
   };
 }
@@ -90,6 +93,13 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
 function hasMultiSegment(openapi: JsonObject, node: JsonObject): boolean {
   const parameters = Array.isArray(node.parameters) ? node.parameters : [];
   return parameters.some((parameter) => deref(openapi, parameter)['x-multi-segment'] === true);
+}
+
+/** Reads `x-sunset`. Undefined if the operation is not deprecated. */
+function sunset(node: JsonObject): { since: string; date: string } | undefined {
+  if (!isObject(node['x-sunset'])) return undefined;
+  const { since, date } = node['x-sunset'];
+  return { since: text(since), date: text(date) };
 }
 
 /** Reads `x-aliases` of header parameters. Undefined without aliases. */

@@ -17,6 +17,8 @@ const allowEveryOrigin = corsMiddleware({
     'content-range',
     'accept-ranges',
     'content-disposition',
+    'deprecation',
+    'sunset',
   ].join(', '),
   maxAge: 7200,
 });

@@ -7,6 +7,7 @@ import {
   operations,
 } from '../../generated/operations.ts';
 import { Failure, invalid } from '../lib/failure.ts';
+import { setDeprecation } from './deprecation.ts';
 
 export type Operation = OperationFacts & { readonly id: OperationId };
 
@@ -123,6 +124,7 @@ export function route(request: Request, response: Response, next: NextFunction):
   renameAliases(request.headers, operation.headerAliases);
   request.context.operation = operation;
   request.context.route = found.path;
+  setDeprecation(response, operation);
   // Clients of the messages API read this header.
   if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
   if (found.names.length > 0)

@@ -42,6 +42,16 @@ describe('the logger', () => {
     vi.restoreAllMocks();
   });
 
+  test('receives a warning when a response is that of a deprecated operation', async () => {
+    const sunset = 'Mon, 31 May 2027 00:00:00 GMT';
+    const { client, entries } = loggingClient([
+      json({ object: 'list', data: [] }, 200, { deprecation: '@1793491200', sunset }),
+    ]);
+    await client.models.list();
+    const url = { method: 'GET', url: 'http://gateway.example/v1/models' };
+    expect(entries.at(-1)).toEqual(['warn', 'deprecated', { ...url, attempt: 1, sunset }]);
+  });
+
   test('receives no key, header, query, body or token of a file', async () => {
     const { client, entries } = loggingClient(
       [json({ success: true, data: { items: [], total: 0 } }), () => new Response('MP4')],

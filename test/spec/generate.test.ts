@@ -59,7 +59,7 @@ telemetry: "off"
 plugins: [${join(repository, 'openapi/rules/plugin.ts')}]
 apis: { gateway: { root: openapi/openapi.yaml }, events: { root: asyncapi/asyncapi.yaml } }
 rules: { unigate/operation-id-form: error }
-decorators: { unigate/expand-prefixes: on }
+decorators: { unigate/expand-prefixes: on, unigate/describe-sunset: on }
 `,
   );
   write('openapi/models.yaml', models);
@@ -74,7 +74,7 @@ tags: [{ name: music }]
 security: [{ bearerAuth: [] }]
 paths:
   /sigma/submit/{id}: { $ref: paths/submit.yaml }
-  /sigma/other: { get: { operationId: getOther, tags: [music], x-extension: true, security: [], summary: Other., responses: { '204': { description: none } } } }
+  /sigma/other: { get: { operationId: getOther, deprecated: true, x-sunset: { since: '2026-11-01', date: '2027-05-31', replacement: Use submitMusic. }, tags: [music], x-extension: true, security: [], summary: Other., responses: { '204': { description: none } } } }
 components: { securitySchemes: { bearerAuth: { type: http, scheme: bearer } } }
 `,
   );
@@ -203,6 +203,17 @@ describe('the generated files', () => {
       'Other.',
     ]);
     expect(file('openapi.json')).not.toContain('x-prefixes');
+  });
+
+  test('documents, types and the table of operations show a deprecation', () => {
+    const description = '**Deprecated since 2026-11-01.** May be removed after 2027-05-31. Use submitMusic.';
+    for (const name of ['openapi.json', 'openapi-clients.json', 'openapi-3.0.json']) {
+      expect(parse(file(name)).paths['/sigma/other'].get).toMatchObject({ deprecated: true, description });
+    }
+    expect(file('http.ts').replaceAll(/\s*\*\s*/g, ' ')).toMatch(
+      /@deprecated[^/]*May be removed after 2027-05-31/,
+    );
+    expect(file('operations.ts')).toMatch(/sunset: \{\s*since: '2026-11-01',\s*date: '2027-05-31',?\s*\}/);
   });
 
   test('the document for clients contains each operation once', () => {

@@ -76,6 +76,10 @@ const withStatuses = (statuses: number[], operation: object = {}) => ({
 const json = { type: 'object', description: 'x' };
 const list = { type: 'array', description: 'x', items: json };
 const query = (schema: object) => ({ name: 'q', in: 'query', description: 'x', schema });
+const sunset = {
+  deprecated: true,
+  'x-sunset': { since: '2026-11-01', date: '2027-05-31', replacement: 'Use listThings.' },
+};
 const jsonBody = (schema: object) => ({ content: { 'application/json': { schema } } });
 
 const atPath = (path: string, operation: object) => ({
@@ -453,6 +457,50 @@ const fixtures: Fixture[] = [
       properties: { limits: { allOf: [{ if: json }] }, list: { type: 'array', contains: json } },
       not: { type: 'array', prefixItems: [{ type: 'string' }] },
       anyOf: [{ type: 'object', additionalProperties: true }, { required: ['list'] }],
+    }),
+  },
+  {
+    rule: 'sunset-form',
+    name: 'accepts a deprecated operation, parameter and field',
+    messages: [],
+    document: openapi(
+      { operationId: 'getThing', responses: ok, ...sunset, parameters: [{ ...query(json), ...sunset }] },
+      { schemas: { Thing: { ...json, properties: { a: { ...json, ...sunset }, b: json } } } },
+    ),
+  },
+  {
+    rule: 'sunset-form',
+    name: 'rejects a deprecated element without x-sunset, and x-sunset without deprecated',
+    messages: [/must have x-sunset/, /requires deprecated: true/],
+    document: openapi(
+      { operationId: 'getThing', responses: ok, deprecated: true },
+      { schemas: { Thing: { ...json, 'x-sunset': sunset['x-sunset'] } } },
+    ),
+  },
+  {
+    rule: 'sunset-form',
+    name: 'rejects other dates, orders, fields and replacements',
+    messages: [
+      /soon is unknown/,
+      /since must be a date/,
+      /date must be a date/,
+      /must be a sentence/,
+      /after since/,
+    ],
+    document: withSchema({
+      type: 'object',
+      properties: {
+        a: {
+          ...json,
+          deprecated: true,
+          'x-sunset': { since: '2027-02-30', date: 'next year', soon: true, replacement: 'listThings' },
+        },
+        b: {
+          ...json,
+          deprecated: true,
+          'x-sunset': { since: '2027-02-01', date: '2027-02-01', replacement: 'Use c.' },
+        },
+      },
     }),
   },
   {
