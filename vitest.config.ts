@@ -33,7 +33,7 @@ const slow: string[] = [
 
 const project = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
-  test: { name, include, exclude: [...configDefaults.exclude, ...exclude] },
+  test: { name, include, exclude: [...configDefaults.exclude, ...exclude], sequence: { groupOrder: 1 } },
 });
 
 export default defineConfig({
@@ -53,7 +53,15 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'contract', include: contract, exclude: slow, globalSetup: 'test/support/targets.ts' },
+        test: {
+          name: 'contract',
+          include: contract,
+          exclude: slow,
+          globalSetup: 'test/support/targets.ts',
+          // The files share one gateway, and some list everything that it stores.
+          fileParallelism: false,
+          sequence: { groupOrder: 0 },
+        },
       },
       project('unit', ['test/**/*.test.ts'], [...contract, ...slow]),
       project('slow', slow),
