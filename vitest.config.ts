@@ -24,11 +24,17 @@ const contract = [
   'test/spec/event-limits.test.ts',
 ];
 
-/** Tests that `npm test` leaves out: the generators of other teams, releases, browsers, and minutes of soak. */
-const slow: string[] = [
+/** Tests that `npm test` leaves out, because each takes long and depends on little of the server. */
+const slow = [
+  'test/client/{browser,guide-commands,package,process}.test.ts',
+  'test/conformance/test/package.test.ts',
+  'test/containers/**/*.test.ts',
+  'test/docs/**/*.test.ts',
+  'test/release/**/*.test.ts',
   'test/soak/two-minutes.test.ts',
-  'test/spec/generators.test.ts',
-  'test/spec/spectral.test.ts',
+  'test/spec/{breaking/command,generators,spectral}.test.ts',
+  'test/spec/{dev,new}/**/*.test.ts',
+  'test/workflows/**/*.test.ts',
 ];
 
 const project = (name: string, include: string[], exclude: string[] = []) => ({

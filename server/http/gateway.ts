@@ -23,7 +23,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { BodyParser } from './body-parser.ts';
 
 /** The other workers that share this worker's port. */
-export interface Siblings {
+interface Siblings {
   isAnyReady(): Promise<boolean>;
   /** Resolves when each has reloaded its settings or failed to; the log has the result. */
   reload(): Promise<void>;

@@ -94,9 +94,10 @@ export function defined<T extends object>(values: T): Optional<T> & Required<T> 
 export function readFields<
   Readers extends Readonly<Record<string, (value: unknown, name: string) => unknown>>,
 >(value: unknown, readers: Readers) {
-  const found = Object.entries(readers).map(([name, read]) => [name, read(value, name)] as const);
-  type Fields = { [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>> };
-  return defined(Object.fromEntries(found)) as Fields;
+  const found: { [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>> } = {};
+  for (const [name, read] of Object.entries(readers))
+    Object.assign(found, defined({ [name]: read(value, name) }));
+  return found;
 }
 
 /** Copies the named properties that have a value. */

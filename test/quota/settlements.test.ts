@@ -74,7 +74,7 @@ test('each call receives its charge and whether its lease is gone', async () => 
 test('calls of one turn of the event loop are written in one batch', async () => {
   const first = settlements.book(call('a'));
   for (let step = 0; step < 9; step += 1) await Promise.resolve();
-  settlements.book(call('b'));
+  void settlements.book(call('b'));
   await first;
   expect(batches).toEqual([['a', 'b']]);
 });
@@ -106,14 +106,14 @@ test('after a batch of six or more, calls of the next millisecond form one batch
     const many = (count: number) =>
       Promise.all(Array.from({ length: count }, () => settlements.book(call('many'))));
     await many(5);
-    settlements.book(call('a'));
+    void settlements.book(call('a'));
     await turns();
     expect(batches.at(-1)).toEqual(['a']);
     await many(6);
-    settlements.book(call('b'));
+    void settlements.book(call('b'));
     await turns();
     expect(batches).toHaveLength(3);
-    settlements.book(call('c'));
+    void settlements.book(call('c'));
     vi.advanceTimersByTime(1);
     await settlements.idle();
     expect(batches.at(-1)).toEqual(['b', 'c']);

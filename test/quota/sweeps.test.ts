@@ -81,7 +81,7 @@ describe('the sweep of expired rows', () => {
 
   test('runs every 10 min and logs failures', async () => {
     const job = retention();
-    job.start();
+    void job.start();
     await pass(599_999);
     expect(names()).toEqual([]);
     await pass(1);
@@ -148,7 +148,7 @@ describe('the sweep of expired rows', () => {
 describe('the roll-up of the log', () => {
   test('runs every 10 s and logs failures, but not an unavailable store', async () => {
     const job = new RollUp(parts());
-    job.start();
+    void job.start();
     await pass(9_999);
     expect(names()).toEqual([]);
     await pass(1);

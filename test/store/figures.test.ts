@@ -261,7 +261,7 @@ describe.each(engines)('the figures on %s', (engine) => {
         },
         { timeout: 15_000, interval: 20 },
       );
-    job.start();
+    void job.start();
     expect((await mark()).rolled_to).toBe(0);
     await marked(1_200);
     await write([blank]);
@@ -269,7 +269,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     await job.stop();
     expect(await requests()).toBe(1_201);
     const idle = new RollUp({ store, logger: createLogger('silent'), timers });
-    idle.start();
+    void idle.start();
     await idle.stop();
   });
 

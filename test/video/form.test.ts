@@ -455,7 +455,7 @@ describe('a generic request as a form', () => {
         ['metadata[ratio]', '1:1'],
       ],
       'metadata[ratio]',
-      'contradicts',
+      'conflicts with another part of the form',
     ],
     [
       'a number as a string in JSON text',
