@@ -39,10 +39,12 @@ function createProgram(terminal: Terminal, version: string, signal: AbortSignal)
     .addGlobalOptions(globalOptions)
     .addExamples(['unigate speak "Good morning." --voice Aria -o morning.wav', 'unigate help video'])
     .addHelpText('after', notes);
-  for (const [name, { run: runCommand, ...help }] of Object.entries(commands)) {
-    program.addSubcommand(name, help, async (text, command) => {
+  for (const [name, definition] of Object.entries(commands)) {
+    program.addSubcommand(name, definition, async (text, command) => {
       const options = command.optsWithGlobals<Options>();
-      await runCommand(connect(options, terminal), { command: name, text, options }, terminal, signal);
+      const invocation = { command: name, text, options };
+      if ('runLocally' in definition) await definition.runLocally(invocation, terminal);
+      else await definition.run(connect(options, terminal), invocation, terminal, signal);
     });
   }
   for (const [name, description] of Object.entries(groups)) program.find([name]).description(description);

@@ -4,9 +4,10 @@ import type { CommandHelp } from './program.ts';
 export const globalOptions = {
   'base-url': {
     argument: 'URL',
-    description: 'address of the gateway; default: UNIGATE_BASE_URL, or http://127.0.0.1:8080',
+    description:
+      'address of the gateway; default: UNIGATE_BASE_URL, the configuration, or http://127.0.0.1:8080',
   },
-  key: { argument: 'KEY', description: 'API key; default: UNIGATE_API_KEY' },
+  key: { argument: 'KEY', description: 'API key; default: UNIGATE_API_KEY, or the configuration' },
   quiet: { short: 'q', description: 'print only errors on standard error' },
 } as const satisfies OptionDefinitions;
 
@@ -45,6 +46,13 @@ const optionKinds = {
   instrumental: {},
   both: {},
   upscale: { argument: 'NUMBER' },
+  system: { argument: 'TEXT' },
+  'max-tokens': { argument: 'NUMBER' },
+  dimensions: { argument: 'NUMBER' },
+  limit: { argument: 'NUMBER' },
+  lines: { argument: 'NUMBER', short: 'n' },
+  interval: { argument: 'SECONDS' },
+  'no-follow': {},
 } as const;
 
 /** Descriptions of the options of a command. */

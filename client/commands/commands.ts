@@ -1,16 +1,24 @@
 import type { Unigate } from '../unigate.ts';
 import { showAsset, uploadAsset } from './assets.ts';
+import { chat } from './chat.ts';
 import { defineCommand, type Invocation } from './command-line.ts';
+import { setConfig, showConfig, unsetConfig } from './config.ts';
 import { cloneVoice, deleteVoice, designVoice, listOwnVoices } from './custom-voices.ts';
+import { embed } from './embed.ts';
 import { makeImage } from './image.ts';
+import { tailLogs } from './logs.ts';
 import { makeModel3d } from './model3d.ts';
 import { listModels } from './models.ts';
 import { makeMusic, writeLyrics } from './music.ts';
 import type { CommandHelp } from './program.ts';
 import { speak } from './speak.ts';
+import { cancelTask, listTasks, showTask } from './tasks.ts';
 import type { Terminal } from './terminal.ts';
 import { makeVideo } from './video.ts';
 import { listVoices } from './voices.ts';
+
+/** Runs a command without a gateway. */
+type RunLocally = (invocation: Invocation, terminal: Terminal) => Promise<void>;
 
 type Run = (
   client: Unigate,
@@ -29,10 +37,15 @@ const prompt = {
 } as const;
 
 /** Descriptions of the groups of commands. */
-export const groups = { assets: 'register media for Seedance requests' } as const;
+export const groups = {
+  assets: 'register media for Seedance requests',
+  tasks: 'show and cancel tasks',
+  logs: 'show the request log',
+  config: 'store the address of the gateway and the key',
+} as const;
 
 /** The commands by name. The first word of a longer name is a group. */
-export const commands: Readonly<Record<string, CommandHelp & { run: Run }>> = {
+export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { runLocally: RunLocally })>> = {
   speak: defineCommand({
     argument: 'TEXT',
     argumentDescription: 'one text in quotes; - reads standard input',
@@ -206,5 +219,94 @@ export const commands: Readonly<Record<string, CommandHelp & { run: Run }>> = {
     options: { model: 'only zeta-delta-2-0-fast-260128, for its own assets', json },
     examples: ['assets show asset-20260301120000-k3v9q'],
     run: showAsset,
+  }),
+  chat: defineCommand({
+    argument: 'MESSAGE',
+    argumentDescription:
+      'one message in quotes; - reads standard input; without it, each line of input is a message',
+    isOptional: true,
+    description: 'print the answer to a message, or hold a conversation',
+    options: {
+      model: 'default: iota-chat-1',
+      system: 'instructions for the whole conversation',
+      'max-tokens': 'maximum length of an answer in tokens; default: 1024',
+    },
+    examples: [
+      'chat "When is low tide?"',
+      'chat --system "Answer in one sentence."',
+      'chat - < question.txt',
+    ],
+    run: chat,
+  }),
+  embed: defineCommand({
+    argument: 'TEXT',
+    argumentDescription: 'one text in quotes; - reads one text per line from standard input',
+    description: 'print the vector of a text as a JSON array',
+    options: {
+      model: 'default: theta-embedding-1',
+      dimensions: 'number of components, for models with a choice',
+      json,
+    },
+    examples: ['embed "Low tide is at noon."', 'embed - < lines.txt > vectors.jsonl'],
+    run: embed,
+  }),
+  'tasks list': defineCommand({
+    description:
+      'list your newest tasks; those of the music, image, native and generic formats once they ended',
+    options: { limit: 'maximum number of tasks; default: 20', json },
+    examples: ['tasks list --limit 5'],
+    run: listTasks,
+  }),
+  'tasks show': defineCommand({
+    argument: 'TASK',
+    argumentDescription: 'id of a task of any format',
+    description: 'show a task',
+    options: { json },
+    examples: ['tasks show task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
+    run: showTask,
+  }),
+  'tasks cancel': defineCommand({
+    argument: 'TASK',
+    argumentDescription: 'id of a native or official task',
+    description: 'cancel a task that has not started',
+    options: {},
+    examples: ['tasks cancel task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
+    run: cancelTask,
+  }),
+  'logs tail': defineCommand({
+    argument: 'KEYWORD',
+    argumentDescription: 'only entries with this model, key, request id or task id',
+    isOptional: true,
+    description: 'print the last entries of the request log, then new ones as they arrive',
+    options: {
+      lines: 'number of entries to start with; default: 10',
+      interval: 'seconds between two requests; default: 2',
+      'no-follow': 'end after the first entries',
+      json: 'print one JSON object per line',
+    },
+    examples: ['logs tail', 'logs tail voxa-v3-flash --json'],
+    run: tailLogs,
+  }),
+  'config set': defineCommand({
+    argument: 'NAME=VALUE',
+    argumentDescription: 'base-url or key; the value - reads standard input',
+    description: 'store a setting in a file that only you can read',
+    options: {},
+    examples: ['config set base-url=https://gateway.example', 'config set key=- < key.txt'],
+    runLocally: setConfig,
+  }),
+  'config show': defineCommand({
+    description: 'show the stored settings, without the key',
+    options: { json: 'print JSON' },
+    examples: ['config show'],
+    runLocally: showConfig,
+  }),
+  'config unset': defineCommand({
+    argument: 'NAME',
+    argumentDescription: 'base-url or key',
+    description: 'remove a stored setting',
+    options: {},
+    examples: ['config unset key'],
+    runLocally: unsetConfig,
   }),
 };

@@ -1,4 +1,5 @@
 import { Command, CommanderError, type ErrorOptions, type Help, type HelpContext, Option } from 'commander';
+import { knownKeys } from './connect.ts';
 import { createOptions, type OptionDefinitions, placeholder } from './option.ts';
 import { capitalize, ProgramHelp } from './program-help.ts';
 import { reportFailure } from './report-failure.ts';
@@ -185,7 +186,7 @@ export async function runProgram(
   } catch (error) {
     // Help and version end the parser with exit code 0.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const { key = terminal.env.UNIGATE_API_KEY } = program.opts<{ key?: string }>();
-    return reportFailure(error, terminal, { program: name, key, stopped: signal.aborted });
+    const keys = knownKeys(program.opts<{ key?: string }>(), terminal);
+    return reportFailure(error, terminal, { program: name, keys, stopped: signal.aborted });
   }
 }

@@ -1,14 +1,15 @@
 import { APIError, RealtimeError, TaskFailedError } from '../errors.ts';
 import { ErrorWithHint } from './error-with-hint.ts';
 import { isClosedPipe } from './run-process.ts';
+import { describeSystemError } from './system-error.ts';
 import { printable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 interface FailureContext {
   /** Program name. */
   program: string;
-  /** API key, which is masked. */
-  key: string | undefined;
+  /** API keys, which are masked. */
+  keys: readonly string[];
   /** Whether a signal ended the command. */
   stopped: boolean;
 }
@@ -17,14 +18,14 @@ interface FailureContext {
 export function reportFailure(
   error: unknown,
   { stderr }: Pick<Terminal, 'stderr'>,
-  { program, key, stopped }: FailureContext,
+  { program, keys, stopped }: FailureContext,
 ): number {
   const hasHint = error instanceof ErrorWithHint;
   const cause = hasHint ? error.cause : error;
   if (isClosedPipe(cause)) return 0;
   const description = stopped ? 'stopped.' : describe(cause, program);
   const line = printable(hasHint ? `${description} ${error.message}` : description).replaceAll(/\s+/g, ' ');
-  stderr.write(`unigate: ${key?.trim() ? line.replaceAll(key.trim(), '***') : line}\n`);
+  stderr.write(`unigate: ${keys.reduce((text, key) => text.replaceAll(key, '***'), line)}\n`);
   return error instanceof UsageError ? 2 : 1;
 }
 
@@ -40,5 +41,5 @@ function describe(error: unknown, program: string): string {
     return `${code ?? 'error'}: ${message}${requestId ? ` [request ${requestId}]` : ''}`;
   }
   if (error instanceof UsageError) return `${error.message} See ${program} --help.`;
-  return error instanceof Error ? error.message : String(error);
+  return describeSystemError(error) ?? (error instanceof Error ? error.message : String(error));
 }

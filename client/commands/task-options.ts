@@ -50,3 +50,22 @@ function readValue(text: string): unknown {
     return text;
   }
 }
+
+/** Reads an option that counts something, from 1. */
+export function readCount(
+  options: Options,
+  name: 'max-tokens' | 'dimensions' | 'limit' | 'lines',
+): number | undefined {
+  const text = options[name];
+  if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`--${name} must be a whole number above 0.`);
+  return text === undefined ? undefined : Number(text);
+}
+
+/** Reads the seconds between two requests. Returns milliseconds. */
+export function readInterval({ interval = '2' }: Options): number {
+  const seconds = /^\d{1,4}(\.\d{1,3})?$/.test(interval) ? Number(interval) : 0;
+  if (seconds < 0.1 || seconds > 3_600)
+    throw new UsageError('--interval must be between 0.1 and 3600 seconds.');
+  return seconds * 1_000;
+}

@@ -200,7 +200,9 @@ describe('the request', () => {
     const { code, stderr } = await play(['video', 'a', '--image', join(folder, 'no.png')], { env });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^unigate: ENOENT: .*no\.png'\n$/),
+      stderr: expect.stringMatching(
+        /^unigate: .*no\.png: the file or its folder does not exist \(ENOENT\)\.\n$/,
+      ),
     });
     expect(calls).toEqual([]);
   });

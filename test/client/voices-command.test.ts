@@ -84,7 +84,10 @@ describe('an invalid command line', () => {
   test('reports a missing recording', async () => {
     const { requests, env } = await startVoiceServices();
     const { code, stderr } = await runCommand(['voices', 'clone', join(folder, 'me.wav')], { env });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^unigate: ENOENT: .*\n$/) });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/me\.wav: the file or its folder does not exist \(ENOENT\)\.\n$/),
+    });
     expect(requests).toEqual([]);
   });
 });

@@ -58,7 +58,7 @@ export function addAdminCommands(
     .description('Administers a Unigate gateway with an admin key.')
     .addGlobalOptions({
       ...globalOptions,
-      key: { argument: 'KEY', description: 'an admin key; default: UNIGATE_API_KEY' },
+      key: { argument: 'KEY', description: 'an admin key; default: UNIGATE_API_KEY, or the configuration' },
       json: { description: 'print JSON as in the contract' },
     })
     .addExamples(examples.map((example) => `${name} ${example}`))

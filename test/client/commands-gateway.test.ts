@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Unigate } from '../../client/index.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { runCommand } from './terminal.ts';
+
+let gateway: TestGateway;
+let client: Unigate;
+let env: Record<string, string>;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  client = new Unigate({ baseUrl: gateway.url, apiKey: gateway.key });
+  env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
+});
+afterAll(() => gateway.close());
+
+/** Runs a command that must succeed. Returns its output. */
+async function printed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(args, { env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.toString();
+}
+
+test('chat, embed and logs tail', async () => {
+  expect(await printed('chat', 'When is low tide?', '--max-tokens', '64')).toMatch(/\w.*\n$/s);
+  const vector: unknown = JSON.parse(await printed('embed', 'Low tide is at noon.', '--dimensions', '8'));
+  expect(vector).toHaveLength(8);
+  await expect
+    .poll(() => printed('logs', 'tail', '--no-follow', '-n', '2'))
+    .toMatch(/ iota-chat-1 .*\n.* theta-embedding-1 /);
+});
+
+test('tasks of every format are shown, listed and canceled', async () => {
+  const prompt = 'A paper boat.';
+  const created = {
+    videos: (await client.videos.create({ model: 'gamma3.0-video', prompt, seconds: 5 })).id,
+    generic: (await client.videoGenerations.create({ model: 'gamma3.0-video', prompt })).id,
+    native: client.models3d.idOf(await client.models3d.create({ model: 'theta-3d', input: { prompt } })),
+    official: (
+      await client.officialVideos.create({
+        model: 'epsilon-delta-2-0-260128',
+        content: [{ type: 'text', text: prompt }],
+      })
+    ).id,
+    music: client.lyrics.idOf(await client.lyrics.create({ prompt })),
+    image: client.imageJobs.idOf(await client.imageJobs.create({ prompt })),
+  };
+  for (const [format, id] of Object.entries(created))
+    expect(await printed('tasks', 'show', id)).toMatch(new RegExp(`^format +${format}\\n[^]*${id}`));
+  expect(JSON.parse(await printed('tasks', 'show', created.videos, '--json'))).toMatchObject({
+    id: created.videos,
+    object: 'video',
+  });
+  for (const id of [created.videos, created.official]) expect(await printed('tasks', 'list')).toContain(id);
+  // Tasks of other formats are in the request log once they ended.
+  await expect.poll(() => printed('tasks', 'list'), { timeout: 15_000 }).toContain(created.music);
+
+  for (const id of [created.videos, created.image])
+    expect(await runCommand(['tasks', 'cancel', id], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/cannot be canceled: the API format \w+ has no operation for it\.\n$/),
+    });
+  const ended = await client.officialVideos.waitFor(created.official);
+  expect(await runCommand(['tasks', 'cancel', ended.id], { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('its status is succeeded, not queued.'),
+  });
+  expect((await client.officialVideos.retrieve(ended.id)).status).toBe('succeeded');
+});
+
+test('an unknown task', async () => {
+  const { code, stderr } = await runCommand(['tasks', 'show', 'task_00000000000000000000000000000000'], {
+    env,
+  });
+  expect([code, stderr]).toEqual([1, 'unigate: There is no task task_00000000000000000000000000000000.\n']);
+  expect(await runCommand(['tasks', 'show', '..'], { env })).toMatchObject({ code: 1 });
+});
