@@ -27,8 +27,7 @@ export class PagePromise<Item, Page> extends Promise<Page> implements AsyncItera
 
   /** Yields the pages, starting with the requested one. */
   async *pages(): AsyncGenerator<Page, void> {
-    const first: Promise<Page> = this;
-    let page = await first;
+    let page: Page = await this.then((first) => first);
     yield page;
     for (let source = this.#source.next(page); source; source = source.next(page)) {
       page = await source.load();

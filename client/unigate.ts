@@ -260,7 +260,7 @@ function readBaseUrl(text: string): string {
 function readHeaders(headers: Record<string, string> = {}): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     try {
-      new Headers([[name, value]]);
+      new Headers().set(name, value);
     } catch {
       throw new UnigateError(`defaultHeaders contains the invalid header ${JSON.stringify(name)}.`);
     }
