@@ -2,27 +2,31 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+export type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : Name;
 
 /** A row whose columns have their names in camelCase. */
 export type CamelCased<Row> = { [Name in keyof Row & string as CamelCase<Name>]: Row[Name] };
 
-type SnakeCased<Fields> = { [Name in keyof Fields & string as SnakeCase<Name>]: Fields[Name] };
+export type SnakeCased<Fields> = { [Name in keyof Fields & string as SnakeCase<Name>]: Fields[Name] };
 
-const columnOf = new Map<string, string>();
+const columns = new Map<string, string>();
+
+/** Returns the column of a field: `columnOf('userId')` is `user_id`. */
+export function columnOf(field: string): string {
+  let column = columns.get(field);
+  if (column === undefined) {
+    column = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    columns.set(field, column);
+  }
+  return column;
+}
 
 /** Returns the row of a record: `snakeCased({ userId: 1 })` is `{ user_id: 1 }`. */
 export function snakeCased<Fields extends object>(fields: Fields): SnakeCased<Fields> {
-  const row: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    const column = columnOf.getOrInsertComputed(name, () =>
-      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    );
-    row[column] = value;
-  }
-  return row as SnakeCased<Fields>;
+  const row = Object.entries(fields).map(([field, value]) => [columnOf(field), value]);
+  return Object.fromEntries(row) as SnakeCased<Fields>;
 }
 
 type Split<List extends string, Names extends string = never> = List extends `${infer Name}, ${infer Rest}`
@@ -40,10 +44,10 @@ export function camelCased<List extends string>(...lists: readonly List[]) {
     const field = name
       .replace(/^\w+\./, '')
       .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    return `${name} as ${field}`;
+    return name.includes('_') ? `${name} as ${field}` : name;
   }) as CamelAlias<Split<List>>[];
 }
 
-type CamelAlias<Name extends string> = Name extends string
+type CamelAlias<Name extends string> = Name extends `${string}_${string}`
   ? `${Name} as ${CamelCase<Name extends `${string}.${infer Column}` ? Column : Name>}`
-  : never;
+  : Name;

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { columnNames } from './columns.ts';
+import { columnNames, columnOf, type SnakeCase, type SnakeCased } from './columns.ts';
 import type { Db } from './schema.ts';
 import { isPostgres, type SqlValue } from './statement.ts';
 
@@ -18,41 +18,73 @@ const columnTypes: ReadonlyMap<string, string> = new Map([
 
 type NumberColumn = (typeof integers)[number] | (typeof fractions)[number];
 
-/** Rows for `rowsOf`: a column that is not in the lists above has text. */
-type Rows<Row> = readonly (Row & {
-  [Name in keyof Row]: (Name extends NumberColumn ? number : string) | null;
+/** Records for `rowsOf`: a column that is not in the lists above has text. */
+type Records<Fields> = readonly (Fields & {
+  [Name in keyof Fields & string]: (SnakeCase<Name> extends NumberColumn ? number : string) | null;
 })[];
 
+/** SQL texts for records with the same fields. */
+interface Shape {
+  fields: readonly string[];
+  columns: readonly string[];
+  /** Selects the columns from a JSON array of arrays. */
+  sqliteColumns: string;
+  /** Selects the columns from a record set, and defines its columns. */
+  postgresColumns: string;
+  postgresTypes: string;
+}
+
+const shapes = new Map<string, Shape>();
+
+function shapeOf(records: readonly object[]): Shape {
+  const fields = Object.keys(records[0] ?? {});
+  return shapes.getOrInsertComputed(fields.join(), () => {
+    const columns = fields.map(columnOf);
+    const types = columns.map((column) => columnTypes.get(column) ?? 'text');
+    return {
+      fields,
+      columns,
+      sqliteColumns: columns.map((column, index) => `value ->> ${index} as ${column}`).join(', '),
+      postgresColumns: fields.map((field, index) => `"${field}" as ${columns[index]}`).join(', '),
+      postgresTypes: fields.map((field, index) => `"${field}" ${types[index]}`).join(', '),
+    };
+  });
+}
+
+/** Returns the columns of records, which all have the same fields. */
+export const columnsOf = (records: readonly object[]): readonly string[] => shapeOf(records).columns;
+
 /**
- * Rows of data as a table to select from, passed as one parameter, so that the text of the statement does not depend on their number.
- * The rows must have the same columns, and there must be at least one.
+ * Records as a table to select from, passed as one parameter, so that the text of the statement does not depend on their number. Fields
+ * in camelCase become columns in snake_case. There must be at least one record.
  *
  * @example
- * sql`select r.token_id from ${rowsOf(db, [{ token_id: 1 }, { token_id: 2 }])} as r`
+ * sql`select r.token_id from ${rowsOf(db, [{ tokenId: 1 }, { tokenId: 2 }])} as r`
  */
-export function rowsOf<Row extends Record<string, SqlValue>>(db: Db, rows: Rows<Row>): RawBuilder<Row> {
-  const names = Object.keys(rows[0] ?? {});
-  if (isPostgres(db)) {
-    const types = names.map((name) => `${name} ${columnTypes.get(name) ?? 'text'}`);
-    return sql`(select * from json_to_recordset(${storableJson(rows)}::json) as j(${sql.raw(types.join(', '))}))`;
-  }
-  const lists = storableJson(rows.map((row) => names.map((name) => row[name])));
-  const values = names.map((name, index) => `value ->> ${index} as ${name}`);
+export function rowsOf<Fields extends Record<string, SqlValue>>(
+  db: Db,
+  records: Records<Fields>,
+): RawBuilder<SnakeCased<Fields>> {
+  const { fields, sqliteColumns, postgresColumns, postgresTypes } = shapeOf(records);
+  if (isPostgres(db))
+    return sql`(select ${sql.raw(postgresColumns)}
+      from json_to_recordset(${storableJson(records)}::json) as j(${sql.raw(postgresTypes)}))`;
+  const lists = storableJson(records.map((record) => fields.map((field) => record[field])));
   // Materialized, since SQLite otherwise serializes each row again for each of its columns.
   return sql`(with list as materialized (select value from json_each(${lists}))
-    select ${sql.raw(values.join(', '))} from list)`;
+    select ${sql.raw(sqliteColumns)} from list)`;
 }
 
 /**
- * The rows whose key or lease exists, by the column `token_id` or `lease`. PostgreSQL locks these keys or leases in the order of
+ * The records whose key or lease exists, by the column `token_id` or `lease`. PostgreSQL locks these keys or leases in the order of
  * their ids, so that two transactions do not deadlock. SQLite has only one writer.
  */
-export function lockedRowsOf<Row extends Record<string, SqlValue>>(
+export function lockedRowsOf<Fields extends Record<string, SqlValue>>(
   db: Db,
   table: 'tokens' | 'quota_leases',
-  rows: Rows<Row>,
+  records: Records<Fields>,
 ): RawBuilder<unknown> {
-  const all = rowsOf<Row>(db, rows);
+  const all = rowsOf<Fields>(db, records);
   if (!isPostgres(db)) return all;
   const key = sql.ref(table === 'tokens' ? 'r.token_id' : 'r.lease');
   return sql`(select r.* from ${sql.table(table)} t join ${all} as r on ${key} = t.id

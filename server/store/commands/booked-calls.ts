@@ -89,7 +89,7 @@ async function withoutRecorded(trx: Db, calls: readonly BookedCall[]): Promise<B
   if (calls.length === 0) return [];
   const ids = rowsOf(
     trx,
-    calls.map(({ requestId }) => ({ request_id: requestId })),
+    calls.map(({ requestId }) => ({ requestId })),
   );
   const days = onDaysOf(
     trx,
@@ -146,7 +146,7 @@ async function settleFromBalances(
 
 /** Locks the keys of the calls, in the order of ids to avoid deadlocks. Returns their balances, at least 0. */
 async function lockBalances(trx: Db, calls: readonly BookedCall[]): Promise<Map<number, number>> {
-  const ids = [...new Set(calls.map(({ tokenId }) => tokenId))].map((id) => ({ token_id: id }));
+  const ids = [...new Set(calls.map(({ tokenId }) => tokenId))].map((tokenId) => ({ tokenId }));
   const lock = sql<{ id: number; balance: number }>`
     update tokens set used_quota = tokens.used_quota from ${lockedRowsOf(trx, 'tokens', ids)} as s
     where tokens.id = s.token_id returning tokens.id, tokens.remain_quota as balance`;
@@ -162,10 +162,10 @@ async function chargeTokens(
   gone: ReadonlySet<string>,
 ): Promise<void> {
   if (calls.length === 0) return;
-  const sums = new Map<number, Record<'token_id' | 'used' | 'remain' | 'leased' | 'debt', number>>();
+  const sums = new Map<number, Record<'tokenId' | 'used' | 'remain' | 'leased' | 'debt', number>>();
   for (const call of calls) {
     const { tokenId: id, lease } = call;
-    const sum = sums.get(id) ?? { token_id: id, used: 0, remain: 0, leased: 0, debt: 0 };
+    const sum = sums.get(id) ?? { tokenId: id, used: 0, remain: 0, leased: 0, debt: 0 };
     const { charged, debt } = settlementOf(call);
     sum.used += charged;
     sum.debt += debt;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { onDaysOf } from '../log-days.ts';
-import { rowsOf } from '../rows.ts';
+import { columnsOf, rowsOf } from '../rows.ts';
 import type { Db, FinalState } from '../schema.ts';
 import { execute, isPostgres } from '../statement.ts';
 
@@ -103,7 +103,7 @@ export async function writeEntries(trx: Db, entries: readonly NewEntry[]): Promi
     state: log.evidence.state,
     debt: entry.debt,
   }));
-  const columns = sql.raw(Object.keys(rows[0] ?? {}).join(', '));
+  const columns = sql.raw(columnsOf(rows).join(', '));
   const [day, dayOfEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
   const insert = sql`
     insert into request_log (${columns}, token_name${day})

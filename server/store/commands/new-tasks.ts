@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { type CamelCased, snakeCased } from '../columns.ts';
+import type { CamelCased, SnakeCase } from '../columns.ts';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
-import { lockedRowsOf, rowsOf } from '../rows.ts';
+import { columnsOf, lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Db, NewTaskColumns } from '../schema.ts';
 import { execute } from '../statement.ts';
 import { reserve } from './ledger.ts';
@@ -102,7 +102,7 @@ async function undo(
 /** Finds the earlier tasks of the same user, format and idempotency key, by the id of the new task. */
 async function findEarlier(trx: Db, tasks: readonly NewTask[]): Promise<Map<string, EarlierTask>> {
   const keyed = tasks.flatMap(({ id, userId, format, idempotencyKey: key }) =>
-    key === null ? [] : [{ new_id: id, new_user: userId, new_format: format, new_key: key }],
+    key === null ? [] : [{ newId: id, newUser: userId, newFormat: format, newKey: key }],
   );
   const found = new Map<string, EarlierTask>();
   if (keyed.length === 0) return found;
@@ -150,18 +150,24 @@ async function insertTasks(
   tasks: readonly (NewTask & { lease?: string })[],
 ): Promise<Map<string, TaskRecord>> {
   if (tasks.length === 0) return new Map();
-  const rows = tasks.map(({ amount: _, lease: __, group, leaseUntil, now, traceparent = null, ...task }) =>
-    snakeCased({ ...task, groupName: group, traceparent, nextPollAt: leaseUntil, createdAt: now }),
+  const records = tasks.map(
+    ({ amount: _, lease: __, group, leaseUntil, now, traceparent = null, ...task }) => ({
+      ...task,
+      groupName: group,
+      traceparent,
+      nextPollAt: leaseUntil,
+      createdAt: now,
+    }),
   );
   // In the order of keys, so that two transactions with the same keys do not deadlock.
-  rows.sort((left, right) => compare(left.idempotency_key ?? '', right.idempotency_key ?? ''));
-  const columns = Object.keys(rows[0] ?? {}) as (keyof (typeof rows)[number])[];
+  records.sort((left, right) => compare(left.idempotencyKey ?? '', right.idempotencyKey ?? ''));
+  const columns = columnsOf(records) as SnakeCase<keyof (typeof records)[number]>[];
   const values = sql.raw(columns.join(', '));
   const insert = trx
     .insertInto('tasks')
     .columns([...columns, 'updated_at', 'state', 'progress', 'failures', 'attempt'])
     .expression(
-      sql`select ${values}, created_at, 'queued', 0, 0, 1 from ${rowsOf(trx, rows)} as r where true`,
+      sql`select ${values}, created_at, 'queued', 0, 0, 1 from ${rowsOf(trx, records)} as r where true`,
     )
     .onConflict((conflict) => conflict.doNothing())
     .returning(taskColumns);
@@ -174,13 +180,19 @@ const compare = (left: string, right: string) => (left < right ? -1 : left > rig
 /** Opens reservations, and returns the request ids that did not exist yet. */
 async function openReservations(trx: Db, tasks: readonly NewTask[]): Promise<Set<string>> {
   if (tasks.length === 0) return new Set();
-  const rows = tasks.map(({ requestId, tokenId, userId, model, unit, amount, now }) =>
-    snakeCased({ requestId, tokenId, userId, model, unit, reserved: amount, openedAt: now }),
-  );
-  const columns = sql.raw(Object.keys(rows[0] ?? {}).join(', '));
+  const records = tasks.map(({ requestId, tokenId, userId, model, unit, amount, now }) => ({
+    requestId,
+    tokenId,
+    userId,
+    model,
+    unit,
+    reserved: amount,
+    openedAt: now,
+  }));
+  const columns = sql.raw(columnsOf(records).join(', '));
   const insert = sql<{ request_id: string }>`
     insert into ledger (${columns}, unlimited, state, kind)
-    select ${columns}, 0, 'open', 'task' from ${rowsOf(trx, rows)} as r where true
+    select ${columns}, 0, 'open', 'task' from ${rowsOf(trx, records)} as r where true
     on conflict (request_id) do nothing returning request_id`;
   const { rows: opened } = await execute(trx, insert, { prepared: true });
   return new Set(opened.map(({ request_id: id }) => id));

@@ -1,6 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type HeldSlots, SlotAllocator } from '../../lib/slot-allocator.ts';
-import { snakeCased } from '../columns.ts';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema.ts';
@@ -56,7 +55,7 @@ type ClaimRequest = {
   /** Largest number of tasks. */
   slots: number;
   /** JSON array of user ids. */
-  excluded_users: string;
+  excludedUsers: string;
 };
 
 /** The slots of a channel while a claim assigns them. */
@@ -93,7 +92,7 @@ class ChannelSlots {
     return {
       channel: this.channel,
       slots: this.#requested,
-      excluded_users: JSON.stringify(this.excludedUsers),
+      excludedUsers: JSON.stringify(this.excludedUsers),
     };
   }
 
@@ -118,7 +117,7 @@ async function claimDue(trx: Db, claim: Claim, requests: readonly ClaimRequest[]
     return claimThese(trx, claim, sql`(select d.due_id from ${rows} as r cross join lateral (${due}) as d)`);
   }
   const claimed: TaskRecord[] = [];
-  for (const { channel, slots, excluded_users: excluded } of requests) {
+  for (const { channel, slots, excludedUsers: excluded } of requests) {
     const users = JSON.parse(excluded) as number[];
     const due = dueTasks(trx, claim)
       .where('channel', '=', channel)
@@ -139,7 +138,7 @@ async function nextDue(
   const rows = channels.map(({ channel, excludedUsers }) => ({
     channel,
     slots: 0,
-    excluded_users: JSON.stringify(excludedUsers),
+    excludedUsers: JSON.stringify(excludedUsers),
   }));
   const users = isPostgres(trx)
     ? sql`select json_array_elements_text(r.excluded_users::json)::bigint`
@@ -241,7 +240,7 @@ type UpdatedTask = Omit<DeliveredTask, 'error' | 'due'> &
 /** Records the results of polls and releases their tasks. Returns for each whether its claim was still the latest. */
 export async function recordPolls(trx: Db, polls: readonly TaskPoll[]): Promise<boolean[]> {
   if (polls.length === 0) return [];
-  const results = polls.map(({ clips: _, ...poll }) => snakeCased(poll));
+  const results = polls.map(({ clips: _, ...poll }) => poll);
   // Forward only, whatever the provider reports: a running task does not queue again, and progress does not fall.
   const { rows } = await sql<UpdatedTask>`
     update tasks set
