@@ -106,7 +106,7 @@ function expiryOf(creator: TokenRecord, requested: number | undefined, now: numb
 function modelsOf(
   { modelLimits }: TokenRecord,
   { model_limits_enabled: isEnabled, model_limits: text = '' }: KeyRequest,
-): string[] | null {
+): readonly string[] | null {
   if (isEnabled === false) return modelLimits;
   const ids = readModelLimits(text);
   if (ids === null && isEnabled === undefined) return modelLimits;
@@ -117,7 +117,7 @@ function modelsOf(
   return ids;
 }
 
-function addressesOf({ allowIps }: TokenRecord, requested = ''): string[] | null {
+function addressesOf({ allowIps }: TokenRecord, requested = ''): readonly string[] | null {
   const ranges = readAllowIps(requested);
   if (ranges === null) return allowIps;
   if (allowIps === null || isWithin(ranges, allowIps)) return ranges;

@@ -74,11 +74,7 @@ const added = sql.raw(
 );
 
 /** Adds entries of the log, or of one of its partitions, to the figures. In the order of keys, so that two transactions do not deadlock. */
-export async function addToFigures(
-  db: Db,
-  condition: RawBuilder<SqlBool>,
-  log = 'request_log',
-): Promise<void> {
+export async function addToFigures(db: Db, condition: RawBuilder<SqlBool>, log = 'request_log') {
   await sql`
     insert into log_figures (${figureColumns})
     select ${keyList}, ${summed} from (select ${entryColumns} from ${sql.table(log)} where ${condition}) as e

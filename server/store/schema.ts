@@ -240,8 +240,19 @@ interface SweptTotalsTable {
   debt: number;
 }
 
+/** The columns that explain the price of a call or task. */
+interface PriceColumns {
+  /** Quota per unit when it was created, before the group's ratio. */
+  unit_price: number;
+  group_ratio: number;
+  /** The group whose ratio applied. */
+  group_name: string;
+  /** Revision of the configuration that set the price. */
+  config_revision: string;
+}
+
 /** The record of each finished call and task. PostgreSQL partitions it by a further column, `day`: see `log-days.ts`. */
-export interface RequestLogTable {
+export interface RequestLogTable extends PriceColumns {
   id: Generated<number>;
   request_id: string;
   user_id: number;
@@ -250,7 +261,7 @@ export interface RequestLogTable {
   model_name: string;
   operation: string;
   channel: string;
-  /** HTTP status given to the client. */
+  /** HTTP status of the response to the client. */
   status: number;
   error_code: string | null;
   unit: string;
@@ -265,16 +276,9 @@ export interface RequestLogTable {
   reserved: number;
   /** 1: the key had no limit when reserving. */
   unlimited: 0 | 1;
-  /** Quota per unit, before the group's ratio. */
-  unit_price: number;
-  group_ratio: number;
-  /** The group whose ratio applied. */
-  group_name: string;
-  /** Revision of the configuration that set the price. */
-  config_revision: string;
   /** Public id of the task; null for calls. */
   task_id: string | null;
-  /** The provider's own id of the task or request; null: it reported none. Shown to operators only. */
+  /** The provider's own id of the task or request; null: it reported none. Only operators see it. */
   upstream_id: string | null;
   state: FinalState;
   /** Quota that the call cost beyond what the key could pay. */
@@ -298,20 +302,13 @@ interface LogCountsTable {
 }
 
 /** Refunds of settled calls and tasks, at most one for each. The log entry keeps the charge. Retention never deletes them. */
-export interface RefundsTable {
-  request_id: string;
-  /** The key that paid. */
-  token_id: number;
-  user_id: number;
-  /** Copied from the log entry, which retention may have deleted. */
-  model_name: string;
-  operation: string;
-  channel: string;
-  unit: string;
+export interface RefundsTable
+  extends Pick<
+    RequestLogTable,
+    'request_id' | 'user_id' | 'token_id' | 'model_name' | 'operation' | 'channel' | 'unit' | 'unlimited'
+  > {
   charged: number;
   amount: number;
-  /** 1: the key had no limit when it paid, so its balance does not change. */
-  unlimited: 0 | 1;
   reason: string;
   /** The admin. */
   given_by: number;
@@ -349,37 +346,38 @@ interface LogFiguresMarkTable {
   rolled_to: number;
 }
 
-/** Custom voices. */
-export interface VoicesTable {
-  /** The provider's id, which is public, too. */
-  voice_id: string;
+/** An object of a user at a provider. */
+interface ProviderObject {
   user_id: number;
   /** The key that created it. */
   token_id: number;
+  channel: string;
+  created_at: number;
+  /** When its status changed. */
+  updated_at: number;
+}
+
+/** Custom voices. */
+export interface VoicesTable extends ProviderObject {
+  /** The provider's id, which is public, too. */
+  voice_id: string;
   /** The customization model that created it. */
   service: string;
   target_model: string;
-  channel: string;
   /** DEPLOYING, OK or UNDEPLOYED, as last reported. Voices of services without a status have OK. */
   status: string;
   /** The prefix or preferred name in the request. */
   name: string;
   /** JSON object of request fields: language, voice_prompt, preview_text, and the address of the recording. */
   facts: string;
-  created_at: number;
-  updated_at: number;
 }
 
 export type AssetType = 'Image' | 'Video' | 'Audio';
 
 /** Media that a provider stores under an id. `Active` and `Failed` are final. */
-export interface AssetsTable {
+export interface AssetsTable extends ProviderObject {
   /** The public id, `asset-<YYYYMMDDhhmmss>-<5 characters>`. */
   id: string;
-  user_id: number;
-  /** The key that created it. */
-  token_id: number;
-  channel: string;
   /** Never shown to clients. */
   upstream_id: string;
   /** The overseas model that it was uploaded for; null: all other models. */
@@ -396,19 +394,12 @@ export interface AssetsTable {
   /** Set if and only if it failed. */
   error_code: string | null;
   error_message: string | null;
-  created_at: number;
-  /** When its status changed. */
-  updated_at: number;
 }
 
 /** Identity verification sessions. A session leaves `pending` once. */
-export interface VerificationSessionsTable {
+export interface VerificationSessionsTable extends ProviderObject {
   /** The provider's id and token, which is public, too. */
   session_id: string;
-  user_id: number;
-  /** The key that created it. */
-  token_id: number;
-  channel: string;
   /** The provider's page for the end user. */
   h5_link: string;
   /** Empty: the end user remains on that page. */
@@ -420,9 +411,6 @@ export interface VerificationSessionsTable {
   upstream_group_id: string | null;
   /** 10000 if the verification succeeded; null: not reported. */
   result_code: number | null;
-  created_at: number;
-  /** When its status changed. */
-  updated_at: number;
   expires_at: number;
 }
 
@@ -432,7 +420,7 @@ export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
 export type TaskFormat = 'generic' | 'videos' | 'native' | 'official' | 'music' | 'image';
 
 /** The columns of a task that its creation sets. */
-export interface NewTaskColumns {
+export interface NewTaskColumns extends PriceColumns {
   /** The public id. */
   id: string;
   /** Id of the reservation in the ledger, and later of the log entry, which is of the day of `completed_at`. */
@@ -453,13 +441,6 @@ export interface NewTaskColumns {
   service_tier: string | null;
   /** Reserved units. */
   expected_units: number;
-  /** Quota per unit when it was created, before the group's ratio. */
-  unit_price: number;
-  group_ratio: number;
-  /** The group whose ratio applied. */
-  group_name: string;
-  /** Revision of the configuration that set the price. */
-  config_revision: string;
   callback_url: string | null;
   /** Idempotency key of the request. */
   idempotency_key: string | null;

@@ -1,37 +1,27 @@
 import { snakeCased } from '../columns.ts';
-import { findTokenByHash, type TokenRecord } from '../queries/tokens.ts';
+import { findTokenByHash, type TokenRecord, type TokenSettings } from '../queries/tokens.ts';
 import type { Db } from '../schema.ts';
 import { type Creation, recordChange } from './changes.ts';
 
-export interface NewToken {
+/**
+ * A new key. By default it is unlimited in time and models, has no quota, no scope, no creator and no limits of its own, and can create
+ * keys.
+ */
+export interface NewToken extends Partial<Omit<TokenSettings, 'name' | 'status'>> {
   userId: number;
   name: string;
   keyHash: string;
   keyHint: string;
   /** Default: the user's group. */
   group?: string | null;
-  unlimitedQuota?: boolean;
   /** Default 0. */
   remainQuota?: number;
-  /** Unix seconds; default -1, never. */
-  expiredTime?: number;
-  /** Model patterns; default null, every model of the group. */
-  modelLimits?: readonly string[] | null;
-  /** Addresses and ranges; default null, all addresses. */
-  allowIps?: readonly string[] | null;
-  /** The key that creates it; default null. */
+  /** The key that creates it. */
   makerId?: number | null;
-  /** Gives it the scope `admin`; default false. */
-  adminScope?: boolean;
-  /** Default true. */
-  canCreateKeys?: boolean;
   /** Marks the key of a gateway's start; default false. */
   isBootstrap?: boolean;
-  /** The key whose limits of requests and sockets it shares; default null, none. */
+  /** The key whose limits of requests and sockets it shares. */
   allowanceId?: number | null;
-  /** Its own limits, 0: none; default null, the limit of the shared key or of the configuration. */
-  requestsPerMinute?: number | null;
-  sockets?: number | null;
   now: number;
 }
 

@@ -48,10 +48,7 @@ export type AssetEnd =
   | { status: 'Failed'; code: string; message: string };
 
 /** Records the result of processing. False when the asset has a result already, which remains. */
-export function finishAsset(
-  trx: Db,
-  { id, end, now }: { id: string; end: AssetEnd; now: number },
-): Promise<boolean> {
+export function finishAsset(trx: Db, { id, end, now }: { id: string; end: AssetEnd; now: number }) {
   const result =
     end.status === 'Active'
       ? sql`url = ${end.url}, url_expires = ${end.urlExpires}`

@@ -17,10 +17,7 @@ export async function disableChannel(
 }
 
 /** Enables a channel. False when it was not disabled, in which case no change is recorded. */
-export async function enableChannel(
-  trx: Db,
-  { channel, change }: { channel: string; change: NewChange },
-): Promise<boolean> {
+export async function enableChannel(trx: Db, { channel, change }: { channel: string; change: NewChange }) {
   if (!(await affectsRow(trx, trx.deleteFrom('channel_states').where('channel', '=', channel)))) return false;
   await recordChange(trx, change);
   return true;

@@ -107,10 +107,7 @@ export async function resendDelivery(
 }
 
 /** Deletes up to `limit` deliveries that were closed at or before a time. Returns how many. */
-export function pruneDeliveries(
-  trx: Db,
-  { closedBy, limit }: { closedBy: number; limit: number },
-): Promise<number> {
+export function pruneDeliveries(trx: Db, { closedBy, limit }: { closedBy: number; limit: number }) {
   // The second condition on `closed_at` holds back a delivery that is reopened at the same moment.
   const prune = sql`
     delete from deliveries where id in (select id from deliveries where closed_at <= ${closedBy} limit ${limit})

@@ -29,10 +29,7 @@ export async function recordHeartbeat(
 }
 
 /** Removes a lost gateway. False when it has sent another heartbeat in the meantime. null: whatever its heartbeat. */
-export function removeGateway(
-  trx: Db,
-  { id, heartbeat }: { id: string; heartbeat: number | null },
-): Promise<boolean> {
+export function removeGateway(trx: Db, { id, heartbeat }: { id: string; heartbeat: number | null }) {
   const gateway = trx.deleteFrom('gateways').where('id', '=', id);
   return affectsRow(trx, heartbeat === null ? gateway : gateway.where('heartbeat', '=', heartbeat));
 }

@@ -168,12 +168,7 @@ interface Rest {
 }
 
 /** Returns quota to a key, and from a deleted key to its funder. */
-async function returnToKey(
-  trx: Db,
-  tokenId: number,
-  { returned, unposted }: Rest,
-  now: number,
-): Promise<void> {
+async function returnToKey(trx: Db, tokenId: number, { returned, unposted }: Rest, now: number) {
   const move = moveQuota(trx, tokenId, { remain: returned, leased: -returned - unposted });
   const { rows } = await execute(trx, move.returning(['deleted_at', 'funder_id']), { prepared: true });
   const [token] = rows;

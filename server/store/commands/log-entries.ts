@@ -62,11 +62,7 @@ type Correction = { request_id: string; quota: number; debt: number };
  * Corrects entries that this transaction wrote at some times, in epoch milliseconds. An entry is written before the balance of its key
  * is known, since every transaction locks the counts of the log before keys.
  */
-export async function correctEntries(
-  trx: Db,
-  entries: readonly Correction[],
-  times: readonly number[],
-): Promise<void> {
+export async function correctEntries(trx: Db, entries: readonly Correction[], times: readonly number[]) {
   if (entries.length === 0) return;
   await sql`
     update request_log set quota = e.quota, debt = e.debt from ${rowsOf(trx, entries)} as e

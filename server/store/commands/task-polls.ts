@@ -35,72 +35,43 @@ export async function claimTasks(
   trx: Db,
   { channels, ...claim }: Claim & { channels: readonly ChannelCapacity[] },
 ): Promise<{ tasks: TaskRecord[]; emptied: string[]; nextDueAt: number | null }> {
-  const all = new Map(channels.map((capacity) => [capacity.channel, new ChannelSlots(capacity)]));
+  const all = channels.map(({ channel, free, users }) => ({
+    channel,
+    slots: new SlotAllocator({ free, held: users }),
+  }));
   const tasks: TaskRecord[] = [];
-  for (let open = [...all.values()]; open.length > 0; open = open.filter((slots) => slots.hasMore)) {
-    const requests = open.flatMap((slots) => slots.request() ?? []);
+  for (let open = all; open.length > 0; ) {
+    const requests = open.map(requestFor).filter(({ slots }) => slots > 0);
     const claimed = await claimDue(trx, claim, requests);
-    for (const task of claimed) all.get(task.channel)?.acquire(task);
     tasks.push(...claimed);
+    const byChannel = Map.groupBy(claimed, ({ channel }) => channel);
+    open = open.filter(({ channel, slots }) => {
+      const requested = slots.availableToAny;
+      const claimedHere = byChannel.get(channel) ?? [];
+      for (const { userId } of claimedHere) slots.acquire(userId);
+      // More tasks can be due only if the request was fulfilled.
+      return requested > 0 && claimedHere.length === requested;
+    });
   }
-  const free = [...all.values()].filter((slots) => slots.free > 0);
-  const nextDueAt = free.length === 0 ? null : await nextDue(trx, claim, free);
-  const emptied = free.flatMap(({ channel, excludedUsers }) => (excludedUsers.length > 0 ? [] : channel));
+  const free = all.filter(({ slots }) => slots.free > 0);
+  const nextDueAt = free.length === 0 ? null : await nextDue(trx, claim, free.map(requestFor));
+  const emptied = free.flatMap(({ channel, slots }) => (slots.exhaustedUsers.length > 0 ? [] : channel));
   return { tasks, emptied, nextDueAt };
 }
 
-/** A request for due tasks of a channel. */
+/** A request for due tasks of a channel: as many as any user can have, except of users that can acquire no more slots. */
 type ClaimRequest = {
   channel: string;
-  /** Largest number of tasks. */
   slots: number;
   /** JSON array of user ids. */
   excludedUsers: string;
 };
 
-/** The slots of a channel while a claim assigns them. */
-class ChannelSlots {
-  readonly channel: string;
-  readonly #slots: SlotAllocator;
-  #requested = 0;
-  #claimed = 0;
-
-  constructor({ channel, free, users }: ChannelCapacity) {
-    this.channel = channel;
-    this.#slots = new SlotAllocator({ free, held: users });
-  }
-
-  get free(): number {
-    return this.#slots.free;
-  }
-
-  /** Users that can acquire no more slots, and may have more due tasks. */
-  get excludedUsers(): number[] {
-    return this.#slots.exhaustedUsers;
-  }
-
-  /** Whether more tasks may be due than the latest request asked for. */
-  get hasMore(): boolean {
-    return this.#requested > 0 && this.#claimed === this.#requested;
-  }
-
-  /** Requests as many tasks as any user can have. Undefined without a slot for any user. */
-  request(): ClaimRequest | undefined {
-    this.#requested = this.#slots.availableToAny;
-    this.#claimed = 0;
-    if (this.#requested === 0) return undefined;
-    return {
-      channel: this.channel,
-      slots: this.#requested,
-      excludedUsers: JSON.stringify(this.excludedUsers),
-    };
-  }
-
-  acquire({ userId }: TaskRecord): void {
-    this.#slots.acquire(userId);
-    this.#claimed += 1;
-  }
-}
+const requestFor = ({ channel, slots }: { channel: string; slots: SlotAllocator }): ClaimRequest => ({
+  channel,
+  slots: slots.availableToAny,
+  excludedUsers: JSON.stringify(slots.exhaustedUsers),
+});
 
 /** Claims with one statement on PostgreSQL, to save round trips. SQLite has no lateral join, and runs a statement for each channel. */
 async function claimDue(trx: Db, claim: Claim, requests: readonly ClaimRequest[]): Promise<TaskRecord[]> {
@@ -133,13 +104,8 @@ async function claimDue(trx: Db, claim: Claim, requests: readonly ClaimRequest[]
 async function nextDue(
   trx: Db,
   { owner, except = [] }: Claim,
-  channels: readonly ChannelSlots[],
+  requests: readonly ClaimRequest[],
 ): Promise<number | null> {
-  const rows = channels.map(({ channel, excludedUsers }) => ({
-    channel,
-    slots: 0,
-    excludedUsers: JSON.stringify(excludedUsers),
-  }));
   const users = isPostgres(trx)
     ? sql`select json_array_elements_text(r.excluded_users::json)::bigint`
     : sql`select value from json_each(r.excluded_users)`;
@@ -150,7 +116,7 @@ async function nextDue(
         select min(next_poll_at) from tasks
         where channel = r.channel and next_poll_at is not null and (lease_owner is null or lease_owner = ${owner})
           and user_id not in (${users}) ${others}
-      ) as due from ${rowsOf(trx, rows)} as r
+      ) as due from ${rowsOf(trx, requests)} as r
     ) as next`.execute(trx);
   return result.rows[0]?.due ?? null;
 }

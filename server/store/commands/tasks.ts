@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely';
-import { snakeCased } from '../columns.ts';
+import { type CamelCased, snakeCased } from '../columns.ts';
 import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { isSeen } from '../queries/visibility.ts';
-import type { Db, TaskState } from '../schema.ts';
+import type { Db, TaskState, TasksTable } from '../schema.ts';
 import { affectsRow, countAffected } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
 import { addClips, type NewClip } from './clips.ts';
@@ -26,14 +26,9 @@ export function markSubmitted(
   return affectsRow(trx, update);
 }
 
-interface AcceptedTask {
-  id: string;
-  attempt: number;
+interface AcceptedTask extends Pick<CamelCased<TasksTable>, 'id' | 'attempt' | 'progress' | 'result'> {
   upstreamId: string;
   state: 'queued' | 'in_progress';
-  progress: number;
-  /** JSON object. */
-  result: string | null;
   nextPollAt: number;
   now: number;
   /** By the clock of due times. */
@@ -41,28 +36,27 @@ interface AcceptedTask {
 }
 
 /** Records the provider's id and releases the task for polling. Undefined when the claim is not the latest. */
-export async function acceptTask(trx: Db, task: AcceptedTask): Promise<TaskRecord | undefined> {
+export async function acceptTask(
+  trx: Db,
+  { id, attempt, now, dueNow, ...task }: AcceptedTask,
+): Promise<TaskRecord | undefined> {
   const row = await trx
     .updateTable('tasks')
     .set({
-      upstream_id: task.upstreamId,
-      state: task.state,
-      progress: task.progress,
-      result: task.result,
-      started_at: task.state === 'in_progress' ? task.now : null,
-      updated_at: task.now,
-      polled_at: task.dueNow,
-      next_poll_at: task.nextPollAt,
+      ...snakeCased(task),
+      started_at: task.state === 'in_progress' ? now : null,
+      updated_at: now,
+      polled_at: dueNow,
       failures: 0,
       lease_owner: null,
     })
-    .where('id', '=', task.id)
-    .where(isUnaccepted(task.attempt))
+    .where('id', '=', id)
+    .where(isUnaccepted(attempt))
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const accepted = taskRecord(row);
-  await addDeliveries(trx, [{ ...accepted, due: task.dueNow }]);
+  await addDeliveries(trx, [{ ...accepted, due: dueNow }]);
   return accepted;
 }
 
@@ -203,16 +197,11 @@ export function pruneTasks(trx: Db, { finalBy, limit }: { finalBy: number; limit
   return countAffected(trx, prune);
 }
 
-interface TaskInput {
-  id: string;
-  /** JSON object; null: unchanged. */
-  facts: string | null;
-  /** Null: unchanged. */
-  callbackUrl: string | null;
-}
-
-/** Records input that the owner of an open task adds, before the provider receives it. False when the task is final. */
-export function addTaskInput(trx: Db, { id, facts, callbackUrl }: TaskInput): Promise<boolean> {
+/** Replaces the facts or the callback address of an open task. Null: unchanged. False when the task is final. */
+export function addTaskInput(
+  trx: Db,
+  { id, facts, callbackUrl }: Pick<CamelCased<TasksTable>, 'id' | 'callbackUrl'> & { facts: string | null },
+): Promise<boolean> {
   const update = trx
     .updateTable('tasks')
     .set((eb) => ({
@@ -224,13 +213,11 @@ export function addTaskInput(trx: Db, { id, facts, callbackUrl }: TaskInput): Pr
   return affectsRow(trx, update);
 }
 
-interface ResumedTask {
-  id: string;
+interface ResumedTask extends Pick<CamelCased<TasksTable>, 'id' | 'pollInterval'> {
   upstreamId: string;
   /** JSON object. */
   result: string;
   nextPollAt: number;
-  pollInterval: number;
   now: number;
 }
 

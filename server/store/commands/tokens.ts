@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import { snakeCased } from '../columns.ts';
-import { findToken, type LimitField, limitsOn, type TokenRecord } from '../queries/tokens.ts';
+import {
+  findToken,
+  type LimitField,
+  limitsOn,
+  type TokenRecord,
+  type TokenSettings,
+} from '../queries/tokens.ts';
 import type { Db } from '../schema.ts';
 import { affectsRow, countRows } from '../statement.ts';
 import { grant, insertedToken, insertToken, type NewToken } from './accounts.ts';
@@ -120,24 +126,8 @@ function descendantsIn(removed: readonly number[], id: number): { deleted?: numb
   return deleted.length > 0 ? { deleted } : {};
 }
 
-/** The fields of a key that an admin can change. */
-interface EditableToken
-  extends Pick<
-    TokenRecord,
-    | 'name'
-    | 'unlimitedQuota'
-    | 'expiredTime'
-    | 'requestsPerMinute'
-    | 'sockets'
-    | 'adminScope'
-    | 'canCreateKeys'
-  > {
-  status: TokenRecord['status'];
-  modelLimits: readonly string[] | null;
-  allowIps: readonly string[] | null;
-  /** null: the user's group. */
-  group: string | null;
-}
+/** The fields of a key that an admin can change. `group` null: the user's group. */
+type EditableToken = TokenSettings & { group: string | null };
 
 /** New values of the fields of a key. Absent and undefined fields do not change. */
 export type TokenFields = { [Field in keyof EditableToken]?: EditableToken[Field] | undefined } & {
@@ -216,10 +206,7 @@ const definedFields = (set: TokenFields) =>
   ) as Partial<EditableToken>;
 
 /** Returns the remaining quota of up to `limit` deleted keys to their funders. Returns the number of keys. */
-export async function returnLeftovers(
-  trx: Db,
-  { limit, now }: { limit: number; now: number },
-): Promise<number> {
+export async function returnLeftovers(trx: Db, { limit, now }: { limit: number; now: number }) {
   const { rows } = await sql<{ id: number }>`
     select id from tokens where deleted_at is not null and funder_id is not null and remain_quota > 0
     order by id desc limit ${limit}`.execute(trx);

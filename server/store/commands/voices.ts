@@ -25,9 +25,6 @@ export function updateVoice(
   return affectsRow(trx, from === undefined ? update : update.where('status', '=', from));
 }
 
-export function deleteVoice(
-  trx: Db,
-  { voiceId, userId }: { voiceId: string; userId: number },
-): Promise<boolean> {
+export function deleteVoice(trx: Db, { voiceId, userId }: { voiceId: string; userId: number }) {
   return affectsRow(trx, sql`delete from voices where voice_id = ${voiceId} and user_id = ${userId}`);
 }

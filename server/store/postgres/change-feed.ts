@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ChangeCollector, type ChangeFeed, type ChangeSet } from '../change-feed.ts';
@@ -38,13 +39,12 @@ class NoNotifications extends Error {
  * Receives notifications of a PostgreSQL database over a dedicated connection, and reconnects when it breaks. After each connect it
  * checks that notifications arrive. Until then it has no epoch.
  */
-export class PostgresChangeFeed implements ChangeFeed {
+export class PostgresChangeFeed extends FeedProgress implements ChangeFeed {
   readonly #parts: ChangeFeedParts;
   readonly #stopped = new AbortController();
   readonly #listeners = new Set<(changes: ChangeSet) => void>();
   readonly #collector = new ChangeCollector();
   readonly #running: Promise<void>;
-  readonly #progress = new FeedProgress();
   readonly #turns: NodeJS.Timeout;
   /** Ends the wait for the next check early. */
   #checkSoon = () => {};
@@ -53,23 +53,12 @@ export class PostgresChangeFeed implements ChangeFeed {
   #flushedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ChangeFeedParts) {
+    super();
     this.#parts = parts;
     this.#running = this.#run();
     this.#turns = setInterval(() => {
-      if (this.#progress.isBehind) this.#checkSoon();
+      if (this.isBehind) this.#checkSoon();
     }, turnIntervalMs).unref();
-  }
-
-  get epoch(): number | undefined {
-    return this.#progress.epoch;
-  }
-
-  get pauses(): number {
-    return this.#progress.pauses;
-  }
-
-  get isBehind(): boolean {
-    return this.#progress.isBehind;
   }
 
   subscribe(listener: (changes: ChangeSet) => void): () => void {
@@ -78,7 +67,7 @@ export class PostgresChangeFeed implements ChangeFeed {
   }
 
   async stop(): Promise<void> {
-    this.#stopped.abort();
+    this.#stopped.abort(new Error('the store is closed'));
     this.#checkSoon();
     await this.#running;
     clearInterval(this.#turns);
@@ -95,7 +84,7 @@ export class PostgresChangeFeed implements ChangeFeed {
         if (reported !== true) onConnection(true);
         reported = true;
       });
-      this.#progress.disconnect();
+      this.disconnect();
       if (this.#stopped.signal.aborted) return;
       if (reported !== false) onConnection(false, reason);
       reported = false;
@@ -108,29 +97,24 @@ export class PostgresChangeFeed implements ChangeFeed {
   async #listen(onConnected: () => void): Promise<Error> {
     const client = this.#parts.open();
     const lost = new AbortController();
-    const lose = (error?: Error) => lost.abort(error ?? new Error('the connection has ended'));
-    client.on('error', lose);
-    client.on('end', () => lose());
+    client.on('error', (error) => lost.abort(error));
+    client.on('end', () => lost.abort(new Error('the connection has ended')));
     client.on('notification', ({ payload = '' }) => this.#receive(payload));
-    const stop = () => lose(new Error('the store is closed'));
-    this.#stopped.signal.addEventListener('abort', stop, { once: true });
-    const broken = new Promise<never>((_, reject) => {
-      lost.signal.addEventListener('abort', () => reject(lost.signal.reason as Error), { once: true });
-    });
-    broken.catch(() => {});
+    const signal = AbortSignal.any([lost.signal, this.#stopped.signal]);
+    const aborted = once(signal, 'abort').then(() => signal.throwIfAborted());
+    aborted.catch(() => {});
     try {
-      await Promise.race([this.#serve(client, lost.signal, onConnected), broken]);
+      await Promise.race([this.#serve(client, signal, onConnected), aborted]);
       return new Error('the listening ended');
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     } finally {
-      this.#stopped.signal.removeEventListener('abort', stop);
       // Not awaited, since a silently broken connection does not end.
       void client.end().catch(() => {});
     }
   }
 
-  async #serve(client: pg.Client, lost: AbortSignal, onConnected: () => void): Promise<void> {
+  async #serve(client: pg.Client, signal: AbortSignal, onConnected: () => void): Promise<void> {
     await client.connect();
     const { rows } = await client.query<{ channel: string }>(channelQuery);
     const channel = rows[0]?.channel;
@@ -139,16 +123,16 @@ export class PostgresChangeFeed implements ChangeFeed {
     await client.query(`listen ${channel}`);
     const connectedAt = performance.now();
     await this.#receiveEcho(channel);
-    lost.throwIfAborted();
-    this.#progress.connect(connectedAt);
+    signal.throwIfAborted();
+    this.connect(connectedAt);
     onConnected();
-    while (!lost.aborted) {
+    while (!signal.aborted) {
       await this.#untilNextCheck();
       const startedAt = performance.now();
       // PostgreSQL sends the changes that were announced before ahead of this answer.
       await client.query('select 1');
       this.#flushNow();
-      this.#progress.confirm(startedAt);
+      this.confirm(startedAt);
     }
   }
 
@@ -193,7 +177,7 @@ export class PostgresChangeFeed implements ChangeFeed {
   }
 
   async #untilNextCheck(): Promise<void> {
-    if (this.#progress.isBehind) return;
+    if (this.isBehind) return;
     const soon = new AbortController();
     this.#checkSoon = () => soon.abort();
     await sleep(checkIntervalMs, undefined, { signal: soon.signal }).catch(() => {});

@@ -6,27 +6,33 @@ import { descendantsOfEnded, familyOf, findLineages, type Lineage, noLineage } f
 import { pageByName } from './names.ts';
 import type { Viewer } from './visibility.ts';
 
-/** A key with all data that decides whether it is accepted. */
-export interface TokenRecord {
-  id: number;
-  userId: number;
+/** The fields of a key that can be changed. */
+export interface TokenSettings {
   name: string;
-  keyHint: string;
-  usedQuota: number;
-  /** Cost of finished work that no quota covered. */
-  debt: number;
+  /** As stored. The caller checks expiry and quota. */
+  status: TokenStatus;
+  unlimitedQuota: boolean;
   /** Unix seconds; -1: never. */
   expiredTime: number;
-  /** The key whose limits of requests and sockets it shares; null: none. */
-  allowanceId: number | null;
-  /** Its own limits, 0: none; null: no limit of its own. */
+  /** Model patterns; null: every model of the group. */
+  modelLimits: readonly string[] | null;
+  /** Addresses and ranges; null: all addresses. */
+  allowIps: readonly string[] | null;
+  /** Its own limits, 0: none; null: the limit of the key that it shares with, or of the configuration. */
   requestsPerMinute: number | null;
   sockets: number | null;
-  /** The key that it was created with; null: none. */
-  makerId: number | null;
-  /** Unix seconds. */
-  createdTime: number;
+  /** Has the scope `admin`, which is in effect if `hasAdminAccess`. */
+  adminScope: boolean;
+  /** Can create keys, if each of its ancestors can. */
+  canCreateKeys: boolean;
+}
+
+/** A key with all data that decides whether it is accepted. */
+export interface TokenRecord extends TokenSettings {
+  id: number;
+  userId: number;
   userName: string;
+  keyHint: string;
   /** The key's own group, else its user's. */
   group: string;
   /** null: it has its user's group. */
@@ -34,20 +40,18 @@ export interface TokenRecord {
   role: Role;
   /** The key is refused, whatever its status. */
   userDisabled: boolean;
-  /** As stored. The caller checks expiry and quota. */
-  status: TokenStatus;
-  unlimitedQuota: boolean;
   /** Available quota, including leased quota. */
   remainQuota: number;
-  /** Model patterns; null: every model of the group. */
-  modelLimits: string[] | null;
-  /** Addresses and ranges; null: all addresses. */
-  allowIps: string[] | null;
-  /** Has the scope `admin`. `hasAdminAccess` tells whether it is in effect. */
-  adminScope: boolean;
-  /** Can create keys, if each of its ancestors can. */
-  canCreateKeys: boolean;
+  usedQuota: number;
+  /** Cost of finished work that no quota covered. */
+  debt: number;
+  /** The key whose limits of requests and sockets it shares; null: none. */
+  allowanceId: number | null;
+  /** The key that it was created with; null: none. */
+  makerId: number | null;
   lineage: Lineage;
+  /** Unix seconds. */
+  createdTime: number;
 }
 
 /** Returns the limits of a key, as names of the contract's fields. Allowed addresses are no limit. */
@@ -70,10 +74,8 @@ export type LimitField =
   | 'expired_time'
   | 'requests_per_minute'
   | 'sockets';
-type TokenLimits = Pick<
-  TokenRecord,
-  'unlimitedQuota' | 'expiredTime' | 'requestsPerMinute' | 'sockets' | 'allowanceId'
-> & { modelLimits: readonly string[] | null };
+type TokenLimits = Pick<TokenRecord, 'unlimitedQuota' | 'modelLimits' | 'expiredTime' | 'allowanceId'> &
+  Pick<TokenRecord, 'requestsPerMinute' | 'sockets'>;
 
 /** Whether a key has a limit of quota, models, time, requests or sockets. */
 export const hasLimits = (token: TokenLimits): boolean => limitsOn(token).length > 0;
