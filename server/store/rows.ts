@@ -75,10 +75,7 @@ export function rowsOf<Fields extends Record<string, SqlValue>>(
     select ${sql.raw(sqliteColumns)} from list)`;
 }
 
-/**
- * The records whose key or lease exists, by the column `token_id` or `lease`. PostgreSQL locks these keys or leases in the order of
- * their ids, so that two transactions do not deadlock. SQLite has only one writer.
- */
+/** The records whose key or lease exists, by `token_id` or `lease`. Locked in the order of ids, so that transactions do not deadlock. */
 export function lockedRowsOf<Fields extends Record<string, SqlValue>>(
   db: Db,
   table: 'tokens' | 'quota_leases',

@@ -187,10 +187,7 @@ interface LoadedPricesTable {
 
 export type ReservationKind = 'request' | 'task';
 
-/**
- * Quota that a gateway has taken out of a key's balance, so that it can reserve for calls in memory. It lasts until the gateway
- * returns it or is lost. Until then only that gateway writes it.
- */
+/** Quota that a gateway has taken from a key's balance, to reserve for calls in memory. Only this gateway writes it, until it is lost. */
 interface QuotaLeasesTable {
   id: string;
   token_id: number;
@@ -208,10 +205,7 @@ interface QuotaLeasesTable {
   granted_at: number;
 }
 
-/**
- * The open reservations. To close a reservation is to delete its row, in the transaction that changes the balance and writes the
- * log entry, so it happens once.
- */
+/** The open reservations. Closing one deletes its row, in the transaction that changes the balance and writes the log entry. */
 export interface LedgerTable {
   request_id: string;
   token_id: number;

@@ -14,15 +14,9 @@ export type SqlValue = string | number | null;
 
 /** How PostgreSQL runs a statement. SQLite ignores these options. */
 export interface StatementOptions {
-  /**
-   * Plans the statement once for each connection, which saves about a third of its time. Only for statements whose best plan never
-   * changes, such as inserts and look-ups by primary key.
-   */
+  /** Plans it once for each connection. Only for statements whose best plan never changes, as inserts and look-ups by primary key. */
   readonly prepared?: boolean;
-  /**
-   * Sends the next statement without waiting for this one. The next one reports its failure, after which nothing is committed.
-   * Only for statements without `returning`.
-   */
+  /** Sends the next statement without waiting. That one reports its failure. Only for statements without `returning`. */
   readonly pipelined?: boolean;
 }
 

@@ -3,10 +3,7 @@ import { findTokenByHash, type TokenRecord, type TokenSettings } from '../querie
 import type { Db } from '../schema.ts';
 import { type Creation, recordChange } from './changes.ts';
 
-/**
- * A new key. By default it is unlimited in time and models, has no quota, no scope, no creator and no limits of its own, and can create
- * keys.
- */
+/** A new key. Defaults: no quota, scope, creator or own limits, never expires, every model, and can create keys. */
 export interface NewToken extends Partial<Omit<TokenSettings, 'name' | 'status'>> {
   userId: number;
   name: string;

@@ -26,10 +26,7 @@ interface Draws {
   now: number | null;
 }
 
-/**
- * Takes requests from the token buckets that all gateways share, and returns the number of gateways. A bucket refills evenly, to its
- * size within a minute. PostgreSQL only.
- */
+/** Takes requests from the shared token buckets, which refill within a minute. Returns the number of gateways, too. PostgreSQL only. */
 export async function drawRequests(trx: Db, all: Draws): Promise<{ drawn: Drawn[]; gateways: number }> {
   const rows = await draw(trx, all);
   const existing = new Set(rows.map(({ tokenId }) => tokenId));
@@ -92,10 +89,7 @@ interface SocketClaim {
   wanted: number;
 }
 
-/**
- * Sets the share of a gateway in the socket limits of keys, and returns the number of gateways. The share is at least the number of
- * open sockets, and at most what the others have not claimed. PostgreSQL only.
- */
+/** Sets the share of a gateway in socket limits: at least its open sockets, and at most what the others left. PostgreSQL only. */
 export async function claimSockets(
   trx: Db,
   { gateway, claims }: { gateway: string; claims: readonly SocketClaim[] },

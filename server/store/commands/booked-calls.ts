@@ -118,10 +118,7 @@ async function chargeLeases(trx: Db, calls: readonly BookedCall[]): Promise<Set<
   return new Set(amounts.keys());
 }
 
-/**
- * Settles the cost that no lease covers: the balance pays what it can, and the rest becomes a debt of the key. It locks keys, so it
- * follows the log, as in every other transaction.
- */
+/** Settles the cost that no lease covers from the balance, and the rest as a debt. Follows the log, since it locks keys. */
 async function settleFromBalances(
   trx: Db,
   calls: readonly BookedCall[],

@@ -58,10 +58,7 @@ async function lockTask(trx: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/**
- * Schedules the first open delivery of a task, and makes the others wait for it. With `dueNow` it is due at once. Changes nothing
- * while one is claimed. The rows are locked, so that none is claimed meanwhile.
- */
+/** Schedules the first open delivery of a task and makes the others wait, unless one is claimed. `dueNow`: it is due at once. */
 async function scheduleFirst(trx: Db, taskId: string, now: number, dueNow = false): Promise<void> {
   const open = await trx
     .selectFrom('deliveries')
@@ -81,10 +78,7 @@ async function scheduleFirst(trx: Db, taskId: string, now: number, dueNow = fals
 const setDue = statement<{ id: number; at: number | null }>()`
   update deliveries set next_try_at = ${'at'} where id = ${'id'}`;
 
-/**
- * Makes a delivery due now, and reopens it if it was closed. While an earlier one of its task is open, that one is due first.
- * `not_found`: it, or its task, does not exist.
- */
+/** Makes a delivery due now, after earlier ones of its task, and reopens a closed one. `not_found`: it or its task does not exist. */
 export async function resendDelivery(
   trx: Db,
   { id, now, change }: { id: number; now: number; change: NewChange },

@@ -25,10 +25,7 @@ export interface DeliveryLimits {
 
 type Receiver = Pick<DeliveryRecord, 'userId' | 'host'>;
 
-/**
- * Claims due deliveries: first those of users with the fewest current tries, and of one user the longest due. Two gateways never
- * claim the same one. `nextDueAt` is when to claim again, unless a try ends before.
- */
+/** Claims due deliveries, first those of users with the fewest current tries. `nextDueAt`: when to claim again, unless a try ends before. */
 export async function claimDeliveries(
   trx: Db,
   claim: DeliveryClaim,

@@ -10,16 +10,10 @@ export interface LogEnd {
   below: string | null;
 }
 
-/**
- * Number of added entries. `early`: transactions below `end` are still running; `lost`: they will never end; `elsewhere`: another
- * gateway is adding entries.
- */
+/** Number of added entries. `early`: transactions below `end` still run; `lost`: they will never end; `elsewhere`: another gateway does it. */
 export type RolledUp = number | 'early' | 'lost' | 'elsewhere';
 
-/**
- * Adds up to `limit` entries of the log, up to `end`, to the figures, and moves the mark. In the order of ids, since a clock can be
- * set back.
- */
+/** Adds up to `limit` entries, up to `end`, to the figures. In the order of ids, since a clock can be set back. */
 export async function rollUpLog(trx: Db, { end, limit }: { end: LogEnd; limit: number }): Promise<RolledUp> {
   const mark = await trx
     .selectFrom('log_figures_mark')

@@ -38,10 +38,7 @@ export type GrantResult =
   /** Nothing is changed: the key has too little quota, or would have more than `mostQuota`. */
   | { outcome: 'out_of_range'; left: number };
 
-/**
- * Adds quota to a key or takes quota from it, once for an idempotency key. Added quota first settles the key's debt. Taking quota does
- * not change the debt.
- */
+/** Adds quota to a key or takes quota from it, once for an idempotency key. Added quota first settles the key's debt. */
 export async function grantQuota(trx: Db, order: NewGrant): Promise<GrantResult> {
   const { tokenId, amount, reason, idempotencyKey, change } = order;
   // First, since it detects a repeated request, also a concurrent one.

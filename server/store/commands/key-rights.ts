@@ -8,10 +8,7 @@ export async function canGiveAdminScope(trx: Db, tokenId: number): Promise<boole
   return token !== undefined && token.status === 1 && !token.lineage.isCutOff && hasAdminAccess(token);
 }
 
-/**
- * Whether a key, and each key that it was created with, directly or through others, has the right to create keys. Deleted keys count,
- * so that deleting a key gives the keys created with it no right.
- */
+/** Whether a key and each of its ancestors has the right to create keys. Deleted ancestors count, so that a deletion gives no right. */
 export async function hasCreationRight(trx: Db, tokenId: number): Promise<boolean> {
   const { rows } = await sql`
     with recursive line (maker_id, create_keys) as (

@@ -56,10 +56,7 @@ export async function grantLease(trx: Db, request: LeaseRequest): Promise<LeaseG
   return { outcome: 'granted', amount };
 }
 
-/**
- * Returns quota of a lease to its key, after which the lease makes no new reservations. `amount` null returns all of it and ends the
- * lease. False when the lease does not exist.
- */
+/** Returns quota to the key and makes the lease drain, or with `amount` null ends it. False when the lease does not exist. */
 export async function returnLease(
   trx: Db,
   { id, amount, now }: { id: string; amount: number | null; now: number },
@@ -78,10 +75,7 @@ export async function returnLease(
   return true;
 }
 
-/**
- * Recalls the leases of a key and prevents new ones for a while, for a call that needs more than the balance. Returns the balance after
- * all leases have returned. Null when the key does not exist.
- */
+/** Recalls the leases of a key and prevents new ones for `exactMs`. Returns the balance after their return, null without such a key. */
 export async function recallLeases(trx: Db, { tokenId }: { tokenId: number }): Promise<number | null> {
   const until = sql<number>`${databaseClock(trx)} + ${sql.lit(exactMs)}`;
   const token = await trx
@@ -108,10 +102,7 @@ interface ExactReservation {
   now: number;
 }
 
-/**
- * Replaces a reservation of `from` in a lease by one of `to` in the ledger. If the lease is null or does not exist any more, the balance
- * pays all of `to`. Without enough quota nothing is changed.
- */
+/** Replaces a reservation of `from` in a lease by one of `to` in the ledger. Without the lease, the balance pays all of `to`. */
 export async function reserveExactly(
   trx: Db,
   reservation: ExactReservation,

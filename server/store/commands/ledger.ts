@@ -72,10 +72,7 @@ const restore = statement<{ requestId: string; from: number; state: string; clos
   update ledger set reserved = ${'from'}, state = ${'state'}, closed_at = ${'closedAt'}
   where request_id = ${'requestId'}`;
 
-/**
- * Raises an open reservation from `from` to `to`, and reopens one that was refunded since its gateway was found lost. `not_open`: there
- * is no such reservation of `from`. Without enough quota nothing is changed.
- */
+/** Raises an open reservation, or one that was refunded since its gateway was found lost. `not_open`: there is none of `from`. */
 export async function extend(
   trx: Db,
   { now, ...extension }: Extension & { now: number },
@@ -160,10 +157,7 @@ async function lockBalance(trx: Db, tokenId: number): Promise<number> {
   return Math.max(0, rows[0]?.remain_quota ?? 0);
 }
 
-/**
- * Closes a reservation without a charge, and with `log` writes an entry of quota 0. False when there is no such reservation. One that was
- * refunded since its gateway was found lost returns no quota.
- */
+/** Closes a reservation without a charge. `log`: writes an entry of quota 0. False when there is no such reservation. */
 export async function refund(
   trx: Db,
   { requestId, log, now }: { requestId: string; log?: LogEntry; now: number },

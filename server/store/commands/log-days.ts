@@ -67,10 +67,7 @@ async function addDay(trx: Db, day: number): Promise<boolean> {
 const lockAttempts = 10;
 const pauseSeconds = 0.2;
 
-/**
- * Drops the partition of a day after the retention time, in one transaction with its sums by key and by hour and the counts of the
- * log. Returns how many entries it had.
- */
+/** Drops the partition of a day and adds its entries to the sums by key and by hour. Returns the number of entries. */
 export async function dropLogDay(
   trx: Db,
   { day, closedBefore }: { day: number; closedBefore: number },

@@ -27,10 +27,7 @@ export type NewTaskResult =
   | { outcome: 'created'; task: TaskRecord }
   | { outcome: 'insufficient_quota' | 'duplicate' | 'key_revoked' };
 
-/**
- * Inserts a task and its reservation from the key's balance, or neither. `duplicate`: the request id exists already, or the idempotency
- * key was in use and its task has been deleted since.
- */
+/** Inserts a task and its reservation, or neither. `duplicate`: the request id exists, or the idempotency key was in use until now. */
 export async function createTask(trx: Db, task: NewTask): Promise<NewTaskResult> {
   const earlier = (await findEarlier(trx, [task])).get(task.id);
   if (earlier !== undefined) return earlier;
@@ -59,10 +56,7 @@ export type LeasedTaskResult =
   | { outcome: 'duplicate' }
   | { outcome: 'no_lease' };
 
-/**
- * Inserts tasks whose quota their gateway has leased, each with its reservation, or neither. It reads the rows of the keys and does not
- * wait for them. The tasks do not depend on the leases afterwards.
- */
+/** Inserts tasks with reservations of leased quota. Does not wait for the rows of the keys, and the leases can end afterwards. */
 export async function createLeasedTasks(trx: Db, tasks: readonly LeasedTask[]): Promise<LeasedTaskResult[]> {
   const results = new Map<string, LeasedTaskResult>(await findEarlier(trx, tasks));
   const fresh = tasks.filter(({ id }) => !results.has(id));

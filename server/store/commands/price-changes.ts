@@ -22,10 +22,7 @@ export interface LoadedPrices {
 /** The only row of `loaded_prices`. */
 const rowId = 1;
 
-/**
- * Records prices that differ from those that any gateway loaded last, as one entry of `changes` with the old and the new values. The
- * first prices of a database are no change.
- */
+/** Records prices that differ from those loaded last by any gateway as one change. The first prices of a database are no change. */
 export async function recordPrices(trx: Db, loaded: LoadedPrices): Promise<void> {
   const { revision, prices, ratios, cause, request, now } = loaded;
   if (request !== undefined) await recordChange(trx, request);

@@ -26,10 +26,7 @@ const readPerDeleted = 5;
 /** The default partition has entries of any time, but few. */
 const maxReadOfOtherDays = 1_000_000;
 
-/**
- * Deletes the oldest entries of the log and adds their charges to the sums by key and by hour. Returns how many. On PostgreSQL only
- * entries of the default partition, since each other partition is dropped.
- */
+/** Deletes the oldest entries of the log, on PostgreSQL of the default partition, and adds them to the sums. Returns how many. */
 export async function sweepLog(trx: Db, { closedBefore, limit }: Sweep): Promise<number> {
   const [log, maxRead] = isPostgres(trx)
     ? ([otherDays, maxReadOfOtherDays] as const)

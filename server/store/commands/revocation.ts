@@ -5,10 +5,7 @@ import { affectsRow } from '../statement.ts';
 import { grant } from './accounts.ts';
 import { lockToken } from './balances.ts';
 
-/**
- * Deletes a key with its descendants, the keys that were created with it directly or through others. Their remaining quota returns to
- * their funders. Returns the ids of the deleted keys; none when the key does not exist.
- */
+/** Deletes a key with its descendants and returns their quota to their funders. Returns the deleted ids, none without such a key. */
 export async function removeFamily(trx: Db, id: number, now: number): Promise<number[]> {
   const removed: number[] = [];
   let live = await liveFamily(trx, id);
@@ -37,10 +34,7 @@ function markDeleted(trx: Db, id: number, now: number): Promise<boolean> {
   return affectsRow(trx, update);
 }
 
-/**
- * Moves the live children of a key to the key's own creator. They keep the right to create keys only if the key has it. Returns their
- * ids.
- */
+/** Moves the live children of a key to its own creator. They keep the right to create keys only if the key has it. Returns their ids. */
 export async function adoptChildren(trx: Db, id: number): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     update tokens set maker_id = parent.maker_id,

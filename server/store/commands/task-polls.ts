@@ -7,10 +7,7 @@ import { isPostgres } from '../statement.ts';
 import { addClips, type NewClip } from './clips.ts';
 import { addDeliveries, type DeliveredTask } from './deliveries.ts';
 
-/**
- * A claim on tasks, until its gateway releases it or is lost. At `until` the same gateway can claim unfinished tasks again. For other
- * gateways the claim has no end, since clocks differ.
- */
+/** A claim on tasks, until its gateway releases it or is lost. At `until`, only the same gateway can claim unfinished tasks again. */
 interface Claim {
   owner: string;
   now: number;

@@ -221,10 +221,7 @@ interface ResumedTask extends Pick<CamelCased<TasksTable>, 'id' | 'pollInterval'
   now: number;
 }
 
-/**
- * Records that a waiting task continues, and schedules its next poll. The results of earlier polls are rejected. Undefined when the task
- * is final.
- */
+/** Resumes a waiting task and schedules its next poll. Rejects the results of earlier polls. Undefined when the task is final. */
 export async function resumeTask(
   trx: Db,
   { id, now, ...task }: ResumedTask,

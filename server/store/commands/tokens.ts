@@ -26,10 +26,7 @@ type CreateTokenResult =
   /** The maker has `maxKeys` live children already. */
   | 'too_many_keys';
 
-/**
- * Creates a key with another one, the maker, which must exist and be enabled. `fromMaker`: the quota is taken from the maker, and the
- * remainder returns to it. `change` is recorded if an admin key creates it.
- */
+/** Creates a key with another one, the maker. `fromMaker`: the quota is taken from the maker, and the remainder returns to it. */
 export async function createChildToken(
   trx: Db,
   {
@@ -69,10 +66,7 @@ function countChildren(trx: Db, makerId: number): Promise<number> {
   return countRows(trx.selectFrom('tokens').where('maker_id', '=', makerId).where('deleted_at', 'is', null));
 }
 
-/**
- * Deletes a key of a user. `by`: the key of the request, which must be the key itself or one of its ancestors; null: no such condition.
- * `change` is recorded if an admin key deletes it.
- */
+/** Deletes a key of a user with its descendants. `by`: the key of the request, which must be the key or an ancestor; null: any. */
 export async function deleteToken(
   trx: Db,
   {
@@ -98,10 +92,7 @@ export async function deleteToken(
   return 'deleted';
 }
 
-/**
- * Deletes a key of any user with its descendants. `keepChildren` moves its children to the key's own creator instead. False when the
- * key does not exist.
- */
+/** Deletes a key with its descendants, or with `keepChildren` moves its children to its creator. False when the key does not exist. */
 export async function revokeToken(
   trx: Db,
   { id, keepChildren = false, change }: { id: number; keepChildren?: boolean; change: Creation },

@@ -34,9 +34,7 @@ export interface UserFields {
   disabled?: boolean | undefined;
 }
 
-/**
- * Changes fields of a user and returns the user. `last_admin`: nothing is changed, since no other user is an enabled admin.
- */
+/** Changes fields of a user and returns the user. `last_admin`: nothing is changed, since no other user is an enabled admin. */
 export async function updateUser(
   trx: Db,
   { id, set, change }: { id: number; set: UserFields; change: Intent },

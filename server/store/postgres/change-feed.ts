@@ -35,10 +35,7 @@ class NoNotifications extends Error {
     `no notification arrived within ${echoLimitMs} ms: a pooler in transaction mode delivers none, a direct connection is needed`;
 }
 
-/**
- * Receives notifications of a PostgreSQL database over a dedicated connection, and reconnects when it breaks. After each connect it
- * checks that notifications arrive. Until then it has no epoch.
- */
+/** Receives notifications over a dedicated connection, and reconnects. It has no epoch until it has verified that they arrive. */
 export class PostgresChangeFeed extends FeedProgress implements ChangeFeed {
   readonly #parts: ChangeFeedParts;
   readonly #stopped = new AbortController();

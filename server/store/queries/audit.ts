@@ -139,10 +139,7 @@ const checks = [
     where coalesce(c.entries, 0) <> coalesce(l.entries, 0)`,
 ];
 
-/**
- * Audits the ledger. For each key, the grants must equal the balance plus what is leased, reserved and spent, and ledger, log and
- * tasks must agree. `db` must see one snapshot.
- */
+/** Checks that grants equal balance, leases, reservations and spent quota, and that ledger, log and tasks agree. Needs a snapshot. */
 export async function auditLedger(db: Db): Promise<Audit> {
   const { rows: totals } = await sql<
     Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'refunded' | 'left' | 'debt'>

@@ -58,10 +58,7 @@ const groupColumns: Readonly<Record<Grouping, string>> = {
 type Row = Record<FigureSum | 'longest_ms' | 'refunded', number> &
   Record<string, string | number> & { unit: string };
 
-/**
- * Sums up the log, including swept entries, and the refunds, in the order of the groups' values. One query reads the stored figures and
- * the entries that are not in them yet. `more`: there are more than `mostGroups`, and none is returned.
- */
+/** Sums up the log, including swept entries, and refunds. `more`: there are more than `mostGroups` groups, and none is returned. */
 export async function showFigures(
   db: Db,
   query: FiguresQuery,

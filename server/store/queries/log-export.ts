@@ -124,10 +124,7 @@ const formula = /^['\t\r\n]|^\s*[=+\-@＝＋－＠]/;
 /** Characters that a terminal or an editor interprets instead of displaying them. */
 const control = /\p{Cc}|\p{Bidi_Control}/gu;
 
-/**
- * Formats a field as in RFC 4180. Texts are quoted, since readers accept other separators, too. An apostrophe precedes a text that a
- * spreadsheet treats as a formula. U+FFFD replaces control characters.
- */
+/** Formats a field as in RFC 4180. Texts are quoted, formulas get an apostrophe, and U+FFFD replaces control characters. */
 function csvField(value: string | number | null): string {
   if (typeof value !== 'string') return value === null ? '' : String(value);
   const shown = value.replaceAll(control, '\uFFFD');

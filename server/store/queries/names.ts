@@ -1,10 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { countRows } from '../statement.ts';
 
-/**
- * Returns a page of the ids of records whose names contain a text, ignoring case, and the number of records on all pages. Names are
- * compared here, since engines compare differently. `name` empty: any name.
- */
+/** Returns a page of the records whose names contain a text. Names are compared here, since engines ignore case differently. */
 export async function pageByName<Tables, Table extends keyof Tables>(
   found: SelectQueryBuilder<Tables, Table, { id: number; name: string }>,
   { name, offset, limit }: { name: string; offset: number; limit: number },

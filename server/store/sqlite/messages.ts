@@ -14,10 +14,7 @@ export interface CommandCall {
 /** Commands for one commit, a check whether the database is writable, or the end of the thread. */
 export type ToWriter = readonly CommandCall[] | 'probe' | 'close';
 
-/**
- * `ready` once the schema is up to date. Then the outcomes of each commit, in the order of its commands, and the results of checks,
- * null if the database is writable.
- */
+/** `ready` once the schema is up to date. Then the outcomes of each commit, and the results of checks, null if it is writable. */
 export type FromWriter = 'ready' | Outcome[] | { probed: CarriedError | null };
 
 export type Outcome = { result: unknown } | { error: CarriedError };
