@@ -2,9 +2,8 @@ import { PeriodicTask } from '../lib/periodic-task.ts';
 import type { Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { LogEnd } from '../store/commands/figures.ts';
-import { dayOf, partitionOf } from '../store/log-days.ts';
+import { dayOf, partitionOf, readLogDays } from '../store/log-days.ts';
 import { readLogEnd } from '../store/queries/figures.ts';
-import { readLogDays } from '../store/queries/log-days.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 

@@ -12,6 +12,12 @@ export class StoreUnavailable extends Failure {
   }
 }
 
+/** Whether PostgreSQL canceled a statement because a lock was not released within `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof StoreUnavailable ? error.cause : error;
+  return cause instanceof Error && 'code' in cause && cause.code === '55P03';
+}
+
 /** First and longest pause between two attempts, in milliseconds. */
 const firstPauseMs = 50;
 const maxPauseMs = 1_000;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { yieldToEventLoop } from '../lib/timers.ts';
 import { runWithoutContext } from '../telemetry/telemetry-context.ts';
 import { StoreUnavailable } from './availability.ts';
@@ -48,7 +49,7 @@ export class Batcher<Item, Result extends NonNullable<unknown> | null> {
       await this.#writeBatch(batch);
       // The callers continue first, since they may have more to write.
       if (batch.length < busyBatch) await yieldToEventLoop();
-      else await pause(gatherMs);
+      else await sleep(gatherMs);
     }
     this.#running = undefined;
   }
@@ -69,5 +70,3 @@ export class Batcher<Item, Result extends NonNullable<unknown> | null> {
     }
   }
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

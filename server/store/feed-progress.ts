@@ -5,11 +5,7 @@ const maxTurnMs = 200;
 /** Time between two calls of `noteTurn`, in milliseconds. */
 export const turnIntervalMs = 50;
 
-/**
- * Tracks whether the listening connection delivered all changes that other gateways announced. After a pause of the
- * process (SIGSTOP, or a blocked event loop), changes wait unread in the socket. They count as
- * delivered again after a round trip that began when the pause was over.
- */
+/** Tracks whether all announced changes were delivered. After a pause, a round trip confirms that none waits unread in the socket. */
 export class FeedProgress {
   /** Milliseconds, by a clock that continues during a pause. */
   readonly #now: () => number;

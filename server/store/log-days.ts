@@ -43,3 +43,12 @@ export function onDaysAmong(db: Db, days: readonly number[]): RawBuilder<SqlBool
   if (!isPostgres(db)) return sql<SqlBool>`true`;
   return sql<SqlBool>`day in (${sql.join([...new Set(days)].map(clamp))})`;
 }
+
+/** Reads the days that have a partition, in order. None on SQLite. */
+export async function readLogDays(db: Db): Promise<number[]> {
+  if (!isPostgres(db)) return [];
+  const { rows } = await sql<{ name: string }>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'request_log'::regclass order by c.relname`.execute(db);
+  return rows.flatMap(({ name }) => dayOfPartition(name) ?? []);
+}

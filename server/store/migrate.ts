@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { SettingsError } from '../settings/settings-error.ts';
-import { isLockTimeout } from './lock-timeout.ts';
+import { isLockTimeout } from './availability.ts';
 import { migrations as released } from './migrations/all.ts';
 import type { Engine, Migration } from './migrations/migration.ts';
 import type { Db } from './schema.ts';

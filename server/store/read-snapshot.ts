@@ -11,18 +11,15 @@ import { openReader } from './sqlite/connection.ts';
 import { nodeSqliteDialect } from './sqlite/dialect.ts';
 import type { StoreOptions } from './store.ts';
 
+type DatabaseOptions = Pick<StoreOptions, 'dataDir' | 'databaseUrl' | 'schema'>;
+
 /**
  * Reads a database in one snapshot, also while a gateway uses it. Cannot write.
  *
  * @throws SettingsError when there is no database, or its schema is of another version
  */
-export async function readSnapshot<T>(
-  { dataDir, databaseUrl, schema }: Pick<StoreOptions, 'dataDir' | 'databaseUrl' | 'schema'>,
-  use: (db: Db) => Promise<T>,
-): Promise<T> {
-  const db = new Kysely<Database>({
-    dialect: databaseUrl === undefined ? sqliteDialect(dataDir) : postgresDialect(databaseUrl, schema),
-  });
+export async function readSnapshot<T>(options: DatabaseOptions, use: (db: Db) => Promise<T>): Promise<T> {
+  const db = new Kysely<Database>({ dialect: openDialect(options) });
   try {
     return await inSnapshot(db, async (connection) => {
       await requireVersion(connection);
@@ -33,13 +30,11 @@ export async function readSnapshot<T>(
   }
 }
 
-function sqliteDialect(dataDir: string) {
+function openDialect({ dataDir, databaseUrl: connectionString, schema }: DatabaseOptions) {
   const file = join(dataDir, 'unigate.db');
-  if (!existsSync(file)) throw new SettingsError(`DATA_DIR ${dataDir} has no database.`);
-  return nodeSqliteDialect(openReader(file));
-}
-
-function postgresDialect(connectionString: string, schema: string | undefined) {
+  if (connectionString === undefined && !existsSync(file))
+    throw new SettingsError(`DATA_DIR ${dataDir} has no database.`);
+  if (connectionString === undefined) return nodeSqliteDialect(openReader(file));
   const options = schema === undefined ? {} : { options: `-c search_path=${schema}` };
   return new PostgresDialect({
     pool: new pg.Pool({ connectionString, max: 1, types: numbersAsNumbers, ...options }),

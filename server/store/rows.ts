@@ -23,32 +23,24 @@ type Records<Fields> = readonly (Fields & {
   [Name in keyof Fields & string]: (SnakeCase<Name> extends NumberColumn ? number : string) | null;
 })[];
 
-/** SQL texts for records with the same fields. */
-interface Shape {
-  fields: readonly string[];
-  columns: readonly string[];
-  /** Selects the columns from a JSON array of arrays. */
-  sqliteColumns: string;
-  /** Selects the columns from a record set, and defines its columns. */
-  postgresColumns: string;
-  postgresTypes: string;
+/** Columns and SQL texts for records with some fields. */
+function createShape(fields: readonly string[]) {
+  const columns = fields.map(columnOf);
+  const types = columns.map((column) => columnTypes.get(column) ?? 'text');
+  return {
+    fields,
+    columns,
+    sqliteColumns: columns.map((column, index) => `value ->> ${index} as ${column}`).join(', '),
+    postgresColumns: fields.map((field, index) => `"${field}" as ${columns[index]}`).join(', '),
+    postgresTypes: fields.map((field, index) => `"${field}" ${types[index]}`).join(', '),
+  };
 }
 
-const shapes = new Map<string, Shape>();
+const shapes = new Map<string, ReturnType<typeof createShape>>();
 
-function shapeOf(records: readonly object[]): Shape {
+function shapeOf(records: readonly object[]) {
   const fields = Object.keys(records[0] ?? {});
-  return shapes.getOrInsertComputed(fields.join(), () => {
-    const columns = fields.map(columnOf);
-    const types = columns.map((column) => columnTypes.get(column) ?? 'text');
-    return {
-      fields,
-      columns,
-      sqliteColumns: columns.map((column, index) => `value ->> ${index} as ${column}`).join(', '),
-      postgresColumns: fields.map((field, index) => `"${field}" as ${columns[index]}`).join(', '),
-      postgresTypes: fields.map((field, index) => `"${field}" ${types[index]}`).join(', '),
-    };
-  });
+  return shapes.getOrInsertComputed(fields.join(), () => createShape(fields));
 }
 
 /** Returns the columns of records, which all have the same fields. */

@@ -62,7 +62,7 @@ export interface UsersTable {
 }
 
 /** An API key and its balance. Only a hash of the key is stored, with a hint for display. */
-interface TokensTable {
+export interface TokensTable {
   id: Generated<number>;
   user_id: number;
   name: string;
@@ -188,7 +188,7 @@ interface LoadedPricesTable {
 export type ReservationKind = 'request' | 'task';
 
 /** Quota that a gateway has taken from a key's balance, to reserve for calls in memory. Only this gateway writes it, until it is lost. */
-interface QuotaLeasesTable {
+export interface QuotaLeasesTable {
   id: string;
   token_id: number;
   gateway: string;

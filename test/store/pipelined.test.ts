@@ -94,7 +94,7 @@ describe.runIf(engines.includes('postgres'))('pipelined statements on PostgreSQL
     expect(await books()).toEqual(booked('a', 'b'));
   });
 
-  test.each(['update "quota_leases"', 'update "tokens"', 'commit\0'].map((words) => [words]))(
+  test.each(['update quota_leases', 'update tokens', 'commit\0'].map((words) => [words]))(
     'take no quota twice when the connection breaks at %j',
     async (words) => {
       await lease(false);

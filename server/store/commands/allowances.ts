@@ -117,7 +117,7 @@ export async function claimSockets(
 /** First key of the advisory locks on the socket shares of a key. */
 const placesLock = 1_181_204_557;
 
-/** Deletes buckets that were unused for so long that they are full, and shares of lost gateways. PostgreSQL only. */
+/** Deletes buckets that were unused until they were full, and shares of lost gateways. PostgreSQL only. */
 export async function sweepAllowances(trx: Db, { now }: Pick<Draws, 'now'>): Promise<void> {
   await sql`
     delete from allowances where token_id in (

@@ -48,32 +48,19 @@ export async function settleCalls(
 ): Promise<BookedCalls> {
   const fresh = await withoutRecorded(trx, calls);
   const gone = await chargeLeases(trx, fresh);
-  await writeEntries(
-    trx,
-    fresh.map((call) => ({
-      requestId: call.requestId,
-      userId: call.userId,
-      tokenId: call.tokenId,
-      model: call.model,
-      unit: call.unit,
-      quota: costOf(call),
-      debt: 0,
-      reserved: call.held,
-      unlimited: call.lease === null ? 1 : 0,
-      log: call.log,
-      now: call.endedAt,
-    })),
-  );
+  const entries = fresh.map((call) => {
+    const { requestId, userId, tokenId, model, unit, held: reserved, log, endedAt: now } = call;
+    const [quota, unlimited] = [costOf(call), call.lease === null ? 1 : 0] as const;
+    return { requestId, userId, tokenId, model, unit, quota, debt: 0, reserved, unlimited, log, now };
+  });
+  await writeEntries(trx, entries);
   const settlements = await settleFromBalances(trx, fresh, gone);
   const settlementOf = (call: BookedCall) =>
     settlements.get(call.requestId) ?? { charged: costOf(call), debt: 0 };
-  await correctEntries(
-    trx,
-    [...settlements].flatMap(([id, { charged, debt }]) =>
-      debt > 0 ? [{ request_id: id, quota: charged, debt }] : [],
-    ),
-    calls.map(({ endedAt }) => endedAt),
+  const corrections = [...settlements].flatMap(([requestId, { charged, debt }]) =>
+    debt > 0 ? [{ requestId, quota: charged, debt }] : [],
   );
+  await correctEntries(trx, corrections, calls.map(endOf));
   await chargeTokens(trx, fresh, settlementOf, gone);
   const recorded = new Set(fresh.map(({ requestId }) => requestId));
   return {
@@ -83,21 +70,15 @@ export async function settleCalls(
 }
 
 const costOf = ({ charged, beyond = 0 }: BookedCall) => charged + beyond;
+const endOf = ({ endedAt }: BookedCall) => endedAt;
 
 /** Removes duplicates and recorded calls. No other transaction records them now, since a gateway writes one batch at a time. */
 async function withoutRecorded(trx: Db, calls: readonly BookedCall[]): Promise<BookedCall[]> {
   if (calls.length === 0) return [];
-  const ids = rowsOf(
-    trx,
-    calls.map(({ requestId }) => ({ requestId })),
-  );
-  const days = onDaysOf(
-    trx,
-    calls.map(({ endedAt }) => endedAt),
-  );
+  const ids = calls.map(({ requestId }) => ({ requestId }));
   const { rows } = await sql<{ request_id: string }>`
-    select r.request_id from ${ids} as r
-    join request_log l on l.request_id = r.request_id and ${days}`.execute(trx);
+    select r.request_id from ${rowsOf(trx, ids)} as r
+    join request_log l on l.request_id = r.request_id and ${onDaysOf(trx, calls.map(endOf))}`.execute(trx);
   const seen = new Set(rows.map(({ request_id: id }) => id));
   return calls.filter(({ requestId }) => !seen.has(requestId) && seen.add(requestId));
 }

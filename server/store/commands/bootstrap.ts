@@ -24,10 +24,7 @@ interface Bootstrapped {
   earlier: { id: number; name: string }[];
 }
 
-/**
- * Creates user 1 (`root`, group `default`, an admin), and the bootstrap key unless it exists or was deleted. The key is an
- * unlimited admin key of the first enabled admin. Earlier bootstrap keys stay valid, for gateways that are restarted in turn.
- */
+/** Creates user 1, an admin, and an unlimited admin key of the first enabled admin, unless the key exists or was deleted. */
 export async function ensureBootstrap(
   trx: Db,
   { keyHash, keyHint, onlyFirst = false, now }: Bootstrap,
@@ -41,10 +38,14 @@ export async function ensureBootstrap(
     .select('deleted_at')
     .where('key_hash', '=', keyHash)
     .executeTakeFirst();
-  const created = existing === undefined && !(onlyFirst && (await hasAnyKey(trx)));
+  const { rows: keys } = await sql`select 1 from tokens where deleted_at is null limit 1`.execute(trx);
+  const created = existing === undefined && !(onlyFirst && keys.length > 0);
+  // `root` can have lost the role of an admin to another user.
+  const { rows: admins } = await sql<{ id: number }>`
+    select id from users where role = 'admin' and disabled_at is null order by id limit 1`.execute(trx);
   if (created)
     await createToken(trx, {
-      userId: await firstAdmin(trx),
+      userId: admins[0]?.id ?? rootUser,
       name: await nextName(trx),
       keyHash,
       keyHint,
@@ -63,18 +64,6 @@ export async function ensureBootstrap(
     lacksAdmin: key !== undefined && !hasAdminAccess(key),
     earlier: valid.filter(({ id }) => id !== current),
   };
-}
-
-async function hasAnyKey(trx: Db): Promise<boolean> {
-  const query = trx.selectFrom('tokens').select('id').where('deleted_at', 'is', null);
-  return (await query.limit(1).executeTakeFirst()) !== undefined;
-}
-
-/** The first enabled admin. `root` can have lost the role to another user. */
-async function firstAdmin(trx: Db): Promise<number> {
-  const { rows } = await sql<{ id: number }>`
-    select id from users where role = 'admin' and disabled_at is null order by id limit 1`.execute(trx);
-  return rows[0]?.id ?? rootUser;
 }
 
 /** `bootstrap`, then `bootstrap-2` and so on. Deleted keys count, so that names in the log are unique. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { CamelCased } from '../columns.ts';
+import { type CamelCased, snakeCased } from '../columns.ts';
 import type { TaskRecord } from '../queries/tasks.ts';
 import type { Db, DeliveriesTable } from '../schema.ts';
 import { affectsRow, countAffected, isPostgres, statement } from '../statement.ts';
@@ -133,16 +133,12 @@ export async function addDeliveries(trx: Db, tasks: readonly DeliveredTask[]): P
     .where('closed_at', 'is', null)
     .execute();
   const waiting = new Set(open.map(({ task_id }) => task_id));
-  const rows = due.map(({ id, userId, state, host, updatedAt, due }) => ({
-    task_id: id,
-    user_id: userId,
-    state,
-    host,
-    changed_at: updatedAt,
-    tries: 0,
-    next_try_at: waiting.has(id) ? null : due,
-    attempt: 0,
-  }));
+  const rows = due.map(({ id: taskId, userId, state, host, updatedAt: changedAt, due }) =>
+    snakeCased({
+      ...{ taskId, userId, state, host, changedAt, tries: 0, attempt: 0 },
+      nextTryAt: waiting.has(taskId) ? null : due,
+    }),
+  );
   await trx
     .insertInto('deliveries')
     .values(rows)

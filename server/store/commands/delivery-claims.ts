@@ -37,18 +37,19 @@ export async function claimDeliveries(
   const slots = new DeliverySlots(limits, running);
   const { rows } = await dueUsers(trx, { owner, now });
   const users = rows.toSorted(
-    (left, right) => slots.heldBy(left.userId) - slots.heldBy(right.userId) || left.due - right.due,
+    (left, right) =>
+      slots.users.heldBy(left.userId) - slots.users.heldBy(right.userId) || left.due - right.due,
   );
   const deliveries: DeliveryRecord[] = [];
   const waiting: number[] = [];
   for (const [index, { userId }] of users.entries()) {
-    const share = Math.ceil(slots.free / (users.length - index));
+    const share = Math.ceil(slots.users.free / (users.length - index));
     const claimed = await claimForUser(trx, claim, userId, share, slots);
     deliveries.push(...claimed.deliveries);
     if (claimed.hasMore) waiting.push(userId);
   }
   // Other users used less than their share.
-  if (waiting.some((userId) => slots.available(userId) > 0)) return { deliveries, nextDueAt: now };
+  if (waiting.some((userId) => slots.users.available(userId) > 0)) return { deliveries, nextDueAt: now };
   const next = await earliest(trx, { after: now, owner });
   return { deliveries, nextDueAt: next.rows[0]?.due ?? null };
 }
@@ -74,26 +75,14 @@ const dueUsers = statement<{ owner: string; now: number }, { userId: number; due
 
 /** The slots of one gateway while a claim assigns them. */
 class DeliverySlots {
-  readonly #users: SlotAllocator;
+  readonly users: SlotAllocator;
   readonly #hosts = new Map<string, SlotAllocator>();
   readonly #perHost: number;
 
   constructor({ total, perUser, perHost }: DeliveryLimits, running: readonly Receiver[]) {
-    this.#users = new SlotAllocator({ free: total, maxPerUser: perUser });
+    this.users = new SlotAllocator({ free: total, maxPerUser: perUser });
     this.#perHost = perHost;
     for (const receiver of running) this.#acquire(receiver);
-  }
-
-  get free(): number {
-    return this.#users.free;
-  }
-
-  heldBy(userId: number): number {
-    return this.#users.heldBy(userId);
-  }
-
-  available(userId: number): number {
-    return this.#users.available(userId);
   }
 
   /** Hosts for which the user has no free slot. */
@@ -104,13 +93,13 @@ class DeliverySlots {
   /** False if the user has no free slot for the host, or none at all. */
   tryAcquire(receiver: Receiver): boolean {
     const { userId, host } = receiver;
-    if (this.available(userId) === 0 || this.#host(host).available(userId) === 0) return false;
+    if (this.users.available(userId) === 0 || this.#host(host).available(userId) === 0) return false;
     this.#acquire(receiver);
     return true;
   }
 
   #acquire({ userId, host }: Receiver): void {
-    this.#users.acquire(userId);
+    this.users.acquire(userId);
     this.#host(host).acquire(userId);
   }
 
@@ -129,7 +118,7 @@ async function claimForUser(
 ): Promise<{ deliveries: DeliveryRecord[]; hasMore: boolean }> {
   const deliveries: DeliveryRecord[] = [];
   for (;;) {
-    const limit = Math.min(share - deliveries.length, slots.available(userId));
+    const limit = Math.min(share - deliveries.length, slots.users.available(userId));
     if (limit <= 0) return { deliveries, hasMore: true };
     const due = await findDue(trx, claim, userId, slots.fullHosts(userId), limit);
     const ids = due.filter((one) => slots.tryAcquire(one)).map(({ id }) => id);

@@ -10,7 +10,7 @@ export interface LogEnd {
   below: string | null;
 }
 
-/** Number of added entries. `early`: transactions below `end` still run; `lost`: they will never end; `elsewhere`: another gateway does it. */
+/** Number of added entries. `early`: `end` is not final yet; `lost`: it never will be; `elsewhere`: another gateway adds entries. */
 export type RolledUp = number | 'early' | 'lost' | 'elsewhere';
 
 /** Adds up to `limit` entries, up to `end`, to the figures. In the order of ids, since a clock can be set back. */

@@ -10,10 +10,7 @@ export interface Heartbeat {
   heartbeat: number;
 }
 
-/**
- * Records the heartbeat of a gateway and returns those of the others. `missed`: the gateway was not registered, since it is new or the
- * others found it lost. With `alone` it is the only gateway, and all others are removed.
- */
+/** Records a heartbeat and returns those of the others. `missed`: it was not registered. `alone`: removes all other gateways. */
 export async function recordHeartbeat(
   trx: Db,
   { id, heartbeat, alone = false }: Heartbeat & { alone?: boolean },

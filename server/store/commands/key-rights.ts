@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { lineOf } from '../queries/lineage.ts';
 import { findToken, hasAdminAccess } from '../queries/tokens.ts';
 import type { Db } from '../schema.ts';
 
@@ -11,11 +12,6 @@ export async function canGiveAdminScope(trx: Db, tokenId: number): Promise<boole
 /** Whether a key and each of its ancestors has the right to create keys. Deleted ancestors count, so that a deletion gives no right. */
 export async function hasCreationRight(trx: Db, tokenId: number): Promise<boolean> {
   const { rows } = await sql`
-    with recursive line (maker_id, create_keys) as (
-      select maker_id, create_keys from tokens where id = ${tokenId}
-      union all
-      select t.maker_id, t.create_keys from tokens t join line on t.id = line.maker_id
-    )
-    select 1 from line where create_keys = 0 limit 1`.execute(trx);
+    select 1 from ${lineOf(tokenId)} as line where create_keys = 0 limit 1`.execute(trx);
   return rows.length === 0;
 }

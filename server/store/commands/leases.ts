@@ -1,7 +1,7 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { snakeCased } from '../columns.ts';
 import { unpostedOf } from '../queries/leases.ts';
-import type { Db } from '../schema.ts';
+import type { Db, QuotaLeasesTable, TokensTable } from '../schema.ts';
 import { affectsRow, execute, isPostgres } from '../statement.ts';
 import { returnLeftover } from './revocation.ts';
 
@@ -51,7 +51,7 @@ export async function grantLease(trx: Db, request: LeaseRequest): Promise<LeaseG
     : sql`insert into quota_leases (id, token_id, gateway, granted, remaining, epoch, granted_at)
         values (${id}, ${tokenId}, ${request.gateway}, ${amount}, ${amount}, ${epoch}, ${now})`;
   await execute(trx, write, { prepared: true, pipelined: true });
-  const move = moveQuota(trx, tokenId, { remain: -amount, leased: amount - (lease?.unposted ?? 0) });
+  const move = moveQuota(tokenId, { remain: -amount, leased: amount - (lease?.unposted ?? 0) });
   await execute(trx, move, { prepared: true, pipelined: true });
   return { outcome: 'granted', amount };
 }
@@ -160,44 +160,45 @@ interface Rest {
 
 /** Returns quota to a key, and from a deleted key to its funder. */
 async function returnToKey(trx: Db, tokenId: number, { returned, unposted }: Rest, now: number) {
-  const move = moveQuota(trx, tokenId, { remain: returned, leased: -returned - unposted });
-  const { rows } = await execute(trx, move.returning(['deleted_at', 'funder_id']), { prepared: true });
+  const move = sql<Pick<Selectable<TokensTable>, 'deleted_at' | 'funder_id'>>`
+    ${moveQuota(tokenId, { remain: returned, leased: -returned - unposted })} returning deleted_at, funder_id`;
+  const { rows } = await execute(trx, move, { prepared: true });
   const [token] = rows;
   if (token !== undefined && token.deleted_at !== null && token.funder_id !== null)
     await returnLeftover(trx, tokenId, now);
 }
 
 /** Changes the balance and the leased quota of a key. */
-function moveQuota(trx: Db, tokenId: number, { remain, leased }: { remain: number; leased: number }) {
-  return trx
-    .updateTable('tokens')
-    .set((row) => ({
-      remain_quota: row('remain_quota', '+', remain),
-      leased_quota: row('leased_quota', '+', leased),
-    }))
-    .where('id', '=', tokenId);
-}
+const moveQuota = (tokenId: number, { remain, leased }: { remain: number; leased: number }) => sql`
+  update tokens set remain_quota = remain_quota + ${remain}, leased_quota = leased_quota + ${leased}
+  where id = ${tokenId}`;
+
+type LeaseRow = Pick<
+  Selectable<QuotaLeasesTable>,
+  'token_id' | 'remaining' | 'unposted' | 'epoch' | 'draining'
+>;
 
 /** Locks a lease with an update that changes nothing, so that it stays as it is read. */
-async function lockLease(trx: Db, id: string) {
-  const lock = trx
-    .updateTable('quota_leases')
-    .set((row) => ({ remaining: row.ref('remaining') }))
-    .where('id', '=', id)
-    .returning(['token_id', 'remaining', 'unposted', 'epoch', 'draining']);
+async function lockLease(trx: Db, id: string): Promise<LeaseRow | undefined> {
+  const lock = sql<LeaseRow>`
+    update quota_leases set remaining = remaining where id = ${id}
+    returning token_id, remaining, unposted, epoch, draining`;
   return (await execute(trx, lock, { prepared: true })).rows[0];
 }
 
-async function lockToken(trx: Db, id: number) {
+type TokenRow = { exact: 0 | 1 } & Pick<
+  Selectable<TokensTable>,
+  'remain_quota' | 'unlimited_quota' | 'status' | 'deleted_at' | 'lease_epoch'
+>;
+
+/** Locks a key. `exact`: no quota may be leased now. */
+async function lockToken(trx: Db, id: number): Promise<TokenRow | undefined> {
   const now = databaseClock(trx);
   // A clock that was set back must not extend the time.
-  const exact = sql<number>`case when exact_until > ${now} and exact_until <= ${now} + ${sql.lit(exactMs)}
-    then 1 else 0 end`;
-  const lock = trx
-    .updateTable('tokens')
-    .set((row) => ({ used_quota: row.ref('used_quota') }))
-    .where('id', '=', id)
-    .returning(['remain_quota', 'unlimited_quota', 'status', 'deleted_at', 'lease_epoch', exact.as('exact')]);
+  const lock = sql<TokenRow>`
+    update tokens set used_quota = used_quota where id = ${id}
+    returning remain_quota, unlimited_quota, status, deleted_at, lease_epoch,
+      case when exact_until > ${now} and exact_until <= ${now} + ${sql.lit(exactMs)} then 1 else 0 end as exact`;
   return (await execute(trx, lock, { prepared: true })).rows[0];
 }
 

@@ -127,11 +127,7 @@ const balance = statement<{ tokenId: number }, { remain_quota: number }>()`
 /** The parts of a cost: `charged` was taken, and the key owes `debt`. */
 export type Settlement = { charged: number; debt: number };
 
-/**
- * Charges the cost of a reservation, closes it and writes the log entry. The balance pays a cost beyond the reservation, or all of it if
- * the reservation was refunded since its gateway was found lost. The rest becomes a debt of a limited key. Undefined, and nothing is
- * written, when there is no such reservation.
- */
+/** Settles a reservation: the balance pays a cost beyond it, and the rest becomes a debt. Undefined without such a reservation. */
 export async function settle(
   trx: Db,
   { requestId, charged: cost, log, now }: { requestId: string; charged: number; log: LogEntry; now: number },
@@ -146,7 +142,7 @@ export async function settle(
   // After the log and last, since other processes wait for the key's row.
   const debt = beyond === 0 ? 0 : Math.max(0, beyond - (await lockBalance(trx, tokenId)));
   const charged = cost - debt;
-  if (debt > 0) await correctEntries(trx, [{ request_id: requestId, quota: charged, debt }], [now]);
+  if (debt > 0) await correctEntries(trx, [{ requestId, quota: charged, debt }], [now]);
   await adjust(trx, { tokenId, returned: isLimited ? reservation - charged : 0, charged, debt });
   return { charged, debt };
 }

@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { StoreUnavailable } from '../availability.ts';
-import { isLockTimeout } from '../lock-timeout.ts';
-import { dayMs, dayOf, otherDays, partitionOf } from '../log-days.ts';
+import { isLockTimeout, StoreUnavailable } from '../availability.ts';
+import { dayMs, dayOf, otherDays, partitionOf, readLogDays } from '../log-days.ts';
 import { addToFigures } from '../log-figures.ts';
 import { bucketSize } from '../queries/log-counts.ts';
-import { readLogDays } from '../queries/log-days.ts';
 import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 

@@ -1,21 +1,17 @@
 import { sql } from 'kysely';
+import type { CamelCased } from '../columns.ts';
 import { onDaysOf } from '../log-days.ts';
 import { columnsOf, rowsOf } from '../rows.ts';
-import type { Db, FinalState } from '../schema.ts';
+import type { Db, FinalState, RequestLogTable } from '../schema.ts';
 import { execute, isPostgres } from '../statement.ts';
 
-/** The part of a log entry that the reservation does not have. */
-export interface LogEntry {
-  operation: string;
-  channel: string;
-  /** HTTP status given to the client. */
-  status: number;
+type Entry = CamelCased<RequestLogTable>;
+
+/** The part of a log entry that the reservation does not have. `units`: in the model's own unit. */
+export interface LogEntry extends Pick<Entry, 'operation' | 'channel' | 'status' | 'units' | 'durationMs'> {
   errorCode?: string | null;
-  /** In the model's own unit. */
-  units: number;
   promptTokens?: number;
   completionTokens?: number;
-  durationMs: number;
   evidence: Evidence;
 }
 
@@ -35,33 +31,23 @@ export interface Evidence {
   upstreamId?: string | null;
 }
 
-/** The record of a finished call or task. */
-interface NewEntry {
-  requestId: string;
-  userId: number;
-  tokenId: number;
-  model: string;
-  unit: string;
-  /** Quota that was charged. */
-  quota: number;
-  /** Quota that it cost beyond that, a debt of the key. */
-  debt: number;
-  /** Quota that was reserved for it. */
-  reserved: number;
-  /** 1: the key had no limit when reserving. */
-  unlimited: 0 | 1;
-  log: LogEntry;
-  /** When it was closed, in epoch milliseconds. */
-  now: number;
-}
+type FromReservation =
+  | 'requestId'
+  | 'userId'
+  | 'tokenId'
+  | 'unit'
+  | 'quota'
+  | 'debt'
+  | 'reserved'
+  | 'unlimited';
+
+/** The record of a finished call or task, closed at `now` in epoch milliseconds. */
+type NewEntry = Pick<Entry, FromReservation> & { model: string; log: LogEntry; now: number };
 
 /** The charge and the debt of an entry whose key could not pay the complete cost. */
-type Correction = { request_id: string; quota: number; debt: number };
+type Correction = { requestId: string; quota: number; debt: number };
 
-/**
- * Corrects entries that this transaction wrote at some times, in epoch milliseconds. An entry is written before the balance of its key
- * is known, since every transaction locks the counts of the log before keys.
- */
+/** Corrects entries of some times (ms) that this transaction wrote before the balance was known, since the log is locked first. */
 export async function correctEntries(trx: Db, entries: readonly Correction[], times: readonly number[]) {
   if (entries.length === 0) return;
   await sql`

@@ -144,15 +144,17 @@ async function insertTasks(
   tasks: readonly (NewTask & { lease?: string })[],
 ): Promise<Map<string, TaskRecord>> {
   if (tasks.length === 0) return new Map();
-  const records = tasks.map(
-    ({ amount: _, lease: __, group, leaseUntil, now, traceparent = null, ...task }) => ({
-      ...task,
-      groupName: group,
-      traceparent,
-      nextPollAt: leaseUntil,
-      createdAt: now,
-    }),
-  );
+  const records = tasks.map((newTask) => {
+    const {
+      amount: _,
+      lease: __,
+      group: groupName,
+      leaseUntil: nextPollAt,
+      now: createdAt,
+      ...task
+    } = newTask;
+    return { traceparent: null, ...task, groupName, nextPollAt, createdAt };
+  });
   // In the order of keys, so that two transactions with the same keys do not deadlock.
   records.sort((left, right) => compare(left.idempotencyKey ?? '', right.idempotencyKey ?? ''));
   const columns = columnsOf(records) as SnakeCase<keyof (typeof records)[number]>[];
@@ -174,15 +176,10 @@ const compare = (left: string, right: string) => (left < right ? -1 : left > rig
 /** Opens reservations, and returns the request ids that did not exist yet. */
 async function openReservations(trx: Db, tasks: readonly NewTask[]): Promise<Set<string>> {
   if (tasks.length === 0) return new Set();
-  const records = tasks.map(({ requestId, tokenId, userId, model, unit, amount, now }) => ({
-    requestId,
-    tokenId,
-    userId,
-    model,
-    unit,
-    reserved: amount,
-    openedAt: now,
-  }));
+  const records = tasks.map((task) => {
+    const { requestId, tokenId, userId, model, unit, amount: reserved, now: openedAt } = task;
+    return { requestId, tokenId, userId, model, unit, reserved, openedAt };
+  });
   const columns = sql.raw(columnsOf(records).join(', '));
   const insert = sql<{ request_id: string }>`
     insert into ledger (${columns}, unlimited, state, kind)

@@ -3,15 +3,13 @@ import type { ChangeCause, Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
 
-/** Prices by model id or pattern, or ratios by group. */
+/** Quota per unit by model id or pattern, or price multipliers by group. */
 type Figures = Readonly<Record<string, number>>;
 
 /** Prices that a gateway loads at a start or a reload. */
 export interface LoadedPrices {
   revision: string;
-  /** Quota per unit by model id or pattern. */
   prices: Figures;
-  /** Price multipliers by group. */
   ratios: Figures;
   cause: ChangeCause;
   /** The change that caused a reload, if an admin requested it. */
@@ -34,7 +32,9 @@ export async function recordPrices(trx: Db, loaded: LoadedPrices): Promise<void>
     .returning('id')
     .executeTakeFirst();
   if (first !== undefined) return;
-  const last = await lockLoadedPrices(trx);
+  // Locks the row, so that gateways that load the same file at the same moment record it once.
+  const stored = trx.selectFrom('loaded_prices').select(['revision', 'prices', 'ratios']);
+  const last = await (isPostgres(trx) ? stored.forUpdate() : stored).executeTakeFirstOrThrow();
   const changed = {
     prices: changedFigures(JSON.parse(last.prices) as Figures, prices),
     ratios: changedFigures(JSON.parse(last.ratios) as Figures, ratios),
@@ -50,16 +50,6 @@ export async function recordPrices(trx: Db, loaded: LoadedPrices): Promise<void>
     details: { ...changed, revision: { from: last.revision, to: revision } },
     now,
   });
-}
-
-/** Locks the row, so that gateways that load the same file at the same moment record it once. */
-function lockLoadedPrices(trx: Db) {
-  return trx
-    .selectFrom('loaded_prices')
-    .select(['revision', 'prices', 'ratios'])
-    .where('id', '=', rowId)
-    .$if(isPostgres(trx), (query) => query.forUpdate())
-    .executeTakeFirstOrThrow();
 }
 
 /** Old and new value of each name whose value differs. Null: the name has no value. */

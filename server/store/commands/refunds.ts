@@ -33,10 +33,7 @@ export type RefundResult =
   | { outcome: 'reused' }
   | { outcome: 'out_of_range'; charged: number };
 
-/**
- * Refunds the charge of a settled call or task, once for each. The key that paid gets the amount, or its funder if the key was deleted.
- * For a key without a limit only the used quota is corrected. The log entry does not change.
- */
+/** Refunds the charge of a settled call or task, once. The key that paid gets the amount, or its funder if the key was deleted. */
 export async function refundCall(trx: Db, order: NewRefund): Promise<RefundResult> {
   const earlier = await findRepeated(trx, order);
   if (earlier !== undefined) return earlier;

@@ -4,12 +4,8 @@ import { addToFigures } from '../log-figures.ts';
 import type { Db, RequestLogTable } from '../schema.ts';
 import { countAffected, isPostgres } from '../statement.ts';
 
-/** A sweep deletes up to `limit` rows that were closed before a time. */
-interface Sweep {
-  /** Epoch milliseconds. */
-  closedBefore: number;
-  limit: number;
-}
+/** A sweep deletes up to `limit` rows that were closed before a time, in epoch milliseconds. */
+type Sweep = { closedBefore: number; limit: number };
 
 /** Deletes reservations that were refunded since their gateway was lost. Returns how many. */
 export function sweepReservations(trx: Db, { closedBefore, limit }: Sweep): Promise<number> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { familyOf } from '../queries/lineage.ts';
+import { familyOf, lineOf } from '../queries/lineage.ts';
 import type { Db } from '../schema.ts';
 import { affectsRow } from '../statement.ts';
 import { grant } from './accounts.ts';
@@ -72,11 +72,6 @@ export async function recordMove(
 /** Whether a key is `ancestor` or one of its descendants. */
 export async function isInFamily(trx: Db, id: number, ancestor: number): Promise<boolean> {
   const { rows } = await sql`
-    with recursive line (id, maker_id) as (
-      select id, maker_id from tokens where id = ${id}
-      union
-      select t.id, t.maker_id from tokens t join line on t.id = line.maker_id
-    )
-    select 1 from line where id = ${ancestor}`.execute(trx);
+    select 1 from ${lineOf(id)} as line where id = ${ancestor}`.execute(trx);
   return rows.length > 0;
 }

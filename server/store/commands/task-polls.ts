@@ -24,10 +24,7 @@ interface ChannelCapacity {
   users: readonly HeldSlots[];
 }
 
-/**
- * Claims due tasks of all channels, the longest due first. Two processes never claim the same task. A user gets at most as many slots
- * as remain free. `emptied`: channels without further due tasks. `nextDueAt`: when the next task with a free slot is due.
- */
+/** Claims due tasks, the longest due first. `emptied`: channels without further ones. `nextDueAt`: when a task with a free slot is due. */
 export async function claimTasks(
   trx: Db,
   { channels, ...claim }: Claim & { channels: readonly ChannelCapacity[] },

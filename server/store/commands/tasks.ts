@@ -114,10 +114,7 @@ export interface TaskEnd {
   change?: NewChange | undefined;
 }
 
-/**
- * Ends a task and settles or refunds its reservation. Undefined when it is final already or the claim is not the latest. `booked` is
- * undefined when the reservation was not open, which indicates a bug.
- */
+/** Ends a task and settles its reservation. Undefined when the claim is not the latest. `booked` undefined: it was not open, a bug. */
 export async function finishTask(
   trx: Db,
   end: TaskEnd,

@@ -5,10 +5,8 @@ import { affectsRow, countAffected } from '../statement.ts';
 /** Inserts a session. False when the id exists already, for any user. */
 export function saveVerificationSession(trx: Db, session: VerificationSessionsTable): Promise<boolean> {
   const insert = trx.insertInto('verification_sessions').values(session);
-  return affectsRow(
-    trx,
-    insert.onConflict((conflict) => conflict.column('session_id').doNothing()),
-  );
+  const ignored = insert.onConflict((conflict) => conflict.doNothing());
+  return affectsRow(trx, ignored);
 }
 
 /** Result of a session. `group`: the asset group that the provider created for the verified person. */

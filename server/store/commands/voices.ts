@@ -5,10 +5,8 @@ import { affectsRow } from '../statement.ts';
 /** Inserts a voice. False when the id exists already, for any user. */
 export function saveVoice(trx: Db, voice: VoicesTable): Promise<boolean> {
   const insert = trx.insertInto('voices').values(voice);
-  return affectsRow(
-    trx,
-    insert.onConflict((conflict) => conflict.column('voice_id').doNothing()),
-  );
+  const ignored = insert.onConflict((conflict) => conflict.doNothing());
+  return affectsRow(trx, ignored);
 }
 
 /** Records the status of a voice, and new facts. With `from`, only if that is the former status. */

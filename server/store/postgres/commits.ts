@@ -15,10 +15,7 @@ export interface Commit {
   readonly note: CompiledQuery;
 }
 
-/**
- * Records each commit, so that its outcome can be queried when its acknowledgment is lost. A commit writes its number to a row, its slot,
- * which no other transaction uses meanwhile. Transaction ids do not work: after a crash, the server can assign them again.
- */
+/** Records the number of each commit in a row, its slot, to find out its outcome when its acknowledgment is lost. */
 export class Commits {
   /** Unique for each opened store. */
   readonly #store = randomUUID();

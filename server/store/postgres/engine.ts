@@ -15,16 +15,11 @@ import { inTransaction } from './transaction.ts';
 import { numbersAsNumbers } from './types.ts';
 
 /** Commands of the poller have separate connections, so that requests do not delay polls. */
-const polling: ReadonlySet<CommandName> = new Set([
-  'recordHeartbeat',
-  'claimTasks',
-  'claimTask',
-  'recordPolls',
-]);
+const polling = new Set<CommandName>(['recordHeartbeat', 'claimTasks', 'claimTask', 'recordPolls']);
 const pollingConnections = 3;
 
 /** Requests wait for these commands, so they have a separate connection and a short time limit. */
-const sharing: ReadonlySet<CommandName> = new Set(['drawRequests', 'claimSockets', 'sweepAllowances']);
+const sharing = new Set<CommandName>(['drawRequests', 'claimSockets', 'sweepAllowances']);
 const sharingTimeoutMs = 2_000;
 
 /** Longest time for a query of the change feed, in milliseconds. */
@@ -35,9 +30,9 @@ const reportConnections = 3;
 /** One statement of an audit reads the whole log. In milliseconds. */
 const auditTimeoutMs = 300_000;
 /** Commands that read as much share the connection of audits. */
-const slow: ReadonlySet<CommandName> = new Set(['dropLogDay']);
+const slow = new Set<CommandName>(['dropLogDay']);
 /** Idempotent commands. They are frequent, so they skip the write that records their commit. */
-const repeatable: ReadonlySet<CommandName> = new Set([
+const idempotent = new Set<CommandName>([
   'recordHeartbeat',
   'releaseOrphans',
   // A repetition takes too many requests from the bucket, which refills within a minute.
@@ -96,12 +91,12 @@ export async function openPostgresStore(
     await end();
   }
 
-  const { statementTimeoutMs, idleInTransactionTimeoutMs } = postgres;
-  const limits: pg.PoolConfig = {
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-    query_timeout: statementTimeoutMs + timeoutMarginMs,
-  };
+  const limitsOf = (timeoutMs: number): pg.PoolConfig => ({
+    statement_timeout: timeoutMs,
+    idle_in_transaction_session_timeout: postgres.idleInTransactionTimeoutMs,
+    query_timeout: timeoutMs + timeoutMarginMs,
+  });
+  const limits = limitsOf(postgres.statementTimeoutMs);
   const connections = connect('requests', { ...limits, max: postgres.connections });
   const db = kyselyOver(connections);
   const pollingDb = kyselyOver(connect('polls', { ...limits, max: pollingConnections }));
@@ -116,14 +111,7 @@ export async function openPostgresStore(
   );
   const reportDb = kyselyOver(connect('reports', { ...limits, max: reportConnections }), true);
   // Not read-only, since an audit is one transaction, which must not be repeated in part.
-  const auditDb = kyselyOver(
-    connect('audit', {
-      ...limits,
-      statement_timeout: auditTimeoutMs,
-      query_timeout: auditTimeoutMs + timeoutMarginMs,
-      max: 1,
-    }),
-  );
+  const auditDb = kyselyOver(connect('audit', { ...limitsOf(auditTimeoutMs), max: 1 }));
   const probeLimits = { connectionTimeoutMillis: probeLimitMs, query_timeout: probeLimitMs };
   const probing = connect('probe', { ...probeLimits, max: 1 });
   const probeDb = kyselyOver(probing, true);
@@ -172,7 +160,7 @@ export async function openPostgresStore(
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
       const result = inTransaction(
         connectionsFor(name),
-        repeatable.has(name) ? undefined : commits,
+        idempotent.has(name) ? undefined : commits,
         retries.signal,
         (trx) => runCommand(trx, name, args),
       );

@@ -63,10 +63,7 @@ const keys = sql`
 /** As a floating-point number, since the sum over many keys can exceed the safe integers. */
 const total = (column: string) => sql`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
 
-/**
- * A key with the sums of its rows. Expected are `posted` as its leased quota, and `incurred` minus `settled` as its debt. `refunded` and
- * `corrected`: quota that refunds returned to its balance, and subtracted from its used quota.
- */
+/** A key with the sums of its rows. Expected are `posted` as its leased quota, and `incurred` minus `settled` as its debt. */
 type KeyRow = { name: string } & Record<
   'id' | 'remain_quota' | 'used_quota' | 'leased_quota' | 'debt' | Sum,
   number

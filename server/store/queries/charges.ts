@@ -26,9 +26,13 @@ export function findRefund(db: Db, requestId: string): Promise<Selectable<Refund
   return db.selectFrom('refunds').selectAll().where('request_id', '=', requestId).executeTakeFirst();
 }
 
-/** Returns the refunded quota of requests. Those without a refund are absent. */
-export async function refundsOf(db: Db, requestIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  if (requestIds.length === 0) return new Map();
+/** Returns the refunded quota of entries by their request ids. Entries without a refund are absent. */
+export async function refundsOf(
+  db: Db,
+  entries: readonly { request_id: string }[],
+): Promise<ReadonlyMap<string, number>> {
+  if (entries.length === 0) return new Map();
+  const requestIds = entries.map(({ request_id: id }) => id);
   const rows = await db
     .selectFrom('refunds')
     .select(['request_id', 'amount'])

@@ -1,13 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../schema.ts';
 
-interface GroupCount {
-  name: string;
-  /** Users of the group. */
-  users: number;
-  /** Keys with this group of their own, without deleted ones. */
-  keys: number;
-}
+/** Users of a group, and keys with this group of their own, without deleted ones. */
+type GroupCount = { name: string; users: number; keys: number };
 
 /** Counts the users and keys of each group that has any. */
 export async function countGroups(db: Db): Promise<GroupCount[]> {

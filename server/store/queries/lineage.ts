@@ -13,38 +13,29 @@ export interface Lineage {
 
 export const noLineage: Lineage = { ancestorIds: [], isCutOff: false, expiredTime: -1 };
 
-interface AncestorRow {
-  makerId: number;
-  id: number;
-  status: number;
-  deletedAt: number | null;
-  expiredTime: number;
-}
-
 /** Finds the lineages of keys by the id of the key that created them, which is the first ancestor. */
 export async function findLineages(db: Db, makerIds: readonly number[]): Promise<Map<number, Lineage>> {
   if (makerIds.length === 0) return new Map();
-  const { rows } = await sql<AncestorRow>`
+  const { rows } = await sql<Record<'makerId' | 'id' | 'isUsable' | 'expiredTime', number>>`
     with recursive line (first_id, id, maker_id, status, deleted_at, expired_time, depth) as (
       select id, id, maker_id, status, deleted_at, expired_time, 1 from tokens where id in (${sql.join(makerIds)})
       union all
       select line.first_id, t.id, t.maker_id, t.status, t.deleted_at, t.expired_time, line.depth + 1
         from tokens t join line on t.id = line.maker_id
     )
-    select first_id as "makerId", id, status, deleted_at as "deletedAt", expired_time as "expiredTime"
+    select first_id as "makerId", id, case when status = 1 and deleted_at is null then 1 else 0 end as "isUsable",
+      expired_time as "expiredTime"
     from line order by depth`.execute(db);
   const lineages = new Map<number, Lineage>();
-  for (const { makerId, ...ancestor } of rows)
-    lineages.set(makerId, extended(lineages.get(makerId) ?? noLineage, ancestor));
+  for (const { makerId, id, isUsable, expiredTime } of rows) {
+    const { ancestorIds, isCutOff, expiredTime: earlier } = lineages.get(makerId) ?? noLineage;
+    lineages.set(makerId, {
+      ancestorIds: [...ancestorIds, id],
+      isCutOff: isCutOff || isUsable === 0,
+      expiredTime: earliest(earlier, expiredTime),
+    });
+  }
   return lineages;
-}
-
-function extended(lineage: Lineage, { id, status, deletedAt, expiredTime }: Omit<AncestorRow, 'makerId'>) {
-  return {
-    ancestorIds: [...lineage.ancestorIds, id],
-    isCutOff: lineage.isCutOff || status !== 1 || deletedAt !== null,
-    expiredTime: earliest(lineage.expiredTime, expiredTime),
-  };
 }
 
 /** Returns the earlier of two expiries in Unix seconds, of which -1 means never. */
@@ -70,3 +61,12 @@ export const descendantsOfEnded = (isEnded: RawBuilder<unknown>): RawBuilder<num
     select c.id from tokens c join ended on c.maker_id = ended.id
   )
   select id from ended)`;
+
+/** A key and its ancestors, including deleted ones. */
+export const lineOf = (tokenId: number): RawBuilder<unknown> => sql`(
+  with recursive line (id, maker_id, create_keys) as (
+    select id, maker_id, create_keys from tokens where id = ${tokenId}
+    union
+    select t.id, t.maker_id, t.create_keys from tokens t join line on t.id = line.maker_id
+  )
+  select * from line)`;

@@ -96,12 +96,9 @@ async function countBuckets(
   buckets: readonly number[],
   days: RawBuilder<SqlBool>,
 ): Promise<{ bucket: number; entries: number }[]> {
-  const list = rowsOf(
-    db,
-    buckets.map((bucket) => ({ bucket })),
-  );
+  const records = buckets.map((bucket) => ({ bucket }));
   const { rows } = await sql<{ bucket: number; entries: number }>`
-    select c.bucket, count(*) as entries from ${list} as c cross join request_log l
+    select c.bucket, count(*) as entries from ${rowsOf(db, records)} as c cross join request_log l
     where l.user_id = ${search.userId} and l.id >= c.bucket * ${sql.lit(bucketSize)}
       and l.id < (c.bucket + 1) * ${sql.lit(bucketSize)} and ${days} and ${within(search)}
     group by c.bucket`.execute(db);

@@ -91,10 +91,7 @@ export async function exportPage(
     .limit(pageSize)
     .execute();
   const line = format === 'csv' ? csvLine : jsonLine;
-  const refunds = await refundsOf(
-    db,
-    found.map(({ request_id: id }) => id),
-  );
+  const refunds = await refundsOf(db, found);
   return {
     text: found.map((entry) => line(exportedEntry(entry, refunds.get(entry.request_id) ?? 0))).join(''),
     last: found.length < pageSize ? end : (found.at(-1)?.id ?? end),

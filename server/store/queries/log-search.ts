@@ -33,30 +33,21 @@ export type FoundEntry = Pick<Selectable<RequestLogTable>, (typeof columns)[numb
   refunded: number;
 };
 
-interface LogPage {
-  entries: FoundEntry[];
-  /** Number of entries on all pages. */
-  total: number;
-}
-
 /**
- * Returns a page of a user's entries, the newest first. A keyword matches a part of the key's name or the model's id, a prefix of a
- * request id of 16 or more characters, or a task id. Case does not matter: names are compared here, since engines compare differently.
+ * Returns a page of a user's entries, the newest first. A keyword matches a part of the key's name or the model's id (compared here, since
+ * engines ignore case differently), a prefix of a request id of 16 or more characters, or a task id.
  */
-export async function searchLog(db: Db, search: LogSearch): Promise<LogPage> {
+export async function searchLog(
+  db: Db,
+  search: LogSearch,
+): Promise<{ entries: FoundEntry[]; total: number }> {
   const { entries: found, total } = await findPage(db, search);
-  const refunds = await refundsOf(
-    db,
-    found.map(({ request_id: id }) => id),
-  );
+  const refunds = await refundsOf(db, found);
   const entries = found.map((entry) => ({ ...entry, refunded: refunds.get(entry.request_id) ?? 0 }));
   return { entries, total };
 }
 
-interface Page {
-  entries: Omit<FoundEntry, 'refunded'>[];
-  total: number;
-}
+type Page = { entries: Omit<FoundEntry, 'refunded'>[]; total: number };
 
 async function findPage(db: Db, request: LogSearch): Promise<Page> {
   const keyword = request.keyword.toLowerCase();
@@ -99,11 +90,8 @@ async function namesLike(db: Db, search: KeySearch, keyword: string): Promise<Na
 /** A prefix of a request id with at least its time, so that few ids have it. */
 const requestIdPrefix = /^req_[0-9a-f]{12,32}(\.\d{0,9})?$/;
 
-interface Found {
-  id: number;
-  /** 0 on SQLite. */
-  day: number;
-}
+/** An entry. `day` is 0 on SQLite. */
+type Found = { id: number; day: number };
 
 /** Finds the entries whose request id begins with the keyword, or whose task id it is, the newest first. */
 async function idsLike(db: Db, search: KeySearch, keyword: string): Promise<Found[]> {

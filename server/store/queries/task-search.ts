@@ -55,21 +55,19 @@ export async function searchTasks(
   if (offset >= total) return { tasks: [], total };
   const ordered = found.select('id').orderBy('created_at', 'desc').orderBy('id', 'desc');
   const page = await ordered.offset(offset).limit(limit).execute();
-  const tasks = await tasksById(
-    db,
-    page.map(({ id }) => id),
-  );
+  const tasks = await tasksOf(db, page);
   return { tasks, total: Math.max(total, offset + tasks.length) };
 }
 
 /** Finds a task, as a search returns it. */
 export async function findShownTask(db: Db, id: string): Promise<FoundTask | undefined> {
-  return (await tasksById(db, [id]))[0];
+  return (await tasksOf(db, [{ id }]))[0];
 }
 
 /** Reads tasks, the newest first. */
-async function tasksById(db: Db, ids: readonly string[]): Promise<FoundTask[]> {
-  if (ids.length === 0) return [];
+async function tasksOf(db: Db, page: readonly { id: string }[]): Promise<FoundTask[]> {
+  if (page.length === 0) return [];
+  const ids = page.map(({ id }) => id);
   const tasks = await db
     .selectFrom('tasks as t')
     .leftJoin('ledger as l', 'l.request_id', 't.request_id')

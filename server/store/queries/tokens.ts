@@ -94,6 +94,7 @@ type TokenRow = Omit<
   unlimited: number;
   limits: string | null;
   ips: string | null;
+  hash?: string;
 };
 
 /** The columns of a `TokenRow`. */
@@ -229,10 +230,7 @@ async function tokensWhere(
   const { rows } = await sql<TokenRow & { hash: string }>`
     select ${sql.raw(columns)}, t.key_hash as hash from ${sql.raw(tables)}
     where t.deleted_at is null and ${condition} order by t.id desc ${limit}`.execute(db);
-  const tokens = await tokenRecords(
-    db,
-    rows.map(({ hash: _, ...row }) => row),
-  );
+  const tokens = await tokenRecords(db, rows);
   return new Map(tokens.map((token, index) => [rows[index]?.hash ?? '', token]));
 }
 
@@ -244,7 +242,7 @@ async function tokenRecords(db: Db, rows: readonly TokenRow[]): Promise<TokenRec
 }
 
 function tokenRecord(
-  { unlimited, limits, ips, disabledAt, admin, createKeys, ...token }: TokenRow,
+  { unlimited, limits, ips, disabledAt, admin, createKeys, hash: _, ...token }: TokenRow,
   lineage: Lineage = noLineage,
 ): TokenRecord {
   const list = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../availability.ts';
 import { runCommand } from '../commands/registry.ts';
 import type { Db } from '../schema.ts';
 import { sqliteFailure } from './dialect.ts';
-import { type CommandCall, type Outcome, packError } from './messages.ts';
+import { type CarriedError, type CommandCall, type Outcome, packError } from './messages.ts';
 
 /** Runs commands on the writing connection. */
 export class Batches {
@@ -30,57 +30,52 @@ export class Batches {
   async run(batch: readonly CommandCall[]): Promise<Outcome[]> {
     try {
       // Failures are rare, and a savepoint costs half as much as a command.
-      return (await this.#together(batch)) ?? (await this.#apart(batch));
+      return (await this.#runAll(batch, false)) ?? (await this.#runAll(batch, true)) ?? [];
     } catch (error) {
       // The transaction itself failed, for example on a full disk. Nothing of the batch is written.
-      if (this.#connection.isTransaction) this.#connection.exec('rollback');
+      this.#rollback();
       const failed = { error: packError(sqliteFailure(error)) };
       return batch.map(() => failed);
     }
   }
 
-  /** @throws StoreUnavailable when nothing can be written. */
-  probe(): void {
+  /** Checks whether the database is writable. Returns the error, if it is not. */
+  probe(): CarriedError | null {
     try {
       // An unused number in the header of the file, which is written like any page.
       this.#connection.exec('begin immediate; pragma user_version = 0; commit');
+      return null;
     } catch (error) {
-      if (this.#connection.isTransaction) this.#connection.exec('rollback');
-      throw new StoreUnavailable(error);
+      this.#rollback();
+      return packError(new StoreUnavailable(error));
     }
   }
 
-  /** Runs commands without savepoints. Undefined when one of them failed, and nothing is written. */
-  async #together(batch: readonly CommandCall[]): Promise<Outcome[] | undefined> {
-    this.#begin.run();
-    const outcomes: Outcome[] = [];
-    try {
-      for (const { name, args } of batch) outcomes.push({ result: await runCommand(this.#db, name, args) });
-    } catch {
-      if (this.#connection.isTransaction) this.#connection.exec('rollback');
-      return undefined;
-    }
-    this.#commit.run();
-    return outcomes;
-  }
-
-  /** Runs each command in a savepoint of its own. */
-  async #apart(batch: readonly CommandCall[]): Promise<Outcome[]> {
+  /** Runs commands in one transaction. Without savepoints, a failure of one rolls back all, and the result is undefined. */
+  async #runAll(batch: readonly CommandCall[], hasSavepoints: boolean): Promise<Outcome[] | undefined> {
     this.#begin.run();
     const outcomes: Outcome[] = [];
     for (const { name, args } of batch) {
-      this.#savepoint.run();
+      if (hasSavepoints) this.#savepoint.run();
       try {
         outcomes.push({ result: await runCommand(this.#db, name, args) });
       } catch (error) {
+        if (!hasSavepoints) {
+          this.#rollback();
+          return undefined;
+        }
         // A full disk can roll back the complete transaction.
         if (!this.#connection.isTransaction) throw error;
         this.#undo.run();
         outcomes.push({ error: packError(sqliteFailure(error)) });
       }
-      this.#release.run();
+      if (hasSavepoints) this.#release.run();
     }
     this.#commit.run();
     return outcomes;
+  }
+
+  #rollback(): void {
+    if (this.#connection.isTransaction) this.#connection.exec('rollback');
   }
 }

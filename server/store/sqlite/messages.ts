@@ -1,11 +1,6 @@
 import { StoreUnavailable } from '../availability.ts';
 import type { CommandName } from '../commands/registry.ts';
 
-/** Data of a store thread at its start. */
-export interface ThreadData {
-  file: string;
-}
-
 export interface CommandCall {
   name: CommandName;
   args: unknown;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../availability.ts';
 import type { ReportArgs, ReportName, ReportResult } from '../reports.ts';
-import { type Outcome, resultOf, type ThreadData } from './messages.ts';
+import { type Outcome, resultOf } from './messages.ts';
 import type { ReportAnswer, ReportCall } from './reader.ts';
 
 /** Runs reports in a thread. The first report starts it, and also the first one after a failure of the thread. */
@@ -34,8 +34,8 @@ export class Reader {
   }
 
   #start(): Worker {
-    const workerData: ThreadData = { file: this.#file };
-    const worker = new Worker(new URL('./reader.ts', import.meta.url), { workerData, name: 'store reader' });
+    const options = { workerData: this.#file, name: 'store reader' };
+    const worker = new Worker(new URL('./reader.ts', import.meta.url), options);
     const fail = (reason: Error) => {
       if (this.#worker === worker) this.#worker = undefined;
       for (const { reject } of this.#pending.values()) reject(new StoreUnavailable(reason));

@@ -4,7 +4,7 @@ import { type ReportName, runReport } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import { openReader } from './connection.ts';
 import { nodeSqliteDialect, sqliteFailure } from './dialect.ts';
-import { type Outcome, packError, type ThreadData } from './messages.ts';
+import { type Outcome, packError } from './messages.ts';
 
 /** A request to run a report. */
 export interface ReportCall {
@@ -21,7 +21,7 @@ export interface ReportAnswer {
 
 if (parentPort === null) throw new Error('the reader runs in a worker thread');
 const port: MessagePort = parentPort;
-const connection = openReader((workerData as ThreadData).file);
+const connection = openReader(workerData as string);
 const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
 
 async function run({ name, args }: ReportCall): Promise<Outcome> {

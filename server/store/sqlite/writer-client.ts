@@ -10,28 +10,17 @@ import {
   type FromWriter,
   type Outcome,
   resultOf,
-  type ThreadData,
   type ToWriter,
   unpackError,
 } from './messages.ts';
-
-interface Writer {
-  run<Name extends CommandName>(name: Name, args: Args<Name>): Promise<Result<Name>>;
-  /** Checks that the database is writable, ahead of waiting commands. At most one check at a time. */
-  probe(): Promise<void>;
-  /** Resolves with the reason if the thread ends by itself. */
-  readonly failed: Promise<Error>;
-  /** Commits the waiting commands, and ends the thread. */
-  close(): Promise<void>;
-}
 
 /** Largest number of commands of a commit, which share a message, since messages are expensive. */
 const maxBatch = 512;
 
 /** Starts the writer thread on a database file and waits until its schema is up to date. */
-export async function startWriter(file: string, availability: Availability): Promise<Writer> {
-  const workerData: ThreadData = { file };
-  const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData, name: 'store writer' });
+export async function startWriter(file: string, availability: Availability) {
+  const options = { workerData: file, name: 'store writer' };
+  const worker = new Worker(new URL('./writer.ts', import.meta.url), options);
   await once(worker, 'message').catch((error: Error) => {
     // An error that is cloned between threads loses its class.
     throw error.name === 'SettingsError' ? new SettingsError(error.message, { cause: error }) : error;
@@ -76,14 +65,17 @@ export async function startWriter(file: string, availability: Availability): Pro
   return {
     run: async <Name extends CommandName>(name: Name, args: Args<Name>) =>
       resultOf(await batcher.add({ name, args })) as Result<Name>,
-    async probe() {
+    /** Checks that the database is writable, ahead of waiting commands. At most one check at a time. */
+    async probe(): Promise<void> {
       if (ended !== undefined) throw ended;
       probing = Promise.withResolvers();
       send('probe');
       await probing.promise;
     },
+    /** Resolves with the reason if the thread ends by itself. */
     failed: failed.promise,
-    async close() {
+    /** Commits the waiting commands, and ends the thread. */
+    async close(): Promise<void> {
       isClosing = true;
       await batcher.idle();
       if (ended !== undefined) return;

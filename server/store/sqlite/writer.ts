@@ -5,34 +5,22 @@ import type { Database } from '../schema.ts';
 import { Batches } from './batches.ts';
 import { openWriter } from './connection.ts';
 import { nodeSqliteDialect } from './dialect.ts';
-import { type FromWriter, packError, type ThreadData, type ToWriter } from './messages.ts';
+import type { FromWriter, ToWriter } from './messages.ts';
 
 if (parentPort === null) throw new Error('the writer runs in a worker thread');
 const port: MessagePort = parentPort;
-const connection = openWriter((workerData as ThreadData).file);
+const connection = openWriter(workerData as string);
 const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
 await migrate(db, 'sqlite');
 const batches = new Batches(connection, db);
+
+const send = (message: FromWriter) => port.postMessage(message);
 
 async function handle(message: ToWriter): Promise<void> {
   if (message === 'close') {
     connection.close();
     port.close();
-  } else if (message === 'probe') send(probe());
-  else send(await batches.run(message));
-}
-
-function probe(): FromWriter {
-  try {
-    batches.probe();
-    return { probed: null };
-  } catch (error) {
-    return { probed: packError(error) };
-  }
-}
-
-function send(message: FromWriter): void {
-  port.postMessage(message);
+  } else send(message === 'probe' ? { probed: batches.probe() } : await batches.run(message));
 }
 
 let handled = Promise.resolve();

@@ -1,5 +1,4 @@
-import type { Engine } from '../migration.ts';
-import { idColumn } from './id-column.ts';
+import { type Engine, idColumn } from '../migration.ts';
 
 /** Users, keys, and the limits that gateways share. */
 export const keys = (engine: Engine): string[] => [

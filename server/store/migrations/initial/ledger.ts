@@ -1,5 +1,4 @@
-import type { Engine } from '../migration.ts';
-import { idColumn } from './id-column.ts';
+import { type Engine, idColumn } from '../migration.ts';
 
 /** Quota: grants, leases, reservations, refunds and the sums of swept entries. No foreign keys: these rows outlive their keys. */
 export const ledger = (engine: Engine): string[] => [

@@ -1,5 +1,4 @@
-import type { Engine } from '../migration.ts';
-import { idColumn } from './id-column.ts';
+import { type Engine, idColumn } from '../migration.ts';
 
 /** Gateways, their shared secrets, and the records of what operators change. */
 export const operation = (engine: Engine): string[] => [

@@ -31,24 +31,16 @@ export const requestLog = (engine: Engine): string[] => [
     completion_tokens bigint not null,
     duration_ms bigint not null,
     longest_ms bigint not null,
-    ms_50 bigint not null,
-    ms_100 bigint not null,
-    ms_200 bigint not null,
-    ms_500 bigint not null,
-    ms_1000 bigint not null,
-    ms_2000 bigint not null,
-    ms_5000 bigint not null,
-    ms_10000 bigint not null,
-    ms_20000 bigint not null,
-    ms_60000 bigint not null,
-    ms_300000 bigint not null,
+    ${latencySteps.map((step) => `ms_${step} bigint not null,`).join('\n    ')}
     constraint log_figures_key primary key (hour, user_id, model_name, channel, operation, unit)
   ) ${storage(engine)}`,
   'create table log_figures_mark (id integer primary key, rolled_to bigint not null)',
   'insert into log_figures_mark (id, rolled_to) values (1, 0)',
 ];
 
-/** Rows that are updated often: PostgreSQL leaves room for new versions of a row in its page. */
+const latencySteps = [50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000, 300000];
+
+/** Rows that are updated often: PostgreSQL leaves space for new versions of a row in its page. */
 const storage = (engine: Engine) => (engine === 'sqlite' ? 'without rowid' : 'with (fillfactor = 50)');
 
 const columns = `

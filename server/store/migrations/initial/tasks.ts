@@ -1,5 +1,4 @@
-import type { Engine } from '../migration.ts';
-import { idColumn } from './id-column.ts';
+import { type Engine, idColumn } from '../migration.ts';
 
 /** Tasks, their clips and the deliveries of their callbacks. */
 export const tasks = (engine: Engine): string[] => [
