@@ -16,7 +16,7 @@ export type SqlValue = string | number | null;
 export interface StatementOptions {
   /** Plans it once for each connection. Only for statements whose best plan never changes, as inserts and look-ups by primary key. */
   readonly prepared?: boolean;
-  /** Sends the next statement without waiting. That one reports its failure. Only for statements without `returning`. */
+  /** Sends the next statement without waiting. The next one reports its failure. Only for statements without `returning`. */
   readonly pipelined?: boolean;
 }
 
