@@ -153,7 +153,7 @@ async function insertTasks(
       now: createdAt,
       ...task
     } = newTask;
-    return { traceparent: null, ...task, groupName, nextPollAt, createdAt };
+    return { ...task, traceparent: task.traceparent ?? null, groupName, nextPollAt, createdAt };
   });
   // In the order of keys, so that two transactions with the same keys do not deadlock.
   records.sort((left, right) => compare(left.idempotencyKey ?? '', right.idempotencyKey ?? ''));
