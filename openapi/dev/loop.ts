@@ -3,6 +3,7 @@ import { settle } from '../tools/drift.ts';
 import { createMaker, type Outputs, readSources, type Sources } from '../tools/outputs.ts';
 import { type Problem, SpecProblems } from '../tools/problem.ts';
 import { openSpecs } from '../tools/specs.ts';
+import { createCompatibility } from './compatibility.ts';
 import { describeChanges } from './describe-changes.ts';
 import { openTypes } from './types.ts';
 
@@ -22,6 +23,11 @@ export interface RunResult {
 export interface Loop {
   /** Processes saved files. Returns undefined if a later save supersedes the run. */
   run(saved: readonly string[], isSuperseded: () => boolean): Promise<RunResult | undefined>;
+  /**
+   * Reports whether the contract breaks clients. Returns an empty list if the contract has not changed since the last
+   * report, if it is invalid, or if the signal aborts.
+   */
+  checkCompatibility(signal: AbortSignal): Promise<string[]>;
   /** Type-checks the files that the last run did not check, until all are checked or the signal aborts. */
   checkRest(signal: AbortSignal): Promise<{ problems: Problem[]; checked: number }>;
   close(): Promise<void>;
@@ -32,7 +38,10 @@ export async function createLoop(root: string): Promise<Loop> {
   const specs = await openSpecs(root);
   const make = createMaker(root);
   const types = await openTypes(root);
+  let first: Sources | undefined;
   let previous: Sources | undefined;
+  const compatibility = createCompatibility(root);
+  let compared: string | undefined;
   let outputs: Outputs = new Map();
   let sourceProblems: readonly Problem[] = [];
   let written = new Set<string>();
@@ -84,6 +93,7 @@ export async function createLoop(root: string): Promise<Loop> {
         ...saved.filter((path) => ownCode.test(path)).map((path) => `${path} takes effect at the next start`),
       ];
       previous = sources ?? previous;
+      first ??= sources;
       const result = {
         changes,
         written: [...written].sort(),
@@ -93,6 +103,18 @@ export async function createLoop(root: string): Promise<Loop> {
       };
       written = new Set();
       return result;
+    },
+    async checkCompatibility(signal) {
+      if (previous === undefined || sourceProblems.length > 0) return [];
+      const { openapi, asyncapi, errors } = previous;
+      const state = JSON.stringify([openapi, asyncapi, errors]);
+      if (state === compared) return [];
+      compared = state;
+      const lines = await compatibility.check(first ?? previous, { openapi, asyncapi, errors });
+      if (!signal.aborted) return lines;
+      // The next report must include this state.
+      if (compared === state) compared = undefined;
+      return [];
     },
     async checkRest(signal) {
       const before = new Set(types.problems().map((problem) => JSON.stringify(problem)));

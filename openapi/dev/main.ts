@@ -9,7 +9,8 @@ import { watchFiles } from './watch.ts';
 const usage = `npm run dev -- [--port 8090] [--once]
 
 Watches openapi/, asyncapi/ and the code. Each save lints and bundles the contract, writes generated/, checks the types
-and reloads the documentation in the browser. The output lists changes, and problems with file and line.
+and reloads the documentation in the browser. The output lists changes, and problems with file and line, and states
+whether the contract breaks clients of the last release.
 
   --port  port of the documentation on localhost: 0 to 65535, 0 for any free port; default 8090
   --once  checks everything once and exits, with 1 if there are problems`;
@@ -97,6 +98,8 @@ async function watchAndRun(root: string, port: number): Promise<void> {
       if (result.written.length > 0) preview.reload();
       saved.clear();
       void next.then(() => interrupted.abort());
+      // The next save does not wait for the comparison.
+      void loop.checkCompatibility(interrupted.signal).then(print);
       const rest = await loop.checkRest(interrupted.signal);
       if (!interrupted.signal.aborted) print(restLines(rest, performance.now() - at));
     }

@@ -31,7 +31,7 @@ export function restLines(rest: { problems: Problem[]; checked: number }, millis
 }
 
 const summary = (problems: readonly Problem[]) =>
-  problems.length === 0 ? 'no problems' : counted(problems.length, 'problem');
+  problems.length === 0 ? 'OK' : counted(problems.length, 'problem');
 
 function problemLines(problems: readonly Problem[]): string[] {
   const byFile = Map.groupBy(problems, ({ file }) => file);

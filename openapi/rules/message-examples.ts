@@ -3,6 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { parse } from 'yaml';
+import { ajvMessage } from '../tools/ajv-message.ts';
 import { type Context, isNode, type Location, type Node, text } from './visit.ts';
 
 /** Each example of a message matches the schemas of its payload and headers. A mismatch is reported at its value. */
@@ -10,9 +11,21 @@ export function messageExamples() {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   const check = (schema: AnySchemaObject, value: unknown, at: Location, ctx: Context) => {
-    const validate = compiled(ajv, schema);
+    let validate: ValidateFunction;
+    try {
+      validate = compiled(ajv, schema);
+    } catch (error) {
+      // no-unresolved-refs reports a reference to a missing file, with its location.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      return ctx.report({
+        message: `The schema of the example cannot be used: ${(error as Error).message}.`,
+        location: at,
+      });
+    }
     if (validate(value)) return;
-    for (const { instancePath, message } of validate.errors ?? []) {
+    for (const error of validate.errors ?? []) {
+      const { instancePath } = error;
+      const message = ajvMessage(error);
       const location = instancePath === '' ? at : at.child(instancePath.split('/').slice(1));
       ctx.report({ message: `The example${instancePath && ` at ${instancePath}`} ${message}.`, location });
     }

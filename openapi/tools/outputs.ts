@@ -16,6 +16,7 @@ import { httpTypesSource } from './http-types.ts';
 import { operationsSource } from './operations.ts';
 import { type Problem, SpecProblems } from './problem.ts';
 import { openSpecs, type Specs } from './specs.ts';
+import { missingChannels } from './stream-channels.ts';
 
 /** The parsed sources of the contract. */
 export interface Sources {
@@ -44,9 +45,12 @@ export async function readSources(root: string, specs: Specs): Promise<Sources> 
     errors: file('errors.yaml').then(readErrors),
   };
   await throwProblems([linted(specs, 'gateway'), linted(specs, 'events'), reading.models, reading.errors]);
+  const asyncapi = await specs.bundle('events');
+  const missing = missingChannels(root, asyncapi);
+  if (missing.length > 0) throw new SpecProblems(missing);
   return {
     openapi: await specs.bundle('gateway'),
-    asyncapi: await specs.bundle('events'),
+    asyncapi,
     errors: await reading.errors,
     models: await reading.models,
   };

@@ -1,4 +1,6 @@
+import type { ErrorObject } from 'ajv';
 import { isMap, LineCounter, parseDocument } from 'yaml';
+import { ajvMessage } from './ajv-message.ts';
 
 /** A problem of the contract and its location. */
 export interface Problem {
@@ -37,18 +39,13 @@ export interface Mistake {
 }
 
 /** Converts an Ajv error to a mistake. */
-export function schemaMistake({
-  instancePath,
-  message = '',
-}: {
-  instancePath: string;
-  message?: string;
-}): Mistake {
+export function schemaMistake(error: ErrorObject): Mistake {
+  const { instancePath } = error;
   const path = instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return { path, message: `${instancePath} ${message}`.trim() };
+  return { path, message: `${instancePath} ${ajvMessage(error)}`.trim() };
 }
 
 /** Parses YAML. Throws SpecProblems if it is invalid. */

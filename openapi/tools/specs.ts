@@ -11,6 +11,7 @@ import {
   loadConfig,
   YamlParseError,
 } from '@redocly/openapi-core';
+import { nameConstants } from './constant-message.ts';
 import type { JsonObject } from './document.ts';
 import { type Problem, SpecProblems } from './problem.ts';
 
@@ -31,6 +32,7 @@ export interface Specs {
 /** Opens the documents that redocly.yaml names in `root`. */
 export async function openSpecs(root: string): Promise<Specs> {
   const config = await loadConfig({ configPath: join(root, 'redocly.yaml') });
+  nameConstants();
   const specs = { gateway: openSpec(root, config, 'gateway'), events: openSpec(root, config, 'events') };
   return {
     lint: (api) => specs[api].lint(),
@@ -127,8 +129,21 @@ function problemOf({ location: [location], ruleId, severity, message }: Found, r
     column: at?.start.col,
     severity,
     rule: ruleId,
-    message: message.replaceAll(`${root.replace(/\/$/, '')}/`, ''),
+    message: withReference(message.replaceAll(`${root.replace(/\/$/, '')}/`, ''), at),
   };
+}
+
+/** Adds the reference to the linter's message about one that it cannot resolve. */
+function withReference(message: string, at: ReturnType<typeof getLineColLocation> | undefined): string {
+  const unresolved = "Can't resolve $ref";
+  if (at === undefined || !message.startsWith(unresolved)) return message;
+  const text = at.source
+    .getLines()
+    .slice(at.start.line - 1)
+    .join('\n')
+    .slice(at.start.col - 1);
+  const [, reference] = /\$ref['"]?: *['"]?([^'"\s,}]+)/.exec(text) ?? [];
+  return reference === undefined ? message : message.replace(unresolved, `${unresolved} ${reference}`);
 }
 
 function unreadable(error: unknown, root: string, file: string): Problem {

@@ -696,6 +696,31 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'message-examples',
+    name: 'states the allowed values',
+    messages: [/The example at \/type must be equal to constant "a"\./, /at \/size must be .*: 1, 2\.$/],
+    document: events(
+      {
+        type: 'object',
+        properties: { type: { type: 'string', const: 'a' }, size: { type: 'integer', enum: [1, 2] } },
+      },
+      { payload: { type: 'b' } },
+      { payload: { size: 0 } },
+    ),
+  },
+  {
+    rule: 'message-examples',
+    name: 'leaves a missing file to no-unresolved-refs',
+    messages: [],
+    document: events({ $ref: 'schemas/Missing.yaml' }, { payload: 1 }),
+  },
+  {
+    rule: 'message-examples',
+    name: 'reports a schema that is invalid',
+    messages: [/The schema of the example cannot be used: schema is invalid/],
+    document: events({ type: 'strung' }, { payload: 1 }),
+  },
+  {
+    rule: 'message-examples',
     name: 'reports the files of examples and schemas',
     messages: [/The example must be object/],
     at: ['parts/examples.yaml#/0/payload'],

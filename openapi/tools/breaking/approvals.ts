@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv';
 import { parseDocument } from 'yaml';
+import { ajvMessage } from '../ajv-message.ts';
 import type { Change } from './change.ts';
 
 /** An approved breaking change. */
@@ -31,7 +32,7 @@ export function readApprovals(yaml: string): Approval[] {
     ...document.errors.map(({ message }) => message),
     ...(isApprovals(file)
       ? []
-      : (isApprovals.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)),
+      : (isApprovals.errors ?? []).map((error) => `${error.instancePath} ${ajvMessage(error)}`)),
   ];
   if (mistakes.length > 0) throw new Error(mistakes.join('; '));
   return file as Approval[];

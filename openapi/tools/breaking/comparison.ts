@@ -30,6 +30,11 @@ export interface Comparison {
  */
 export async function compare(root: string, named: string | undefined): Promise<Comparison> {
   const [base, next] = await Promise.all([baseContract(root, named), currentContract(root)]);
+  return compareWith(root, base, next);
+}
+
+/** Compares a contract below `root` with a base. @throws CannotCompare if the approvals are invalid */
+export async function compareWith(root: string, base: Base, next: Contract): Promise<Comparison> {
   const [{ differences, changes }, approvals] = await Promise.all([
     judge(base.contract, next),
     readApprovalsIn(root),

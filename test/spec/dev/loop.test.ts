@@ -57,6 +57,51 @@ test('a schema that contradicts the code is reported at the line of the code', a
   expect(repaired.lines).toEqual([]);
 });
 
+test('a save that breaks clients is reported with its operations and version, and its undo is not', async () => {
+  const compatibility = async (type: string) => {
+    await save('openapi/schemas/music/Song.yaml', song(type));
+    return loop.checkCompatibility(new AbortController().signal);
+  };
+  expect(await compatibility('integer')).toEqual([
+    '  breaks clients since the start: 1 change; needs version 2.0.0 or later (1.0.0 before)',
+    "    openapi/schemas/music/Song.yaml:6 Type of `title` widened from 'string' to 'integer'. Affects getSong, sendSongs.",
+  ]);
+  expect(await loop.checkCompatibility(new AbortController().signal)).toEqual([]);
+  expect((await compatibility('string'))[0]).toMatch(
+    /^ {2}OK: (breaks no client|the contract has not changed) since the start/,
+  );
+});
+
+test('an interrupted comparison is repeated', async () => {
+  const signal = new AbortController().signal;
+  await save('openapi/schemas/music/Song.yaml', song('integer'));
+  expect(await loop.checkCompatibility(AbortSignal.abort())).toEqual([]);
+  expect((await loop.checkCompatibility(signal))[0]).toMatch(/breaks clients/);
+  await save('openapi/schemas/music/Song.yaml', song('string'));
+  await loop.checkCompatibility(signal);
+});
+
+test('a broken reference of the AsyncAPI document is reported at its line, with its target', async () => {
+  const file = join(contract.root, 'asyncapi/asyncapi.yaml');
+  const before = await readFile(file, 'utf8');
+  const missing = await save('asyncapi/asyncapi.yaml', before.replace('/messages/sung', '/messages/sang'));
+  expect(missing.lines).toEqual([
+    expect.stringMatching(
+      /^asyncapi\/asyncapi\.yaml:5:\d+ error no-unresolved-refs: Can't resolve \$ref #\/components\/messages\/sang/,
+    ),
+  ]);
+  expect((await save('asyncapi/asyncapi.yaml', before)).lines).toEqual([]);
+});
+
+test('a stream that names a missing channel is reported at its line, with the channels', async () => {
+  const stream = 'text/event-stream: { schema: { type: string }, x-events: asyncapi.json#/channels/sung }';
+  const text = operation('Another song.').replace('content: {', `content: {\n        ${stream},`);
+  expect((await save('openapi/paths/song.yaml', text)).lines).toEqual([
+    'openapi/paths/song.yaml:9:56 error stream-channel: The channel asyncapi.json#/channels/sung does not exist. The channels are songs.',
+  ]);
+  await save('openapi/paths/song.yaml', operation('Another song.'));
+});
+
 test('invalid YAML is reported with its location and keeps the generated files', async () => {
   const before = await generated('openapi.json');
   const { lines, written } = await save(
@@ -83,7 +128,9 @@ test('a mistake in errors.yaml is reported with its line', async () => {
   const before = await readFile(file, 'utf8');
   const { lines } = await save('openapi/errors.yaml', `${before}${before.replace('never', 'perhaps')}`);
   expect(lines).toEqual([
-    expect.stringMatching(/^openapi\/errors\.yaml:2:\d+ error: \/1\/retry must be equal/),
+    expect.stringMatching(
+      /^openapi\/errors\.yaml:2:\d+ error: \/1\/retry must be equal .*: "never", "now", "later"/,
+    ),
   ]);
   expect((await save('openapi/errors.yaml', before)).lines).toEqual([]);
 });

@@ -58,7 +58,7 @@ voice_sets: {}
     '- { code: bad_thing, status: 400, families: [generic], when: It is bad., remedy: Mend it., retry: never }\n',
   'openapi/openapi.yaml': `
 openapi: 3.1.0
-info: { title: Small, version: '1', license: { name: MIT, identifier: MIT } }
+info: { title: Small, version: 1.0.0, license: { name: MIT, identifier: MIT } }
 tags: [{ name: music }]
 security: []
 paths:
@@ -69,7 +69,7 @@ paths:
   'openapi/guides/1-start.md': '# Start\n\nBegin here.\n',
   'asyncapi/asyncapi.yaml': `
 asyncapi: 3.0.0
-info: { title: Small, version: '1' }
+info: { title: Small, version: 1.0.0 }
 defaultContentType: application/json
 channels: { songs: { address: /songs, messages: { sung: { $ref: '#/components/messages/sung' } } } }
 operations: { sendSongs: { action: send, channel: { $ref: '#/channels/songs' } } }
