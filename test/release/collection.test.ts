@@ -1,6 +1,8 @@
+import { runInNewContext } from 'node:vm';
 import { Collection, type Item } from 'postman-collection';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, assert, beforeAll, chai, expect, test } from 'vitest';
 import { operations } from '../../generated/operations.ts';
+import { chains } from '../../openapi/tools/release/chains.ts';
 import { collectionOf } from '../../openapi/tools/release/collection.ts';
 import { withoutAliases } from '../../openapi/tools/without-aliases.ts';
 import { bundle, documented, documentedOperations } from '../conformance/contract/documented.ts';
@@ -24,6 +26,12 @@ const itemsOf = (id: string) => {
   return items.filter((item) => item.request.method === method.toUpperCase() && pathOf(item) === path);
 };
 
+/** Returns a body with the initial values of its variables. */
+const withExamples = (body: string) =>
+  body.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) =>
+    String(collection.variables.all().find(({ key }) => key === name)?.value),
+  );
+
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway();
@@ -35,7 +43,7 @@ test('has a request for each body example of an operation', () => {
     const examples = requests.flatMap(({ examples }) => examples);
     expect(itemsOf(id).length, id).toBe(Math.max(1, examples.length));
     const sent = itemsOf(id).flatMap(({ request }) =>
-      request.body?.raw ? JSON.parse(request.body.raw) : [],
+      request.body?.raw ? JSON.parse(withExamples(request.body.raw)) : [],
     );
     const inJson = requests.filter(({ mediaType }) => mediaType === 'application/json');
     expect(sent, id).toEqual(inJson.flatMap(({ examples }) => examples.map(({ value }) => value)));
@@ -72,13 +80,17 @@ test('disables optional parameters and sets required ones', () => {
 });
 
 /** Sends a request of the collection like Postman: with its variables and its authentication. */
-async function send(item: Item): Promise<Response> {
-  const values: Record<string, string> = { baseUrl: gateway.url, apiKey: gateway.key };
-  for (const { key } of collection.variables.all()) expect(Object.keys(values)).toContain(key);
-  const fill = (text: string) => text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+async function send(item: Item, values: ReadonlyMap<string, string>): Promise<Response> {
+  const fill = (text: string) =>
+    text.replaceAll(/\{\{(\$?\w+)\}\}/g, (_, name: string) =>
+      name === '$guid' ? crypto.randomUUID() : (values.get(name) ?? ''),
+    );
   const { request } = item;
   const auth = item.getAuth();
   const token = auth?.type === 'bearer' ? fill(String(auth.parameters().get('token'))) : undefined;
+  const form = new FormData();
+  for (const { key, value } of request.body?.formdata?.all() ?? []) form.append(key, fill(String(value)));
+  const body = request.body?.raw ? fill(request.body.raw) : [...form].length > 0 ? form : undefined;
   const headers = request.headers.all().flatMap(({ key, value, disabled }) => {
     return disabled ? [] : [[key, fill(String(value))] as [string, string]];
   });
@@ -88,22 +100,79 @@ async function send(item: Item): Promise<Response> {
       ...headers,
       ...(token === undefined ? [] : [['authorization', `Bearer ${token}`] as [string, string]]),
     ],
-    ...(request.body?.raw && { body: fill(request.body.raw) }),
+    ...(body !== undefined && { body }),
   });
 }
 
-test('works with two variables set', async () => {
-  for (const item of itemsOf('createSpeech')) {
-    const response = await send(item);
-    expect(response.status, item.name).toBe(200);
-    expect((await response.arrayBuffer()).byteLength, item.name).toBeGreaterThan(1000);
+/** Runs the test script of a request with the part of Postman's interface that the scripts use. */
+async function check(item: Item, response: Response, values: Map<string, string>) {
+  const body = Buffer.from(await response.arrayBuffer());
+  const failures: string[] = [];
+  let repeat = false;
+  const pm = {
+    expect: chai.expect,
+    test(name: string, verify: () => void) {
+      try {
+        verify();
+      } catch (error) {
+        failures.push(`${item.name} ${name}: ${String(error)} ${body.toString('utf8', 0, 300)}`);
+      }
+    },
+    response: {
+      code: response.status,
+      headers: { get: (name: string) => response.headers.get(name) ?? undefined },
+      json: () => JSON.parse(body.toString()) as unknown,
+    },
+    collectionVariables: { set: (name: string, value: string) => void values.set(name, value) },
+    execution: {
+      setNextRequest: () => {
+        repeat = true;
+      },
+    },
+    info: { requestId: 'id' },
+  };
+  for (const { script } of item.events.all())
+    runInNewContext(script.exec.join('\n'), { pm, setTimeout: () => 0 });
+  return { failures, repeat };
+}
+
+const startValues = () =>
+  new Map([
+    ...collection.variables.all().map(({ key, value }) => [key, String(value)] as const),
+    ['baseUrl', gateway.url],
+    ['apiKey', gateway.key],
+  ]);
+
+test('passes its own tests on a gateway when it runs in order', { timeout: 300_000 }, async () => {
+  const values = startValues();
+  const failures: string[] = [];
+  for (const item of items) {
+    const isDone = async () => {
+      const result = await check(item, await send(item, values), values);
+      if (!result.repeat) failures.push(...result.failures);
+      return !result.repeat;
+    };
+    await expect.poll(isDone, { interval: 250, timeout: 60_000 }).toBe(true);
   }
-  for (const id of ['listModels', 'createEmbedding', 'getHealth'] as const) {
-    for (const item of itemsOf(id)) {
-      const response = await send(item);
-      expect(response.status, item.name).toBe(200);
-      await response.arrayBuffer();
-    }
+  expect(failures).toEqual([]);
+  // Every id comes from a response.
+  const unchanged = chains.filter(({ variable, example }) => values.get(variable) === example);
+  expect(unchanged.map(({ variable }) => variable)).toEqual([]);
+});
+
+test('detects a wrong status, a missing field and a missing request id', async () => {
+  const [item] = itemsOf('createEmbedding');
+  assert(item);
+  const headers = { 'x-request-id': 'req_1' };
+  const valid = await send(item, startValues());
+  const cases: [Response, RegExp][] = [
+    [Response.json({ error: {} }, { status: 400, headers }), /The status is documented/],
+    [Response.json({ object: 'list' }, { headers }), /all required fields/],
+    [new Response(valid.body), /has a request id/],
+  ];
+  for (const [response, message] of cases) {
+    const { failures } = await check(item, response, new Map());
+    expect(failures).toEqual([expect.stringMatching(message)]);
   }
 });
 

@@ -3,7 +3,7 @@ declare module 'postman-collection' {
   interface List<Entry> {
     all(): Entry[];
   }
-  interface Field {
+  export interface Field {
     key: string;
     value?: unknown;
     disabled?: boolean;
@@ -14,8 +14,9 @@ declare module 'postman-collection' {
       method: string;
       url: { path?: string[]; query: List<Field>; variables: List<Field>; toString(): string };
       headers: List<Field>;
-      body?: { raw?: string };
+      body?: { raw?: string; formdata?: List<Field> };
     };
+    events: List<{ listen: string; script: { exec: string[] } }>;
     responses: List<{ code: number }>;
     /** The authentication of the item, or of the nearest folder that has one. */
     getAuth(): { type: string; parameters(): { get(key: string): unknown } } | undefined;

@@ -9,6 +9,7 @@ import {
   operationsOf,
   text,
 } from '../document.ts';
+import { chains, folderOrder, stepOf, testScript, variableOf, withVariables } from './chains.ts';
 
 /** Constant id, so that an import of the next release offers to replace the previous one. */
 const id = '6f0f7a52-6a0e-4d1c-9a53-2f5d1c0e7b90';
@@ -17,7 +18,8 @@ const format = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.
 /**
  * Converts an OpenAPI bundle to a collection in Postman's format 2.1, which Bruno, Insomnia and Hoppscotch also import. It
  * has a folder per tag, a request per body example, and the documented responses. The variables `baseUrl` and `apiKey`
- * contain the base URL and the key. Sockets are omitted, because the format does not support them.
+ * contain the base URL and the key. A test script checks each response and stores its ids for later requests. Sockets are
+ * omitted, because the format does not support them.
  *
  * Existing converters keep only one example per body and invent values for the rest.
  */
@@ -25,10 +27,14 @@ export function collectionOf(openapi: JsonObject): JsonObject {
   const { title, version, description } = deref(openapi, openapi.info);
   const [server] = Array.isArray(openapi.servers) ? openapi.servers : [];
   const operations = operationsOf(openapi).filter(({ node }) => !('101' in deref(openapi, node.responses)));
-  const tags = Array.isArray(openapi.tags) ? openapi.tags.filter(isObject) : [];
+  const allTags = Array.isArray(openapi.tags) ? openapi.tags.filter(isObject) : [];
+  const tags = allTags.toSorted(
+    (left, right) => folderOrder(text(left.name)) - folderOrder(text(right.name)),
+  );
   const folders = tags.map((tag): JsonObject => {
     const own = operations.filter(({ node }) => Array.isArray(node.tags) && node.tags[0] === tag.name);
-    const item = own.map((operation) => operationItem(openapi, operation));
+    const inOrder = own.toSorted((left, right) => stepOf(left) - stepOf(right));
+    const item = inOrder.map((operation) => operationItem(openapi, operation));
     return { name: tag.name ?? '', description: tag.description ?? '', item };
   });
   return {
@@ -41,6 +47,7 @@ export function collectionOf(openapi: JsonObject): JsonObject {
     variable: [
       { key: 'baseUrl', value: deref(openapi, server).url ?? '' },
       { key: 'apiKey', value: '' },
+      ...chains.map(({ variable, example }) => ({ key: variable, value: example })),
     ],
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{apiKey}}', type: 'string' }] },
     item: folders.filter(({ item }) => Array.isArray(item) && item.length > 0),
@@ -54,16 +61,35 @@ function operationItem(openapi: JsonObject, operation: Operation): JsonObject {
   const examples = bodies(openapi, node);
   if (examples.length < 2) {
     const request = requestOf(openapi, operation, examples[0]);
-    return { name, request: { ...request, description }, response: responsesOf(openapi, node, request) };
+    const event = eventOf(openapi, operation, examples[0]);
+    return {
+      name,
+      event,
+      request: { ...request, description },
+      response: responsesOf(openapi, node, request),
+    };
   }
   const item = examples.map((example, index): JsonObject => {
     const request = requestOf(openapi, operation, example);
-    return { name: example.name, request, response: index > 0 ? [] : responsesOf(openapi, node, request) };
+    const event = eventOf(openapi, operation, example);
+    const response = index > 0 ? [] : responsesOf(openapi, node, request);
+    return { name: example.name, event, request, response };
   });
   return { name, description, item };
 }
 
+/** The test script of a request, in a function so that it can return early. */
+function eventOf(openapi: JsonObject, operation: Operation, example?: Body): JsonObject[] {
+  const exec = [
+    '(() => {',
+    ...testScript(openapi, operation, example?.key).map((line) => `  ${line}`),
+    '})();',
+  ];
+  return [{ listen: 'test', script: { type: 'text/javascript', exec } }];
+}
+
 interface Body {
+  key: string;
   name: string;
   mediaType: string;
   value: Json;
@@ -73,7 +99,7 @@ function bodies(openapi: JsonObject, node: JsonObject): Body[] {
   return objects(deref(openapi, node.requestBody).content).flatMap(([mediaType, { examples }]) =>
     objects(examples).map(([key, reference]) => {
       const { summary, value = null } = deref(openapi, reference);
-      return { name: text(summary) || key, mediaType, value };
+      return { key, name: text(summary) || key, mediaType, value };
     }),
   );
 }
@@ -86,7 +112,11 @@ function requestOf(openapi: JsonObject, operation: Operation, body?: Body): Json
   const fieldsIn = (place: string) =>
     parameters.filter((parameter) => parameter.in === place).flatMap((parameter) => fields(parameter));
   const query = fieldsIn('query');
-  const variable = fieldsIn('path').map(({ disabled: _, ...field }) => field);
+  const chained = variableOf(operation.id);
+  const variable = fieldsIn('path').map(({ disabled: _, ...field }) => ({
+    ...field,
+    ...(chained !== undefined && { value: `{{${chained}}}` }),
+  }));
   const parts = path.replaceAll(/\{([^}]+)\}/g, ':$1').slice(1);
   const sent = query
     .filter(({ disabled }) => disabled !== true)
@@ -103,7 +133,7 @@ function requestOf(openapi: JsonObject, operation: Operation, body?: Body): Json
       ...(query.length > 0 && { query }),
       ...(variable.length > 0 && { variable }),
     },
-    ...(body && { body: bodyOf(body) }),
+    ...(body && { body: bodyOf(body, operation.id) }),
   };
 }
 
@@ -126,9 +156,13 @@ const plain = (value: Json) => (typeof value === 'string' ? value : JSON.stringi
 
 const first = (list: Json | undefined) => (Array.isArray(list) ? list[0] : undefined);
 
-function bodyOf({ mediaType, value }: Body): JsonObject {
+function bodyOf({ mediaType, value }: Body, operation: string): JsonObject {
   if (mediaType === 'application/json')
-    return { mode: 'raw', raw: JSON.stringify(value, null, 2), options: { raw: { language: 'json' } } };
+    return {
+      mode: 'raw',
+      raw: withVariables(operation, JSON.stringify(value, null, 2)),
+      options: { raw: { language: 'json' } },
+    };
   const entries = isObject(value) ? Object.entries(value) : [];
   const formdata = entries.flatMap(([key, values]) =>
     (Array.isArray(values) ? values : [values]).map((one) => ({ key, value: plain(one), type: 'text' })),
