@@ -5,7 +5,7 @@ import pg from 'pg';
 import { systemTimers } from '../../server/lib/timers.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { defaultTiming } from '../../server/tasks/timing.ts';
-import { makeToken } from '../store/books.ts';
+import { makeToken } from '../store/ledger.ts';
 import type { NodeOptions, NodeReport } from './poller-node.ts';
 import { here } from './processes.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DeliveryClaim } from '../../server/store/commands/delivery-claims.ts';
-import { makeToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
+import { makeToken } from '../store/ledger.ts';
 import { runStatement } from '../store/raw-rows.ts';
 import { now, TaskHarness } from '../tasks/harness.ts';
 import { Outbox } from './outbox.ts';

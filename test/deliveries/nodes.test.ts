@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
+import { makeToken } from '../store/ledger.ts';
 import { Child } from '../tasks/child.ts';
 import { TaskUpstream } from '../tasks/task-upstream.ts';
 import { Receiver } from './receiver.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { bookRows, expectBalanced, logRows } from '../store/books.ts';
 import { type Engine, engines } from '../store/engines.ts';
+import { bookRows, expectBalanced, logRows } from '../store/ledger.ts';
 import { createDeployment, type Deployment } from './deployment.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { nativePoll, pollPath } from './poll-path.ts';

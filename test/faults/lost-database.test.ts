@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
+import { Cluster, serverPrograms } from '../store/cluster.ts';
+import { DatabaseProxy } from '../store/database-proxy.ts';
+import { onServer } from '../store/engines.ts';
 import {
   balanceOf,
   bookRows,
@@ -10,10 +13,7 @@ import {
   logEntry,
   logRows,
   makeToken,
-} from '../store/books.ts';
-import { Cluster, serverPrograms } from '../store/cluster.ts';
-import { DatabaseProxy } from '../store/database-proxy.ts';
-import { onServer } from '../store/engines.ts';
+} from '../store/ledger.ts';
 import { ClientLoad } from './client-load.ts';
 import { createDeployment, type Deployment } from './deployment.ts';
 import { GatewayProcess } from './gateway-process.ts';

@@ -4,7 +4,7 @@ import type { LeaseDraw, Ledger, Shortfall } from '../../server/quota/ledger.ts'
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { BookedCall } from '../../server/store/commands/booked-calls.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
-import { logEntry } from '../store/books.ts';
+import { logEntry } from '../store/ledger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 // The store is a stub. call-quota.test.ts covers the database.

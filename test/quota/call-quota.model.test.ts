@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ReserveRequest } from '../../server/quota/ledger.ts';
 import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { disableToken, logEntry, makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
+import { disableToken, logEntry, makeToken } from '../store/ledger.ts';
 import { QuotaGateway } from './quota-gateways.ts';
 import { dropTask, endTask } from './task-rows.ts';
 

@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { findToken } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
+import { engines, type TestStore } from '../store/engines.ts';
 import {
   balanceOf,
   disableToken,
@@ -12,8 +13,7 @@ import {
   logEntry,
   logRows,
   makeToken,
-} from '../store/books.ts';
-import { engines, type TestStore } from '../store/engines.ts';
+} from '../store/ledger.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { runStatement } from '../store/raw-rows.ts';
 import { QuotaGateway } from './quota-gateways.ts';

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';
-import { booksOfEachTest } from '../store/books-of-each-test.ts';
+import { booksOfEachTest } from '../store/empty-ledger.ts';
 import { engines, type TestStore } from '../store/engines.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/ledger.ts';
 
 const fixedNow = 1_700_000_000_500;
 

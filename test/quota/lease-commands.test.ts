@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BookedCall } from '../../server/store/commands/booked-calls.ts';
 import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { disableToken, logEntry, logRows, makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
+import { disableToken, logEntry, logRows, makeToken } from '../store/ledger.ts';
 import { runStatement } from '../store/raw-rows.ts';
 
 describe.each(engines)('commands of quota leases on %s', (engine) => {

@@ -5,7 +5,7 @@ import { Ledger } from '../../server/quota/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { LeasedTaskWriter } from '../../server/tasks/task-creation.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
-import { logEntry } from '../store/books.ts';
+import { logEntry } from '../store/ledger.ts';
 import { chargedLater, endTask, makeTask } from './task-rows.ts';
 
 /** Arguments of a gateway in a process of its own. */

@@ -3,6 +3,7 @@ import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { LeasedTask } from '../../server/store/commands/new-tasks.ts';
 import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
+import { engines, onServer, TestStore } from '../store/engines.ts';
 import {
   balanceOf,
   disableToken,
@@ -11,8 +12,7 @@ import {
   logEntry,
   logRows,
   makeToken,
-} from '../store/books.ts';
-import { engines, onServer, TestStore } from '../store/engines.ts';
+} from '../store/ledger.ts';
 import { QuotaGateway } from './quota-gateways.ts';
 import { dropTask, endTask, newTaskRow } from './task-rows.ts';
 

@@ -3,8 +3,8 @@ import { type QuotaLease, QuotaLeases } from '../../server/quota/quota-leases.ts
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
-import { disableToken, makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
+import { disableToken, makeToken } from '../store/ledger.ts';
 import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { yieldUntil } from '../support/yield-until.ts';

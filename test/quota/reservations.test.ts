@@ -3,8 +3,8 @@ import { Ledger } from '../../server/quota/ledger.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { ledgerRows, logEntry, makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
+import { ledgerRows, logEntry, makeToken } from '../store/ledger.ts';
 
 describe('a reservation in the ledger', () => {
   let testStore: TestStore;

@@ -4,7 +4,7 @@ import { Settlements } from '../../server/quota/settlements.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { BookedCall, BookedCalls } from '../../server/store/commands/booked-calls.ts';
 import type { Store } from '../../server/store/store.ts';
-import { logEntry } from '../store/books.ts';
+import { logEntry } from '../store/ledger.ts';
 
 const call = (requestId: string, change: Partial<BookedCall> = {}): BookedCall => ({
   requestId,

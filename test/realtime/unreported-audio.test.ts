@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ledgerRowsWithIds, makeKey, remainingQuota } from '../server/ledger.ts';
-import { disableToken } from '../store/books.ts';
+import { disableToken } from '../store/ledger.ts';
 import { elapse, flushFrames } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {

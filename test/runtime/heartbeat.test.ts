@@ -4,8 +4,8 @@ import { Heartbeat } from '../../server/quota/heartbeat.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';
 import { type Engine, engines, TestStore } from '../store/engines.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/ledger.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 
 const second = 1_000;

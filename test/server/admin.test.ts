@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../server/store/store.ts';
-import { makeToken } from '../store/books.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';
+import { makeToken } from '../store/ledger.ts';
 import { runStatement } from '../store/raw-rows.ts';
 import { compiled } from '../support/child-node.ts';
 

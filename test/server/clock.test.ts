@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Receiver } from '../deliveries/receiver.ts';
-import { disableToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
+import { disableToken } from '../store/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { makeKey, post, remainingQuota } from './ledger.ts';
 

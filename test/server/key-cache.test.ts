@@ -3,7 +3,7 @@ import { KeyCache } from '../../server/keys/key-cache.ts';
 import type { ChangeFeed } from '../../server/store/change-feed.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
-import { disableToken, makeToken } from '../store/books.ts';
+import { disableToken, makeToken } from '../store/ledger.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';

@@ -9,7 +9,7 @@ import type { UserFields } from '../../server/store/commands/users.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
-import { disableToken, makeToken } from '../store/books.ts';
+import { disableToken, makeToken } from '../store/ledger.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { FakeChangeFeed } from '../support/fake-change-feed.ts';
 import { ManualTimers } from '../support/manual-timers.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { disableToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
+import { disableToken } from '../store/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { ledgerRows, logRows, makeKey, post, remainingQuota } from './ledger.ts';

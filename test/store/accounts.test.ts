@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { findTokenByHash } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { makeToken } from './books.ts';
 import { engines } from './engines.ts';
+import { makeToken } from './ledger.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 
 describe.each(engines)('accounts on %s', (engine) => {
@@ -12,7 +12,7 @@ describe.each(engines)('accounts on %s', (engine) => {
     store = made.store;
   });
 
-  test('a token is found by the hash of its key, with all that decides about its use', async () => {
+  test('a token is found by the hash of its key, with its rights and limits', async () => {
     const user = await store.run('createUser', { name: 'someone', group: 'trial', now: 5_000 });
     const key = generateKey();
     const created = await store.run('createToken', {
@@ -56,7 +56,7 @@ describe.each(engines)('accounts on %s', (engine) => {
     expect(await findTokenByHash(store.read, hashKey(`${key}x`))).toBeUndefined();
   });
 
-  test('without more said a token has no quota, no expiry, no limits and its own group wins', async () => {
+  test('by default a token has no quota, no expiry and no limits, and its own group takes precedence', async () => {
     const token = await makeToken(store, { group: 'paid' });
     expect(token).toMatchObject({
       remainQuota: 0,
@@ -72,7 +72,7 @@ describe.each(engines)('accounts on %s', (engine) => {
     await expect(makeToken(store, { keyHash: 'same' })).rejects.toThrow(/unique/i);
   });
 
-  test('the bootstrap key belongs to user 1, whoever came first, and is made once', async () => {
+  test('the bootstrap key belongs to user 1, whatever users exist, and is created once', async () => {
     const { id } = await store.run('createUser', { name: 'early', group: 'default', now: 1 });
     expect(id).not.toBe(1);
     const key = { keyHash: 'first', keyHint: 'hint', now: 1_000 };
@@ -99,7 +99,7 @@ describe.each(engines)('accounts on %s', (engine) => {
     expect(await findTokenByHash(store.read, 'given')).toMatchObject({ userId: 1 });
   });
 
-  test('a bootstrap key that was deleted stays deleted; without any key a generated one is made', async () => {
+  test('a deleted bootstrap key stays deleted; without any key one is generated', async () => {
     const key = (keyHash: string) => ({ keyHash, keyHint: 'hint', now: 1 });
     await store.run('ensureBootstrap', key('first'));
     const { id } = (await findTokenByHash(store.read, 'first')) ?? { id: 0 };
@@ -155,7 +155,7 @@ describe.each(engines)('bootstrap keys on %s', (engine) => {
     expect(await start('three')).toMatchObject({ earlier: [] });
   });
 
-  test('without admin access are reported, and another one gives it back', async () => {
+  test('without admin access are reported, and another bootstrap key restores it', async () => {
     await start('one');
     await store.run('updateToken', { id: 1, set: { adminScope: false }, change });
     expect(await start('one')).toMatchObject({ created: false, lacksAdmin: true });
@@ -172,7 +172,7 @@ describe.each(engines)('bootstrap keys on %s', (engine) => {
 });
 
 describe('keys', () => {
-  test('a generated key is never the same and carries 256 bits', () => {
+  test('each generated key is different and has 256 random bits', () => {
     const keys = new Set(Array.from({ length: 100 }, generateKey));
     expect(keys.size).toBe(100);
     for (const key of keys) expect(key).toMatch(/^sk-[\w-]{43}$/);

@@ -3,8 +3,8 @@ import type { NewToken } from '../../server/store/commands/accounts.ts';
 import type { Creation } from '../../server/store/commands/changes.ts';
 import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { makeToken } from './ledger.ts';
 
 const day = 1_900_000_000;
 
@@ -93,7 +93,7 @@ describe.each(engines)('what a key may create on %s', (engine) => {
     for (const { id } of [maker, other]) expect((await findToken(store.read, id))?.remainQuota).toBe(100);
   });
 
-  test('a key without admin access gives the scope to no key, not to itself either', async () => {
+  test('a key without admin access cannot give the scope to any key, including itself', async () => {
     const token = await makeToken(store, { userId: admin.userId, unlimitedQuota: true });
     const { id } = token;
     const set = { adminScope: true };
@@ -106,7 +106,7 @@ describe.each(engines)('what a key may create on %s', (engine) => {
     expect(given).toMatchObject({ adminScope: true });
   });
 
-  test('the record of a creation is written with the key or not at all', async () => {
+  test('the record of a creation is written in the transaction of the key', async () => {
     const recorded = () =>
       store.read.selectFrom('changes').select('subject').where('action', '=', 'createToken').execute();
     const of = { change: { ...change, action: 'createToken', tokenId: admin.id, details: {} } };
@@ -116,7 +116,7 @@ describe.each(engines)('what a key may create on %s', (engine) => {
     expect(await recorded()).toHaveLength(1);
   });
 
-  test('the record of a deletion is written with it', async () => {
+  test('the record of a deletion is written in the same transaction', async () => {
     const { id, userId } = await makeToken(store);
     const of = { change: { ...change, action: 'deleteToken', tokenId: admin.id, details: {} } };
     const remove = () => store.run('deleteToken', { id, userId, by: null, now: 1, ...of });

@@ -8,15 +8,15 @@ import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { balanceOf, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
-import { booksOfEachTest } from './books-of-each-test.ts';
+import { booksOfEachTest } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
+import { balanceOf, ledgerRows, logEntry, logRows, makeToken } from './ledger.ts';
 import { runStatement } from './raw-rows.ts';
 
 const day = 86_400_000;
 const start = 1_795_000_000_000;
 
-describe.each(engines)('the books on %s', (engine) => {
+describe.each(engines)('the ledger on %s', (engine) => {
   let testStore: TestStore;
   let store: Store;
   let now: number;
@@ -53,7 +53,7 @@ describe.each(engines)('the books on %s', (engine) => {
     return made;
   };
 
-  /** Something of everything: two keys, limited and not, one made from the other and deleted, all kinds of ends. */
+  /** Two keys, limited and unlimited, one created with the other and deleted, and every outcome of a call. */
   async function live() {
     const limited = await makeToken(store, { remainQuota: 1_000 });
     const unlimited = await makeToken(store, { unlimitedQuota: true });
@@ -72,7 +72,7 @@ describe.each(engines)('the books on %s', (engine) => {
     return { limited, unlimited, made, given };
   }
 
-  test('are audited beside all else in a gateway, and time and again', async () => {
+  test('is audited repeatedly while a gateway works', async () => {
     const { limited } = await live();
     const audits = Array.from({ length: 3 }, async (_, index) => {
       await spend(limited, `during ${index}`, index);
@@ -84,7 +84,7 @@ describe.each(engines)('the books on %s', (engine) => {
     expect((await store.report('auditLedger', null)).problems).toHaveLength(1);
   });
 
-  test('add up', async () => {
+  test('has correct sums', async () => {
     await live();
     expect(await audit()).toEqual({
       keys: 4,
@@ -103,13 +103,13 @@ describe.each(engines)('the books on %s', (engine) => {
     });
   });
 
-  test('add up at every moment while all is going on', async () => {
+  test('has correct sums at every moment during work', async () => {
     const { limited } = await live();
     let running = true;
     const audits = (async () => {
       while (running) {
         expect((await audit()).problems).toEqual([]);
-        // On SQLite an audit takes no turn of the event loop.
+        // On SQLite an audit does not yield to the event loop.
         await yieldToEventLoop();
       }
     })();
@@ -190,7 +190,7 @@ describe.each(engines)('the books on %s', (engine) => {
     expect(told.map(({ problem }) => problem).join('\n')).toContain(words);
   });
 
-  describe('that are older than they are kept', () => {
+  describe('entries older than the retention period', () => {
     const sweep = (keepMs: number) => {
       const timers = new ManualTimers();
       timers.now = now;
@@ -198,7 +198,7 @@ describe.each(engines)('the books on %s', (engine) => {
       return new Retention(parts).run();
     };
 
-    test('are swept with their log, and balances stay what they are', async () => {
+    test('are deleted with their log entries, and balances do not change', async () => {
       const { limited, unlimited } = await live();
       const balances = () => Promise.all([limited, unlimited].map((token) => balanceOf(store, token)));
       const before = await audit();
@@ -225,14 +225,14 @@ describe.each(engines)('the books on %s', (engine) => {
       ).toMatchObject({
         total: 1,
       });
-      // Work that was open all the time still ends as it should.
+      // Work that was open throughout still ends correctly.
       await ledger.settle({ requestId: 'open 0', charged: 7, log: logEntry });
       now += 91 * day;
       expect(await sweep(90 * day)).toBe(2);
       expect(await audit()).toMatchObject({ problems: [], open: 2, closed: 0, spent: before.spent + 8 });
     });
 
-    test('are swept batch by batch, by several at once, and each once', async () => {
+    test('are deleted in batches by several gateways at once, each exactly once', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       for (let index = 0; index < 30; index += 1) await spend(token, `r${index}`, 2);
       const sweepOnce = () => store.run('sweepLog', { closedBefore: now + 1_000, limit: 4 });
@@ -242,12 +242,12 @@ describe.each(engines)('the books on %s', (engine) => {
       for (let gone = 1; gone > 0; swept += gone) gone = await sweepOnce();
       expect(swept).toBe(30);
       expect(await audit()).toMatchObject({ problems: [], closed: 0, spent: 60, left: 9_940 });
-      // None of it can be charged or refunded any more.
+      // None of it can be charged or refunded again.
       expect(await ledger.settle({ requestId: 'r1', charged: 2, log: logEntry })).toBeUndefined();
       expect(await ledger.refund({ requestId: 'r1', log: logEntry })).toBe(false);
     });
 
-    test('lose reservations that were refunded for a lost gateway, batch by batch', async () => {
+    test('include reservations refunded for a lost gateway, deleted in batches', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       for (let index = 0; index < 10; index += 1) await hold(token, `r${index}`);
       await store.run('removeGateway', { id: 'here', heartbeat: null });
@@ -263,7 +263,7 @@ describe.each(engines)('the books on %s', (engine) => {
       expect(await audit()).toMatchObject({ problems: [], open: 0, closed: 0, left: 10_000 });
     });
 
-    test('are not swept by a calendar that has been set forward', async () => {
+    test('are not deleted when the calendar is set forward', async () => {
       const token = await makeToken(store, { remainQuota: 100 });
       await spend(token, 'r1', 2);
       const timers = new ManualTimers();

@@ -11,7 +11,7 @@ import { openWriter } from '../../server/store/sqlite/connection.ts';
 import { nodeSqliteDialect } from '../../server/store/sqlite/dialect.ts';
 import { unpackError } from '../../server/store/sqlite/messages.ts';
 
-test('what goes well beside a command that fails is written once, in its order', async () => {
+test('commands beside a failing command are written once, in order', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'unigate-batches-'));
   const connection = openWriter(join(folder, 'unigate.db'));
   const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
@@ -34,7 +34,7 @@ test('what goes well beside a command that fails is written once, in its order',
   }
 });
 
-test('a command that finds no room takes no other along, and may come again', async () => {
+test('a command that does not fit in memory fails no other command and can be repeated', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'unigate-batches-'));
   const connection = openWriter(join(folder, 'unigate.db'));
   const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });

@@ -8,8 +8,8 @@ import { hashKey } from '../../server/store/keys.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { disableToken, logEntry, makeToken } from './books.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
+import { disableToken, logEntry, makeToken } from './ledger.ts';
 
 const within = { timeout: 30_000, interval: 20 };
 const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
@@ -53,7 +53,7 @@ describe.skipIf(!engines.includes('postgres'))('the change feed of a store', { t
     await connected();
     const token = await makeToken(other, { remainQuota: 1_000 });
     const quiet = await makeToken(other, { remainQuota: 1_000 });
-    // Every call does this.
+    // Every call changes these columns.
     const ledger = new Ledger(other, 'gateway_1');
     const call = {
       requestId: randomUUID(),
@@ -108,7 +108,7 @@ describe.skipIf(!engines.includes('postgres'))('the change feed of a store', { t
   test('keeps a key cached until another gateway disables it, whether the feed delivers or misses the change', async () => {
     const { store, connected, cut } = await listening();
     await connected();
-    // The clock stands still, so nothing expires.
+    // The clock does not advance, so nothing expires.
     const timers = new ManualTimers();
     const ring = new KeyCache({ store, timers, clock: () => timers.now });
     const keys = [`sk-${randomUUID()}`, `sk-${randomUUID()}`] as const;
@@ -164,7 +164,7 @@ describe.skipIf(!engines.includes('postgres'))('the change feed of a store', { t
     const { promise: updated, resolve } = Promise.withResolvers<void>();
     const changing = onServer(async (client) => {
       await client.query(`set search_path = ${testStore.options.schema}`);
-      // It is sent now. Its answer and the announcement wait in their sockets while the loop is blocked.
+      // It is sent now. Its response and the notification wait in their sockets while the event loop is blocked.
       const answered = client.query('update tokens set status = 2 where id = $1', [token.id]);
       blockEventLoop(600);
       // The first code that runs after the pause.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import type { Store } from '../../server/store/store.ts';
-import { makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { makeToken } from './ledger.ts';
 
 describe.each(engines)('changes on %s', (engine) => {
   let testStore: TestStore;
@@ -30,10 +30,10 @@ describe.each(engines)('changes on %s', (engine) => {
     return [total, ...changes.map(({ subject }) => Number(subject.slice(-1)))];
   };
 
-  test('are told as they were written, with the name of who made them', async () => {
+  test('are returned as they were written, with the name of their user', async () => {
     const { changes } = await listChanges(store.read, { limit: 2, offset: 0 });
     expect(changes).toEqual([
-      // The user is not there any more.
+      // The user no longer exists.
       expect.objectContaining({ user_id: 4_711, user_name: '' }),
       {
         id: expect.any(Number),
@@ -60,7 +60,7 @@ describe.each(engines)('changes on %s', (engine) => {
     expect(await found({ since: 2_000, until: 4_000, action: 'test' })).toEqual([1, 3]);
   });
 
-  test('stand and fall with what they are about', async () => {
+  test('are written only if the change that they record is committed', async () => {
     const change = { userId, tokenId, action: 'createUser', details: {}, now: 9_000 };
     const { id } = await store.run('createUser', { name: 'new', group: 'default', now: 9_000, change });
     expect(await found({ subject: `user ${id}` })).toEqual([1, expect.any(Number)]);

@@ -7,7 +7,7 @@ import { vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { onServer } from './engines.ts';
 
-/** Folder of PostgreSQL's server programs; undefined where it is not installed. */
+/** Folder of PostgreSQL's server programs. Undefined if it is not installed. */
 export const serverPrograms: string | undefined = [fromConfig(), ...fromPackages()].find(
   (folder) => folder !== undefined && existsSync(join(folder, 'initdb')),
 );
@@ -27,10 +27,10 @@ function fromPackages(): string[] {
   return existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];
 }
 
-/** How the server is told to end: it breaks every connection, or it does not even tidy up. */
+/** How the server stops: `fast` closes every connection, `immediate` also skips the shutdown checkpoint. */
 const endings = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
-/** A PostgreSQL server of the test's own, which may be ended and started again. */
+/** A separate PostgreSQL server, which a test can stop and start again. */
 export class Cluster {
   readonly url: string;
   readonly #folder: string;
@@ -43,7 +43,7 @@ export class Cluster {
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   }
 
-  /** `parent`: where its folder is made. */
+  /** `parent`: folder in which its data folder is created. */
   static async start(parent = tmpdir()): Promise<Cluster> {
     const folder = mkdtempSync(join(parent, 'unigate-postgres-'));
     if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
@@ -54,7 +54,7 @@ export class Cluster {
     return cluster;
   }
 
-  /** Ends every connection but the one that tells it to. */
+  /** Closes every connection except its own. */
   async terminateBackends(): Promise<void> {
     const others = "pid <> pg_backend_pid() and backend_type = 'client backend'";
     await onServer(
@@ -63,7 +63,7 @@ export class Cluster {
     );
   }
 
-  /** Ends the server and starts it again; in between it takes no connection. */
+  /** Stops the server and starts it again. It accepts no connection in between. */
   async restart(how: keyof typeof endings, meanwhile: () => Promise<void> = async () => {}): Promise<void> {
     await this.#end(how);
     await meanwhile();
@@ -80,7 +80,7 @@ export class Cluster {
       listen_addresses: '127.0.0.1',
       port: String(this.#port),
       unix_socket_directories: '',
-      // Only the server ends, never the machine.
+      // Only the server crashes, never the machine.
       fsync: 'off',
       shared_buffers: '16MB',
       log_min_messages: 'panic',

@@ -1,8 +1,8 @@
 import { Ledger } from '../../server/quota/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
-import { logEntry, makeToken } from './books.ts';
+import { logEntry, makeToken } from './ledger.ts';
 
-// Does business until it is killed, and says on stdout what it was told is done: one line an acknowledgement.
+// Runs commands until it is killed, and prints one line on stdout for each acknowledged command.
 const store = await openStore(JSON.parse(process.argv[2] ?? '') as Parameters<typeof openStore>[0]);
 await store.run('recordHeartbeat', { id: 'child', heartbeat: 0 });
 const ledger = new Ledger(store, 'child');

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../server/store/open-store.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { compiled, endsWithParent } from '../support/child-node.ts';
-import { balanceOf, bookRows, expectBalanced, ledgerRows, logRows } from './books.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
+import { balanceOf, bookRows, expectBalanced, ledgerRows, logRows } from './ledger.ts';
 
 const childFile = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const acknowledgements = 1_000;
@@ -19,7 +19,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
   });
   afterEach(() => testStore.remove());
 
-  /** Runs the child until it has acknowledged enough, kills it, and gives its lines split into words. */
+  /** Runs the child until it has acknowledged enough commands, kills it, and returns its lines split into words. */
   async function runAndKill(): Promise<string[][]> {
     const name = testStore.options.schema ?? '';
     const url = `${databaseUrl}?application_name=${name}`;
@@ -38,7 +38,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
       if (lines.length === acknowledgements) child.kill('SIGKILL');
     }
     expect(await exited).toEqual([null, 'SIGKILL']);
-    // The server notices a lost client a little later, and may still commit what it was sent.
+    // The server detects a lost client a little later, and may still commit statements that it received.
     const sessions = 'select 1 from pg_stat_activity where application_name = $1';
     const gone = async () =>
       expect((await onServer((client) => client.query(sessions, [name]))).rows).toEqual([]);
@@ -46,7 +46,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     return lines;
   }
 
-  test('has done everything it acknowledged, once, and its books balance', { timeout: 60_000 }, async () => {
+  test('has run every acknowledged command once, and the ledger balances', { timeout: 60_000 }, async () => {
     const lines = await runAndKill();
     expect(lines.length).toBeGreaterThanOrEqual(acknowledgements);
     const store = await testStore.open();

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { databaseUrl } from './engines.ts';
 
-/** What becomes of a connection over which the client sends a statement. */
+/** When a connection breaks over which the client sends a statement. */
 type Cut =
-  /** It breaks before the statement has arrived. */
+  /** The connection breaks before the statement arrives. */
   | 'before'
-  /** The statement is carried out, and the connection breaks before the answer. */
+  /** The statement runs, and the connection breaks before the response. */
   | 'after';
 
-/** A way to the PostgreSQL server that breaks when it is told to. */
+/** A proxy in front of the PostgreSQL server that breaks connections on request. */
 export class DatabaseProxy {
   readonly #target: URL;
   readonly #server: Server;
@@ -23,7 +23,7 @@ export class DatabaseProxy {
     this.#server = createServer((client) => this.#connect(client));
   }
 
-  /** `target`: address of the database. */
+  /** `target`: URL of the database. */
   static async start(target = databaseUrl): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(target);
     proxy.#server.listen(0, '127.0.0.1');
@@ -31,7 +31,7 @@ export class DatabaseProxy {
     return proxy;
   }
 
-  /** The database's address by this way. */
+  /** URL of the database through this proxy. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = '127.0.0.1';
@@ -39,20 +39,20 @@ export class DatabaseProxy {
     return url.href;
   }
 
-  /** Breaks the next connection over which a statement with these words goes. Resolves when it has. */
+  /** Breaks the next connection that carries a statement with this text. Resolves when it is broken. */
   cut(statement: string, when: Cut): Promise<void> {
     return new Promise((resolve) => {
       this.#cut = { statement, when, cut: resolve };
     });
   }
 
-  /** Breaks every connection and takes no other. */
+  /** Breaks every connection and refuses new ones. */
   down(): void {
     this.#down = true;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Takes connections, and passes nothing on. */
+  /** Accepts connections and forwards nothing. */
   silence(): void {
     this.#silent = true;
   }

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, logEntry, logRows, makeToken } from './books.ts';
-import { booksOfEachTest } from './books-of-each-test.ts';
+import { booksOfEachTest } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
+import { balanceOf, logEntry, logRows, makeToken } from './ledger.ts';
 
 const now = 1_795_000_000_000;
 const day = 86_400_000;
@@ -22,7 +22,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
   );
 
   let calls = 0;
-  /** Reserves all that a key has left, and settles for `debt` more. */
+  /** Reserves the whole balance of a key, and settles for `debt` more. */
   const overspend = async (token: TokenRecord, debt: number) => {
     calls += 1;
     const requestId = `r${calls}`;
@@ -72,7 +72,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     await expectProved();
   });
 
-  test('a grant that is repeated under its name settles nothing again', async () => {
+  test('a repeated grant with the same idempotency key settles nothing again', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await overspend(token, 300);
     const first = await grant(token, 200, 'name');
@@ -82,7 +82,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     await expectProved();
   });
 
-  test('quota that is taken back creates no debt and settles none', async () => {
+  test('withdrawn quota creates no debt and settles none', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await overspend(token, 30);
     expect(await grant(token, -1)).toMatchObject({ outcome: 'out_of_range', left: 0 });
@@ -94,7 +94,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     await expectProved();
   });
 
-  test('a debt raises the largest grant by what it settles', async () => {
+  test('a debt raises the largest permitted grant by its amount', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await overspend(token, 30);
     expect(await grant(token, 10 ** 15 + 31)).toMatchObject({ outcome: 'out_of_range' });
@@ -112,11 +112,11 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     return made;
   };
 
-  test('a deleted key keeps its debt for operators, and its leftover goes back as a whole', async () => {
+  test('a deleted key keeps its debt for operators, and its whole balance is returned', async () => {
     const maker = await makeToken(store, { remainQuota: 1_000 });
     const made = await makeFrom(maker, 100);
     await overspend(made, 40);
-    // What a lease or a reservation gives back later is quota that it has, beside its debt.
+    // Quota that a lease or a reservation returns later adds to the balance and settles no debt.
     await ledger.reserve({ requestId: 'late', token: maker, model: 'm', unit: 'characters', amount: 5 });
     const other = await makeFrom(maker, 60);
     await overspend(other, 3);
@@ -149,7 +149,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     await expectProved();
   });
 
-  test('an unlimited key has none, and one that becomes unlimited keeps what it has', async () => {
+  test('an unlimited key has none, and a key that becomes unlimited keeps its debt', async () => {
     const unlimited = await makeToken(store, { unlimitedQuota: true });
     await ledger.reserve({ requestId: 'u', token: unlimited, model: 'm', unit: 'characters', amount: 1 });
     expect(await ledger.settle({ requestId: 'u', charged: 9, log: logEntry })).toEqual({
@@ -165,7 +165,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     await expectProved();
   });
 
-  test('are proved after the log is swept', async () => {
+  test('pass the audit after the log is deleted', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await overspend(token, 30);
     await grant(token, 10);
@@ -179,12 +179,12 @@ describe.each(engines)('debts of keys on %s', (engine) => {
 
   // SQLite deletes log rows one by one: it has no days to drop.
   if (engine === 'postgres') {
-    test('are proved after a day of the log is dropped', async () => {
+    test('pass the audit after a day of the log is dropped', async () => {
       const today = Math.floor(now / day);
       await store.run('addLogDays', { first: today, last: today });
       const token = await makeToken(store, { remainQuota: 100 });
       await overspend(token, 30);
-      // One that took nothing of the balance.
+      // A call that took nothing from the balance.
       await ledger.reserve({ requestId: 'free', token, model: 'm', unit: 'characters', amount: 0 });
       expect(await ledger.settle({ requestId: 'free', charged: 4, log: logEntry })).toEqual({
         charged: 0,
@@ -196,7 +196,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     });
   }
 
-  test('settlements and grants at once by two gateways lose and double nothing', async () => {
+  test('concurrent settlements and grants of two gateways lose and duplicate nothing', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     const other = engine === 'postgres' ? await testStore.open() : store;
     const rival = new Ledger(other, 'there', () => now);
@@ -211,7 +211,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
         grant(token, 4, `grant ${index}`, other),
       ]),
     );
-    // 140 were given in all, and 170 spent.
+    // 140 were granted in total, and 170 spent.
     expect(await stateOf(token)).toEqual({ left: 0, used: 140, debt: 30 });
     await expectProved();
   });

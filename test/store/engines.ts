@@ -11,7 +11,7 @@ export type Engine = Store['engine'];
 
 export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/test';
 
-/** The engines to test. CI must have PostgreSQL; elsewhere it is left out, loudly, when it does not answer. */
+/** The engines to test. CI requires PostgreSQL. Elsewhere it is omitted with a warning if it does not respond. */
 export const engines: readonly Engine[] = await (async () => {
   if (process.env.CI === 'true' || (await answers())) return ['sqlite', 'postgres'] as const;
   console.warn(`PostgreSQL does not answer at ${databaseUrl}: its half of the store's tests is left out`);
@@ -26,7 +26,7 @@ async function answers(): Promise<boolean> {
   );
 }
 
-/** A data folder or a PostgreSQL schema of the test's own. Whatever was opened in it is closed by `remove`. */
+/** A data folder or a PostgreSQL schema for one test. `remove` closes every store opened in it. */
 export class TestStore {
   readonly options: StoreOptions;
   readonly engine: Engine;
@@ -49,7 +49,7 @@ export class TestStore {
     return store;
   }
 
-  /** Makes what is stored as it was when it was made, whatever is open on it; nothing may be at work. */
+  /** Restores the initial contents, also while stores are open. No command may be running. */
   async empty(): Promise<void> {
     const { schema, dataDir } = this.options;
     if (schema !== undefined) {
@@ -80,11 +80,11 @@ export class TestStore {
   }
 }
 
-/** What the migrations have written; the first user's id is kept for that of the bootstrap key. */
+/** Rows that the migrations insert. The first user id is reserved for the bootstrap key. */
 const seeds = 'update log_figures_mark set rolled_to = 0;';
 const sqliteSeeds = `${seeds} insert into sqlite_sequence (name, seq) values ('users', 1);`;
 
-/** To delete the rows takes milliseconds; to truncate the tables, which gives each a new file, half a second. */
+/** Deleting the rows takes milliseconds. Truncating creates a new file per table, which takes half a second. */
 const emptySchema = (schema: string) => `
   set search_path = ${schema};
   do $$ declare one regclass; begin
@@ -101,7 +101,7 @@ const emptySchema = (schema: string) => `
     perform setval('users_id_seq', 1);
   end $$`;
 
-/** Runs something on a PostgreSQL connection beside the store's own. */
+/** Runs a function on a PostgreSQL connection separate from the store's. */
 export async function onServer<T>(
   use: (client: pg.Client) => Promise<T>,
   connectionString = databaseUrl,

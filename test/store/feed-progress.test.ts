@@ -5,7 +5,7 @@ function connected() {
   const time = { now: 1_000 };
   const progress = new FeedProgress(() => time.now);
   progress.connect(time.now);
-  /** Lets time pass with the event loop running. */
+  /** Advances the time while the event loop runs. */
   const run = (ms: number) => {
     for (let left = ms; left > 0; left -= 50) {
       time.now += Math.min(50, left);
@@ -43,7 +43,7 @@ test('after a pause there is no epoch until a round trip that began after the pa
   expect(progress).toMatchObject({ epoch: 1, pauses: 1, isBehind: false });
 });
 
-test('a pause is found whether a timer or a reader comes first, and counted once', () => {
+test('a pause is detected by a timer or a reader, whichever runs first, and counted once', () => {
   for (const first of ['noteTurn', 'epoch', 'pauses', 'isBehind'] as const) {
     const { time, progress } = connected();
     time.now += 300;
@@ -53,7 +53,7 @@ test('a pause is found whether a timer or a reader comes first, and counted once
   }
 });
 
-test('a turn of 200 ms is no pause', () => {
+test('a blocked event loop of 200 ms is not a pause', () => {
   const { time, progress } = connected();
   time.now += 200;
   expect(progress).toMatchObject({ epoch: 1, pauses: 0, isBehind: false });

@@ -20,8 +20,8 @@ import type { RequestLogTable } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { logEntry, logRows, makeToken } from './books.ts';
 import { engines, onServer, type TestStore } from './engines.ts';
+import { logEntry, logRows, makeToken } from './ledger.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 import { insertLogEntries, runStatement } from './raw-rows.ts';
 
@@ -51,7 +51,7 @@ const entries = fc.array(
     error_code: fc.constant(null),
     state: fc.constantFrom('completed', 'failed', 'canceled'),
     unit: fc.constantFrom('characters', 'tokens'),
-    // Halves add up without a rest.
+    // Halves have exact sums.
     units: fc.integer({ min: 0, max: 2 ** 20 }).map((half) => half / 2),
     prompt_tokens: fc.nat(1_000),
     completion_tokens: fc.nat(1_000),
@@ -62,7 +62,7 @@ const entries = fc.array(
   { maxLength: 40 },
 );
 
-/** What happens, in any order. */
+/** Events, in any order. */
 const steps = fc.array(
   fc.oneof(
     entries.map((rows) => ({ kind: 'write' as const, rows })),
@@ -72,7 +72,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** What the entries come to, the slow way. */
+/** Computes the figures from the entries one by one. */
 function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figures> {
   const groups = new Map<string, Figures>();
   for (const row of rows) {
@@ -132,7 +132,7 @@ describe.each(engines)('the figures on %s', (engine) => {
 
   const rollUp = (of = store) =>
     new RollUp({ store: of, logger: createLogger('silent'), timers: new ManualTimers() });
-  /** On a busy server, what is under way elsewhere may have to end first. */
+  /** On a busy server, other transactions may have to end first. */
   const rollAll = (job = rollUp()) =>
     vi.waitFor(
       async () => {
@@ -157,7 +157,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     await insertLogEntries(testStore, named);
   };
 
-  test('are what the entries come to, however they are rolled up and swept', async () => {
+  test('equal the sums of the entries, however they are rolled up and deleted', async () => {
     await fc.assert(
       fc.asyncProperty(
         steps,
@@ -195,7 +195,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     );
   }, 60_000);
 
-  test('are added up by several at once, each entry once', async () => {
+  test('are rolled up by several gateways at once, each entry once', async () => {
     const other = engine === 'postgres' ? await testStore.open() : store;
     const rows = fc.sample(entries, { numRuns: 8, seed: 7 }).flat();
     await write(rows);
@@ -210,7 +210,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     );
   });
 
-  test('are right at every moment while calls end, entries are rolled up and old ones swept', async () => {
+  test('are correct at every moment while calls end, entries are rolled up and old ones deleted', async () => {
     const token = await makeToken(store, { unlimitedQuota: true });
     const spend = spender(store, token);
     for (let index = 0; index < 20; index += 1) await spend(`old ${index}`);
@@ -248,7 +248,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     expect([rollsUp, groups[0]?.figures.requests]).toEqual([false, 5]);
   });
 
-  test('are added up by themselves, in batches with pauses in which the job can be stopped', async () => {
+  test('are rolled up periodically, in batches with pauses in which the job can be stopped', async () => {
     const rows = Array.from({ length: 1_200 }, () => blank);
     await write(rows);
     const timers = new ManualTimers();
@@ -273,7 +273,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     await idle.stop();
   });
 
-  test('have all of a batch or nothing of it', async () => {
+  test('contain a whole batch or nothing of it', async () => {
     const rows = fc.sample(entries, { numRuns: 4, seed: 3 }).flat();
     await write(rows);
     const [break_, mend] =
@@ -295,7 +295,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     expect(asMap((await show({ by: ['user'] })).groups)).toEqual(expected(rows, { by: ['user'], ...always }));
   });
 
-  test('have refunds in the hour in which they were made, beside what was charged', async () => {
+  test('contain refunds in the hour of the refund, separate from the charges', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     const ledger = new Ledger(store, 'here', () => (start + 10) * 1_000);
     await ledger.reserve({ requestId: 'r', token, model: 'm', unit: 'tokens', amount: 9 });
@@ -320,7 +320,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     expect((await show({ ...within, userId: token.userId + 1 })).groups).toEqual([]);
   });
 
-  test('say when there are too many groups', async () => {
+  test('report when there are too many groups', async () => {
     const row = { ...blank, user_id: 0 };
     const rows = Array.from({ length: mostGroups + 1 }, (_, index) => ({ ...row, user_id: index }));
     await insertLogEntries(
@@ -332,7 +332,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     expect(await requests()).toBe(mostGroups + 1);
   });
 
-  test('are swept of entries that were not added up yet', async () => {
+  test('include deleted entries that were not rolled up yet', async () => {
     const token = await makeToken(store, { unlimitedQuota: true });
     const spend = spender(store, token);
     for (let index = 0; index < 5; index += 1) await spend(`r${index}`);
@@ -367,7 +367,7 @@ describe.each(engines)('the figures on %s', (engine) => {
     expect(await requests()).toBe(2);
   });
 
-  test('begin anew on a server that counts from before', async () => {
+  test('start again on a server whose counter is lower', async () => {
     await write([blank]);
     const end = { ...(await readLogEnd(store.read)), below: '9223372036854775807' };
     expect(await store.run('rollUpLog', { end, limit: 9 })).toBe('lost');
@@ -401,7 +401,7 @@ function spender(store: Store, token: TokenRecord) {
   };
 }
 
-test('a share of the requests took at most the next of the steps, or what the longest took', () => {
+test('a percentile is the next step, or the longest duration', () => {
   const took = (ms: number): Figures => ({
     ...noFigures,
     requests: 1,

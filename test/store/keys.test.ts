@@ -8,8 +8,8 @@ import {
   type TokenRecord,
 } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, bookRows, disableToken, expectBalanced, logEntry, logRows, makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { balanceOf, bookRows, disableToken, expectBalanced, logEntry, logRows, makeToken } from './ledger.ts';
 
 const now = 1_700_000_000_000;
 
@@ -56,13 +56,13 @@ describe.each(engines)('keys on %s', (engine) => {
     const rows = (await logRows(store)).filter(({ token_id: id }) => keys.some((key) => key.id === id));
     return rows.reduce((sum, { quota }) => sum + quota, 0);
   };
-  /** What a key was given, net, as its grants tell. */
+  /** Net quota of a key, summed from its grants. */
   const granted = async ({ id }: TokenRecord) => {
     const rows = await store.read.selectFrom('grants').select('amount').where('token_id', '=', id).execute();
     return rows.reduce((sum, { amount }) => sum + amount, 0);
   };
 
-  test('50 parallel spenders of one key never overspend by one unit', async () => {
+  test('50 parallel clients of one key never overspend by a unit', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     let reserved = 0;
     await Promise.all(
@@ -77,20 +77,20 @@ describe.each(engines)('keys on %s', (engine) => {
           const raised = await ledger.extend({ requestId, from: amount, to: amount + 3 });
           const most = raised === 'extended' ? amount + 3 : amount;
           if (turn % 4 === 3) await ledger.refund({ requestId });
-          // More than is held, now and then.
+          // Sometimes more than is reserved.
           else await ledger.settle({ requestId, charged: most + (turn % 2), log: logEntry });
         }
       }),
     );
     expect(reserved).toBeGreaterThan(50);
     expect(await left(token)).toBeGreaterThanOrEqual(0);
-    // What is left would not do for one more of the dearest.
+    // The rest does not suffice for another call at the highest price.
     expect(await left(token)).toBeLessThan(1_000);
     await expectBalanced(store, token);
     expect((await chargedTo([token])) + (await left(token))).toBe(1_000);
   });
 
-  test('the quota of a key made by a limited one is taken from it, to the last unit', async () => {
+  test('the quota of a key created by a limited key is deducted from it exactly', async () => {
     const maker = await makeToken(store, { remainQuota: 100 });
     const made = await make(maker, { remainQuota: 60 });
     expect(made).toMatchObject({ remainQuota: 60, userId: maker.userId });
@@ -101,7 +101,7 @@ describe.each(engines)('keys on %s', (engine) => {
     expect([await granted(maker), await granted(made)]).toEqual([0, 60]);
   });
 
-  test('however many are made at once, no more is given away than there is', async () => {
+  test('concurrent creations never give away more than the balance', async () => {
     const maker = await makeToken(store, { remainQuota: 100 });
     const made = await Promise.all(Array.from({ length: 30 }, () => tryMake(maker, { remainQuota: 9 })));
     expect(made.filter((one) => one !== 'insufficient_quota')).toHaveLength(11);
@@ -116,7 +116,7 @@ describe.each(engines)('keys on %s', (engine) => {
     expect(await left(maker)).toBe(0);
   });
 
-  test('a deleted key is not found, holds nothing more, and gives back what it has left', async () => {
+  test('a deleted key is not found, reserves nothing, and returns its balance', async () => {
     const maker = await makeToken(store, { remainQuota: 100 });
     const made = await make(maker, { remainQuota: 60, keyHash: 'made once' });
     expect(await spend(made, 20)).toBe('reserved');
@@ -132,7 +132,7 @@ describe.each(engines)('keys on %s', (engine) => {
     await expect(makeToken(store, { keyHash: 'made once' })).rejects.toThrow(/unique/i);
   });
 
-  test('what open work gives back to a deleted key goes on to the key that it came from', async () => {
+  test('quota that open work returns to a deleted key is forwarded to its funder', async () => {
     const grandmaker = await makeToken(store, { remainQuota: 100 });
     const maker = await make(grandmaker, { remainQuota: 50 });
     const made = await make(maker, { remainQuota: 30 });
@@ -147,14 +147,14 @@ describe.each(engines)('keys on %s', (engine) => {
     expect([await left(made), await left(maker), await left(grandmaker)]).toEqual([0, 0, 90]);
   });
 
-  test('a key that was deleted or disabled makes no other', async () => {
+  test('a deleted or disabled key creates no other', async () => {
     const [deleted, disabled] = [await makeToken(store), await makeToken(store)];
     await remove(deleted);
     await disableToken(store, disabled);
     expect([await tryMake(deleted), await tryMake(disabled)]).toEqual(['maker_gone', 'maker_gone']);
   });
 
-  test('a key deletes itself and those created with it, directly or not, and for it no others exist', async () => {
+  test('a key deletes itself and its descendants, and sees no others', async () => {
     const owner = await makeToken(store, { unlimitedQuota: true });
     const [first, sibling] = [await make(owner), await make(owner)];
     const second = await make(first);
@@ -170,7 +170,7 @@ describe.each(engines)('keys on %s', (engine) => {
     expect(await remove(owner)).toBe('deleted');
   });
 
-  test('keys that are deleted while they are spent from leave no unit behind', async () => {
+  test('keys that are deleted while calls are charged lose no unit', async () => {
     const maker = await makeToken(store, { remainQuota: 500 });
     const keys = await Promise.all(Array.from({ length: 5 }, () => make(maker, { remainQuota: 100 })));
     await Promise.all(
@@ -187,7 +187,7 @@ describe.each(engines)('keys on %s', (engine) => {
     expect(await Promise.all(keys.map(left))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("a list has a user's keys that are there, the newest first, page by page", async () => {
+  test("a list has the user's existing keys, newest first, page by page", async () => {
     const owner = await makeToken(store, { name: 'first' });
     for (const name of ['second', 'third']) await make(owner, { name });
     await remove(await make(owner, { name: 'gone' }));

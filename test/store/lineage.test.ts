@@ -11,8 +11,8 @@ import {
   type TokenRecord,
 } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { balanceOf, makeToken } from './ledger.ts';
 
 const now = 1_700_000_000_000;
 const seconds = now / 1_000;
@@ -54,7 +54,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
       keys.push(await child(last, { unlimitedQuota: last.unlimitedQuota }));
     return keys as [TokenRecord, TokenRecord, TokenRecord, ...TokenRecord[]];
   };
-  /** Whether each key works at a time, as every way of looking it up tells. */
+  /** Whether each key works at a time, checked through every look-up. */
   const working = async (keys: readonly TokenRecord[], at = now) => {
     const rows = await store.read
       .selectFrom('tokens')
@@ -83,7 +83,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
   };
   const left = async (token: TokenRecord) => (await balanceOf(store, token)).remain_quota;
 
-  test('know all keys above them, the nearest first', async () => {
+  test('have all their ancestors, the nearest first', async () => {
     const [first, second, third] = await chain(3);
     expect((await findToken(store.read, third.id))?.lineage).toEqual({
       ancestorIds: [second.id, first.id],
@@ -112,7 +112,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
     expect(await working(keys, now + 10_000)).toEqual([true, false, false]);
   });
 
-  test('are found in a search by the status that they have with those above them', async () => {
+  test('are found in a search by their effective status', async () => {
     const disabled = await chain(2, { name: 'd' });
     await store.run('updateToken', { id: disabled[0].id, set: { status: 2 }, change });
     const expired = await chain(2, { name: 'e' });
@@ -132,7 +132,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
     expect(await withStatus(4)).toEqual([]);
   });
 
-  test('are deleted with the key above them, and every unit goes up the chain once', async () => {
+  test('are deleted with their parent, and every unit is returned up the chain once', async () => {
     const root = await makeToken(store, { remainQuota: 1_000 });
     const first = await child(root, { remainQuota: 600 });
     const second = await child(first, { remainQuota: 250 });
@@ -164,7 +164,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
     expect(await left(root)).toBe(1_000);
   });
 
-  test('stay when an operator keeps them, and belong to the key above', async () => {
+  test('remain when an operator keeps them, and belong to the next ancestor', async () => {
     const keys = await chain(4);
     const [first, second, third, fourth] = keys;
     const done = await store.run('revokeToken', {
@@ -189,7 +189,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
     expect(await store.run('revokeToken', { id: third.id, change: revocation })).toBe(false);
   });
 
-  test('may not create keys if the key that they leave might not', async () => {
+  test('cannot create keys if their former parent could not', async () => {
     const [root, middle, leaf] = await chain(3);
     await store.run('updateToken', { id: middle.id, set: { canCreateKeys: false }, change });
     await store.run('revokeToken', { id: middle.id, keepChildren: true, change: revocation });
@@ -197,7 +197,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
     expect(await create(root)).toMatchObject({ makerId: root.id });
   });
 
-  test('give back quota to the funder of their funder when that one was revoked without them', async () => {
+  test("return quota to their funder's funder when the funder was revoked without them", async () => {
     const root = await makeToken(store, { remainQuota: 1_000 });
     const middle = await child(root, { remainQuota: 600 });
     const leaf = await child(middle, { remainQuota: 200 });
@@ -208,7 +208,7 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
     expect(await Promise.all([root, middle, leaf].map(left))).toEqual([1_000, 0, 0]);
   });
 
-  test('are as many as a key may create, however many are created at once', async () => {
+  test('never exceed the limit of a key, however many are created at once', async () => {
     const root = await makeToken(store, { unlimitedQuota: true });
     const made = await Promise.all(Array.from({ length: 12 }, () => create(root, {}, 5)));
     expect(made.filter((one) => one === 'too_many_keys')).toHaveLength(7);

@@ -17,11 +17,11 @@ import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { logEntry, logRows, makeToken } from './books.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
+import { logEntry, logRows, makeToken } from './ledger.ts';
 import { runStatement } from './raw-rows.ts';
 
-/** Noon of some day. */
+/** Noon of a day. */
 const start = Date.UTC(2026, 10, 18, 12);
 const today = dayOf(start);
 const logger = createLogger('silent');
@@ -32,7 +32,7 @@ test('a partition is named by its date', () => {
   expect(['request_log_other', 'request_log'].map(dayOfPartition)).toEqual([undefined, undefined]);
 });
 
-test('nobody is asked for days where the log has none', async () => {
+test('no query names days if the log has no partitions', async () => {
   for (const [engine, asked] of [
     ['sqlite', 0],
     ['postgres', 1],
@@ -87,7 +87,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       await client.query(`set search_path = ${testStore.options.schema}`);
       return use(client);
     });
-  /** Where the entries lie. */
+  /** Partitions of the entries. */
   const places = async () => {
     const { rows } = await onSchema((client) =>
       client.query('select request_id, tableoid::regclass::text as name from request_log order by id'),
@@ -100,7 +100,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     timers.now = now;
     return new Retention({ store, logger, clock: () => now, timers, keepMs: keepDays * dayMs }).run();
   };
-  /** Until somebody waits for a lock of this schema's. */
+  /** Waits until a session waits for a lock in this schema. */
   const someoneWaits = () =>
     vi.waitFor(
       async () => {
@@ -113,7 +113,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       { timeout: 15_000, interval: 20 },
     );
 
-  test('has partitions from yesterday to a week ahead, made by several gateways at once, each once', async () => {
+  test('has partitions from yesterday to a week ahead, created by several gateways at once, each once', async () => {
     const other = await testStore.open();
     await vi.waitFor(async () => {
       await Promise.all([logDays().run(), logDays(other).run()]);
@@ -127,7 +127,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     expect((await readLogDays(store.read)).at(-1)).toBe(today + 8);
   });
 
-  test('takes each entry into the partition of its day, and refuses none of any other day', async () => {
+  test('stores each entry in the partition of its day, and accepts entries of any day', async () => {
     await logDays().run();
     await book(call('today', 3), call('yesterday', 2, now - dayMs), call('long ago', 1, now - 400 * dayMs));
     await settle('with a reservation', 4);
@@ -141,7 +141,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       'in a month': 'request_log_other',
     });
     expect(await problems()).toEqual([]);
-    // The day gets its partition, and what lay elsewhere comes into it.
+    // The day gets its partition, which receives the entries stored elsewhere.
     await logDays().run();
     expect(await places()).toMatchObject({
       'long ago': 'request_log_other',
@@ -150,7 +150,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     expect(await problems()).toEqual([]);
   });
 
-  test('books a call once, however often it is tried, whatever the clock says meanwhile', async () => {
+  test('records a call once, however often it is repeated, whatever the clock shows', async () => {
     await logDays().run();
     const calls = [call('one', 3), call('two', 4, now - dayMs), call('far', 1, now + 300 * dayMs)];
     expect((await book(...calls)).settlements.map((one) => one?.charged ?? null)).toEqual([3, 4, 1]);
@@ -164,7 +164,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     ]);
     expect(await logRows(store)).toHaveLength(4);
     expect(await places()).toMatchObject({ far: partitionOf(today + 300) });
-    // And the database would not take it twice, even of a gateway that did not look.
+    // The database also refuses a duplicate from a gateway that did not check.
     for (const id of ['one', 'far'])
       await expect(
         runStatement(
@@ -175,7 +175,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     expect(await problems()).toEqual([]);
   });
 
-  test('is searched by time on the days that are asked for only, and by id through indexes', async () => {
+  test('is searched by time in the partitions of these days only, and by id through indexes', async () => {
     await logDays().run();
     await book(...Array.from({ length: 9 }, (_, index) => call(`r${index}`, 1, now + (index - 1) * dayMs)));
     const queries: { sql: string; parameters: readonly unknown[] }[] = [];
@@ -189,7 +189,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
         queries.push(query);
       },
     });
-    /** The plans of what is asked, and the parts of the log in them. */
+    /** The query plans, and the partitions in them. */
     const explain = async (ask: () => Promise<unknown>) => {
       queries.length = 0;
       await ask();
@@ -213,7 +213,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     const page = await explain(() =>
       searchLog(db, { userId: token.userId, keyword: '', offset: 0, limit: 5 }),
     );
-    // All of them are in one bucket; the partitions of other days are not looked at.
+    // All of them are in one bucket. The partitions of other days are not read.
     expect(page.parts).toEqual(Array.from({ length: 9 }, (_, index) => partitionOf(today - 1 + index)));
     const other = await makeToken(store, { unlimitedQuota: true });
     await book({ ...call('other', 1), tokenId: other.id, userId: other.userId });
@@ -225,7 +225,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       searchLog(db, { userId: other.userId, keyword: 'a key', offset: 0, limit: 5 }),
     );
     expect(named.parts).toEqual([partitionOf(today)]);
-    // Tasks that ended today and in five days: those two alone.
+    // Only the tasks that ended today and in five days.
     for (const [requestId, at] of [
       ['task 1', now],
       ['task 2', now + 5 * dayMs],
@@ -244,7 +244,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     await db.destroy();
   });
 
-  test('loses old days as a whole, with their sums kept, and what still counts as it was', async () => {
+  test('drops whole old days, keeps their sums, and leaves counted entries unchanged', async () => {
     await logDays().run();
     await book(call('old', 3), call('failed', 0), call('young', 4, now + dayMs));
     await settle('reserved', 5);
@@ -266,7 +266,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       await new RollUp({ store, logger, timers: new ManualTimers() }).run();
       expect(await figures()).toEqual(before);
     });
-    // What comes for such a day after all is kept as long, and swept by itself.
+    // Late entries of such a day are stored as long, and deleted separately.
     await book(call('late', 2, start));
     expect(await places()).toMatchObject({ late: 'request_log_other' });
     expect(await sweep(30)).toBe(1);
@@ -276,7 +276,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     );
   });
 
-  test('is written while a day that is to go is still being read', { timeout: 30_000 }, async () => {
+  test('is written while a day to be dropped is being read', { timeout: 30_000 }, async () => {
     await logDays().run();
     await book(call('old', 3));
     now += 31 * dayMs;
@@ -292,7 +292,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     expect(await problems()).toEqual([]);
   });
 
-  test('gets its partitions later where something reads it for long', { timeout: 30_000 }, async () => {
+  test('gets its partitions later if a long query reads it', { timeout: 30_000 }, async () => {
     await book(call('early', 3));
     await onSchema(async (reader) => {
       await reader.query('begin; select count(*) from request_log');
@@ -304,7 +304,7 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     expect(await problems()).toEqual([]);
   });
 
-  test('keeps very many entries of a day where they are, since everybody would wait for them', async () => {
+  test('leaves very many entries of a day where they are, because moving them would block all calls', async () => {
     const series = 'generate_series(1, 10001) as i';
     await runStatement(
       testStore,

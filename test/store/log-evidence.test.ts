@@ -5,8 +5,8 @@ import type { TaskEnd } from '../../server/store/commands/tasks.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { newTaskRow } from '../quota/task-rows.ts';
-import { logEntry, makeToken } from './books.ts';
 import { engines } from './engines.ts';
+import { logEntry, makeToken } from './ledger.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 
 const now = 1_795_000_000_000;

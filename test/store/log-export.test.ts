@@ -23,7 +23,7 @@ const names = [
   'right to left \u202eexe.gnp\u2066',
   '',
 ];
-/** Characters that a terminal or an editor carries out instead of showing them. */
+/** Characters that a terminal or an editor interprets instead of showing them. */
 const control = /\p{Cc}|\p{Bidi_Control}/gu;
 const models = ['alpha3-tts-flash', 'voxa-v2'];
 
@@ -128,7 +128,7 @@ describe.each(engines)('an export of the log on %s', (engine) => {
   const inLines = (text: string) =>
     text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Entry]));
 
-  test('has every entry that its filters leave, once and in order', async () => {
+  test('has every matching entry, once and in order', async () => {
     await fc.assert(
       fc.asyncProperty(filters, fc.constantFrom(0, 40_100, 70_000, 999_999), async (filter, after) => {
         const left = entries.filter((entry) => entry.id > after && wanted(entry, filter));
@@ -141,7 +141,7 @@ describe.each(engines)('an export of the log on %s', (engine) => {
     expect(pages).toBeGreaterThan(5);
   });
 
-  test('has the same as CSV, in which no text is a formula', async () => {
+  test('has the same entries as CSV, in which no text is a formula', async () => {
     const { text } = await exported('csv', {});
     const rows = parsed(text);
     expect(rows.map((fields) => fields.map(({ value }) => value))).toEqual(
@@ -164,7 +164,7 @@ describe.each(engines)('an export of the log on %s', (engine) => {
     expect(inLines(text)).toEqual(entries);
   });
 
-  test('ends with the entry that was the last when it began', async () => {
+  test('ends with the last entry at its start', async () => {
     const range = await store.report('exportRange', { after: 287_000 });
     const [last] = entries.slice(-1);
     const { refunded: _, ...later } = last as Entry;
@@ -176,7 +176,7 @@ describe.each(engines)('an export of the log on %s', (engine) => {
   });
 });
 
-/** The fields of RFC 4180, with the apostrophe taken away that the contract tells of. */
+/** Parses fields of RFC 4180, without the apostrophe that the contract documents. */
 function parsed(text: string) {
   const rows: { value: string; raw: string; quoted: boolean }[][] = [[]];
   for (const [, quotedText, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { logEntry, makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { logEntry, makeToken } from './ledger.ts';
 import { insertLogEntries, runStatement } from './raw-rows.ts';
 
 const models = ['alpha3-tts-flash', 'voxa-v2', 'gamma3.0-video', '100%_free', 'Émile\\'];
@@ -86,7 +86,7 @@ function rowsOf(tokens: readonly TokenRecord[]) {
 }
 type Row = ReturnType<typeof rowsOf>[number];
 
-/** What is to be found, the slow way. */
+/** Filters the entries one by one. */
 function expected(
   rows: readonly Row[],
   keyword: string,
@@ -145,7 +145,7 @@ describe.each(engines)('the log on %s', (engine) => {
   });
 
   test.each(['', 'front', 'voxa', 'f', 'key', 'req_0199aa00bb00', 'req_0199aa00bb01'])(
-    'gives every page of %j, however deep',
+    'returns every page of %j, however deep',
     async (keyword) => {
       const ids = expected(rows, keyword);
       for (const limit of [1, 7, 50, 1_000]) {
@@ -172,7 +172,7 @@ describe.each(engines)('the log on %s', (engine) => {
     }
   });
 
-  test('finds what is within a time, the start included and the end excluded', async () => {
+  test('finds entries of a time range, the start included and the end excluded', async () => {
     const times = rows.map(({ created_at: at }) => at).toSorted((left, right) => left - right);
     const at = (share: number) => times[Math.floor((times.length - 1) * share)] ?? 0;
     const ranges = [
@@ -196,7 +196,7 @@ describe.each(engines)('the log on %s', (engine) => {
       }
   });
 
-  test('shows the evidence of an entry, and what a refund gave back', async () => {
+  test('shows the evidence of an entry, and its refund', async () => {
     const token = await makeToken(store, { name: 'refunded', remainQuota: 10 });
     const ledger = new Ledger(store, 'here');
     await ledger.reserve({ requestId: 'r', token, model: 'm', unit: 'tokens', amount: 5 });
@@ -224,13 +224,13 @@ describe.each(engines)('the log on %s', (engine) => {
     expect(JSON.stringify(found)).not.toContain('up"');
   });
 
-  test('finds nothing of a user without entries', async () => {
+  test('finds nothing for a user without entries', async () => {
     const { userId: nobody } = await makeToken(store, { name: 'front end' });
     const found = await store.report('searchLog', { userId: nobody, keyword: '', offset: 0, limit: 20 });
     expect(found).toEqual({ entries: [], total: 0 });
   });
 
-  test('finds what has just been settled or has failed, while others are being written, and a deleted key', async () => {
+  test('finds calls that were just settled or have failed, during other writes, and for a deleted key', async () => {
     const token = await makeToken(store, { name: 'fresh', unlimitedQuota: true });
     const ledger = new Ledger(store, 'here');
     const found = async () => {

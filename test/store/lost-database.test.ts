@@ -6,11 +6,11 @@ import { StoreUnavailable } from '../../server/store/availability.ts';
 import { Commits } from '../../server/store/postgres/commits.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { persist, type Store } from '../../server/store/store.ts';
-import { balanceOf, bookRows, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 import { engines, onServer, TestStore } from './engines.ts';
+import { balanceOf, bookRows, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './ledger.ts';
 
-/** As it goes over the wire: without its end, it would be found in other words. */
+/** As sent over the wire. Without its end, it would match other text. */
 const wire = (statement: string) => (statement === 'commit' ? 'commit\0' : statement);
 
 describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connections break', () => {
@@ -51,7 +51,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
   }
 
   test.each(['begin isolation', 'insert into request_log', 'update tokens', 'commit'])(
-    'carries a command out once that was cut off before its %s arrived',
+    'runs a command once that was interrupted before its %s arrived',
     async (statement) => {
       const cut = proxy.cut(wire(statement), 'before');
       expect(await store.run('settle', settlement)).toEqual({ charged: 4, debt: 0 });
@@ -62,7 +62,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
   );
 
   test.each(['insert into request_log', 'commit'])(
-    'carries a command out once whose %s was done and not acknowledged',
+    'runs a command once whose %s was done and not acknowledged',
     async (statement) => {
       const cut = proxy.cut(wire(statement), 'after');
       expect(await store.run('settle', settlement)).toEqual({ charged: 4, debt: 0 });
@@ -71,7 +71,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     },
   );
 
-  test('knows what became of a commit as soon as the database is back', async () => {
+  test('knows the outcome of a commit as soon as the database is back', async () => {
     const cut = proxy.cut(wire('commit'), 'after').then(() => proxy.down());
     const settled = store.run('settle', settlement);
     await cut;
@@ -94,7 +94,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
       const answer = commits.isCommitted(store.read, planned);
       const waits =
         "select 1 from pg_stat_activity where query like '%insert into commits%' and wait_event_type = 'Lock'";
-      // By another connection: within a transaction the server shows its activity as it was at the first look.
+      // Over another connection, because a transaction sees the activity at its first query.
       await onServer((other) =>
         vi.waitFor(async () => expect((await other.query(waits)).rowCount).toBeGreaterThan(0), {
           timeout: 15_000,
@@ -105,7 +105,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     });
   });
 
-  test('asks again what a broken connection did not answer', async () => {
+  test('repeats a query after a broken connection', async () => {
     for (const when of ['before', 'after'] as const) {
       const cut = proxy.cut('select', when);
       expect(await ledgerRows(store)).toHaveLength(1);
@@ -113,7 +113,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     }
   });
 
-  test('refuses while the database is away, writes what must be written when it is back', async () => {
+  test('refuses while the database is unavailable, and runs required writes when it is back', async () => {
     proxy.down();
     await expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(ledgerRows(store)).rejects.toMatchObject({ status: 503, retryAfter: 1 });
@@ -126,7 +126,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await store.check();
   });
 
-  test('does not let a refund wait for a database that is away', async () => {
+  test('does not let a refund wait for an unavailable database', async () => {
     proxy.down();
     expect(await new Ledger(store, 'gateway_1').refund({ requestId: 'r1', log: logEntry })).toBe(true);
     proxy.up();
@@ -135,7 +135,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await expectBalanced(store, token);
   });
 
-  test('lets nobody wait for ever when it is closed', async () => {
+  test('rejects waiting calls when it is closed', async () => {
     proxy.down();
     const settled = persist(store, 'settle', settlement);
     await vi.waitFor(() => expect(told).toEqual([true]));
@@ -143,7 +143,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     expect(refused.status).toBe('rejected');
   });
 
-  test('refuses what takes too long, and goes on', async () => {
+  test('refuses a slow statement, and continues', async () => {
     store = await impatient();
     await onServer(async (rival) => {
       await rival.query(lockToken());
@@ -154,7 +154,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await expectSettledOnce();
   });
 
-  test('is asked whether it works over a connection of its own', async () => {
+  test('is probed over a separate connection', async () => {
     store = await impatient();
     await onServer(async (rival) => {
       await rival.query(lockToken());
@@ -166,7 +166,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     });
   });
 
-  test('gives up on a server that says nothing, and finds it again', async () => {
+  test('gives up on a silent server, and reconnects later', async () => {
     store = await impatient();
     proxy.silence();
     const [settled, checked] = await Promise.allSettled([store.run('settle', settlement), store.check()]);
@@ -177,7 +177,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await expectSettledOnce();
   });
 
-  test('keeps its limits on the server, too', async () => {
+  test('sets its time limits on the server, too', async () => {
     store = await impatient();
     const { rows } = await sql<{ name: string; setting: string }>`
       select name, setting from pg_settings

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Store } from '../../server/store/store.ts';
 import { type Engine, TestStore } from './engines.ts';
 
-/** Gives every test of a suite the same store, emptied in between: to open one takes longer than most tests. */
+/** Gives every test of a suite the same store, emptied before each test, because opening one takes longer than most tests. */
 export function eachTestOnOneStore(
   engine: Engine,
   use: (made: { testStore: TestStore; store: Store }) => void | Promise<void>,

@@ -7,8 +7,8 @@ import { countGroups } from '../../server/store/queries/group-counts.ts';
 import { findToken, searchTokens, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import { findUser, searchUsers } from '../../server/store/queries/users.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, logEntry, makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { balanceOf, logEntry, makeToken } from './ledger.ts';
 
 const now = 1_700_000_000_000;
 
@@ -52,7 +52,7 @@ describe.each(engines)('the operator on %s', (engine) => {
   const listChangesOf = async (subject: string) =>
     (await listChanges(store.read, { subject, limit: 1_000, offset: 0 })).changes;
 
-  test('grants, revocations and spenders at once lose no unit and make none', async () => {
+  test('concurrent grants, revocations and charges lose and create no unit', async () => {
     const keys = await Promise.all(Array.from({ length: 4 }, () => makeToken(store, { remainQuota: 100 })));
     let given = 400;
     let spent = 0;
@@ -77,7 +77,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     for (const balance of balances) expect(balance).toBeGreaterThanOrEqual(0);
     expect(balances.reduce((sum, one) => sum + one) + spent).toBe(given);
     expect((await auditLedger(store.read)).problems).toEqual([]);
-    // Each grant that was made is on record, and no other.
+    // Exactly the executed grants are recorded.
     for (const { id } of keys) {
       const grants = await store.read
         .selectFrom('grants')
@@ -93,7 +93,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     }
   });
 
-  test('a grant under a name is made once, however many send it at once', async () => {
+  test('a grant with an idempotency key is made once, however many send it at once', async () => {
     const token = await makeToken(store);
     const sent = await Promise.all(Array.from({ length: 20 }, () => give(token, 7, { name: 'once' })));
     expect(new Set(sent.map((one) => (one.outcome === 'granted' ? one.grant.id : one.outcome))).size).toBe(1);
@@ -104,7 +104,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     expect((await auditLedger(store.read)).problems).toEqual([]);
   });
 
-  test('a refused grant leaves nothing behind, not even its name', async () => {
+  test('a refused grant leaves nothing behind, also no idempotency key', async () => {
     const token = await makeToken(store, { remainQuota: 5 });
     expect(await give(token, -6, { name: 'refused' })).toEqual({ outcome: 'out_of_range', left: 5 });
     expect(await give(token, 10 ** 15, { name: 'refused' })).toEqual({ outcome: 'out_of_range', left: 5 });
@@ -119,7 +119,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     expect(await give(held, -1)).toMatchObject({ outcome: 'granted', grant: { left: 4 } });
   });
 
-  test('the books add up when a key loses and gets a limit while it is spent from', async () => {
+  test('the ledger balances when a key loses and gets a limit during charges', async () => {
     const token = await makeToken(store, { remainQuota: 300 });
     const change = by('updateToken');
     await Promise.all([
@@ -132,7 +132,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     expect((await auditLedger(store.read)).problems).toEqual([]);
   });
 
-  test('there is always an admin who is not disabled', async () => {
+  test('at least one admin is always enabled', async () => {
     const others = await Promise.all(
       ['second', 'third'].map((name) =>
         store.run('createUser', { name, group: 'default', role: 'admin', now }),
@@ -145,7 +145,7 @@ describe.each(engines)('the operator on %s', (engine) => {
       const { users } = await searchUsers(store.read, { name: '', limit: 100, offset: 0 });
       const able = users.filter(({ role, disabled }) => role === 'admin' && !disabled);
       expect(able).toHaveLength(1);
-      // The one that is left can do everything else, and take the others in again.
+      // The remaining admin can do everything else, and restore the others.
       expect(await update(able[0] ?? { id: 0 }, { name: 'left' })).toMatchObject({ name: 'left' });
       for (const one of all) await update(one, { role: 'admin', disabled: false });
     }
@@ -154,7 +154,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     expect(await update({ id: 4_711 }, { role: 'user' })).toBe('not_found');
   });
 
-  test('what changes nothing is no change', async () => {
+  test('an update that changes nothing records no change', async () => {
     const token = await makeToken(store, { modelLimits: ['m'] });
     const set = { name: 'a key', status: 1, modelLimits: ['m'], group: null } as const;
     expect(await store.run('updateToken', { id: token.id, set, change: by('updateToken') })).toEqual(token);
@@ -163,7 +163,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     expect(await listChangesOf(`user ${token.userId}`)).toEqual([]);
   });
 
-  test('a changed key has all that was given, and the rest as before', async () => {
+  test('a changed key has the new values, and the rest as before', async () => {
     const token = await makeToken(store, { remainQuota: 3 });
     const set = {
       name: 'other',
@@ -185,7 +185,7 @@ describe.each(engines)('the operator on %s', (engine) => {
     );
   });
 
-  test('users and keys are found by name, group and status; sums are of keys that are there', async () => {
+  test('users and keys are found by name, group and status; sums include existing keys only', async () => {
     const { id: userId } = await store.run('createUser', { name: 'Çelik 100%', group: 'trial', now });
     await update({ id: userId }, { disabled: true });
     const own = { userId, expiredTime: -1 };
@@ -196,7 +196,7 @@ describe.each(engines)('the operator on %s', (engine) => {
       await makeToken(store, { ...own, name: 'free', unlimitedQuota: true, remainQuota: 50, group: 'paid' }),
     ];
     await revoke(await makeToken(store, { ...own, name: 'gone', remainQuota: 9 }));
-    // The sums of all keys are more than an integer tells exactly.
+    // The sums of all keys exceed the exact range of a number.
     await makeToken(store, { remainQuota: big });
     const audit = await auditLedger(store.read);
     expect(audit.problems).toEqual([]);

@@ -5,11 +5,11 @@ import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { findVoice, listVoices } from '../../server/store/queries/voices.ts';
 import type { Store } from '../../server/store/store.ts';
 import { taskPrice } from '../quota/task-rows.ts';
-import { makeToken } from './books.ts';
 import { engines } from './engines.ts';
+import { makeToken } from './ledger.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 
-describe.each(engines)('what a user has, on %s', (engine) => {
+describe.each(engines)('resources of a user on %s', (engine) => {
   let store: Store;
   let owner: TokenRecord;
   let stranger: TokenRecord;
@@ -33,7 +33,7 @@ describe.each(engines)('what a user has, on %s', (engine) => {
       now,
     });
 
-  /** A task that is final, or still in the queue. */
+  /** A completed or a queued task. */
   const makeTask = async (id: string, final: boolean) => {
     await store.run('createTask', {
       id,
@@ -66,7 +66,7 @@ describe.each(engines)('what a user has, on %s', (engine) => {
     await store.run('finishTask', { id, attempt: null, ...end });
   };
 
-  test('a voice is noted anew and forgotten for its owner only', async () => {
+  test('a voice is replaced and deleted for its owner only', async () => {
     const voice = { service: 's', target_model: 'm', channel: 'c', status: 'OK', name: 'n', facts: '{}' };
     const row = {
       voice_id: 'v',
@@ -110,7 +110,7 @@ describe.each(engines)('what a user has, on %s', (engine) => {
     expect(await store.run('removeTask', { id: 'final', ...own })).toBe('removed');
   });
 
-  test("an asset is found for its owner only, and one's own latest decides where the next one goes", async () => {
+  test("an asset is found for its owner only, and the owner's latest selects the channel of the next one", async () => {
     await keepAsset('one', owner, 'first', 1);
     await keepAsset('two', stranger, 'second', 2);
     await keepAsset('three', owner, 'third', 3);

@@ -4,9 +4,9 @@ import { standardLimits } from '../../server/settings/database.ts';
 import type { LogEntry } from '../../server/store/commands/log-entries.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { logEntry, logRows, makeToken } from './books.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 import { engines, TestStore } from './engines.ts';
+import { logEntry, logRows, makeToken } from './ledger.ts';
 
 describe.runIf(engines.includes('postgres'))('pipelined statements on PostgreSQL', () => {
   let testStore: TestStore;

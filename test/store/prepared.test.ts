@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { standardLimits } from '../../server/settings/database.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { logEntry, logRows, makeToken } from './books.ts';
 import { engines, onServer, TestStore } from './engines.ts';
+import { logEntry, logRows, makeToken } from './ledger.ts';
 
 describe.runIf(engines.includes('postgres'))('prepared statements on PostgreSQL', () => {
   let testStore: TestStore;

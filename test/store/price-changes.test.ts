@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LoadedPrices } from '../../server/store/commands/price-changes.ts';
 import { listChanges } from '../../server/store/queries/changes.ts';
 import type { Store } from '../../server/store/store.ts';
-import { makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { makeToken } from './ledger.ts';
 
 describe.each(engines)('price changes on %s', (engine) => {
   let testStore: TestStore;

@@ -5,7 +5,7 @@ import { onServer, type TestStore } from './engines.ts';
 
 type Row = Readonly<Record<string, SQLInputValue>>;
 
-/** Writes rows as they are, past every command, as an operator could with a tool of the database. */
+/** Inserts rows without a command, as an operator could with a database client. */
 export async function insertRows(testStore: TestStore, table: string, rows: readonly Row[]): Promise<void> {
   const names = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => names.map((name) => row[name] ?? null));
@@ -29,7 +29,7 @@ const logDefaults: Row = {
   config_revision: 'revision',
 };
 
-/** Writes entries of the log, on PostgreSQL with their day. */
+/** Inserts log entries, on PostgreSQL with their day. */
 export function insertLogEntries(
   testStore: TestStore,
   entries: readonly (Row & { created_at: number })[],
@@ -39,7 +39,7 @@ export function insertLogEntries(
   return insertRows(testStore, 'request_log', rows);
 }
 
-/** Runs a statement past every command. */
+/** Runs a statement without a command. */
 export function runStatement(testStore: TestStore, statement: string): Promise<void> {
   return runRaw(testStore, [[() => statement, []]]);
 }

@@ -7,9 +7,9 @@ import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Store } from '../../server/store/store.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
-import { balanceOf, logEntry, logRows, makeToken } from './books.ts';
-import { booksOfEachTest } from './books-of-each-test.ts';
+import { booksOfEachTest } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
+import { balanceOf, logEntry, logRows, makeToken } from './ledger.ts';
 import { runStatement } from './raw-rows.ts';
 
 const now = 1_795_000_000_000;
@@ -50,7 +50,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
   const expectAudited = async (refunded: number) =>
     expect(await audit()).toMatchObject({ problems: [], more: false, refunded });
 
-  test('gives all of the charge back to the key, and leaves the log entry as it is', async () => {
+  test('returns the whole charge to the key, and leaves the log entry unchanged', async () => {
     await spend(token, 'r1');
     expect(await refund('r1')).toMatchObject({
       outcome: 'refunded',
@@ -65,7 +65,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
     await expectAudited(30);
   });
 
-  test('gives a part of it back, from 1 to what was charged', async () => {
+  test('returns a part of the charge, from 1 to the whole', async () => {
     await spend(token, 'r1');
     for (const amount of [0, -1, 31])
       expect(await refund('r1', { amount })).toEqual({ outcome: 'out_of_range', charged: 30 });
@@ -76,7 +76,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
     await expectAudited(1);
   });
 
-  test('is made once, whatever remains of the charge', async () => {
+  test('is made once, also if a part of the charge remains', async () => {
     await spend(token, 'r1');
     await refund('r1', { amount: 10 });
     for (const change of [{}, { amount: 10 }, { amount: 20 }, { idempotencyKey: 'other' }])
@@ -133,7 +133,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
     await expectAudited(0);
   });
 
-  test('goes by what the key was when it paid', async () => {
+  test('depends on the limit of the key at the time of the charge', async () => {
     await spend(token, 'r1');
     await runStatement(testStore, `update tokens set unlimited_quota = 1 where id = ${token.id}`);
     expect(await refund('r1')).toMatchObject({ refund: { creditedTo: token.id, left: 100 } });
@@ -159,7 +159,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
     await expectAudited(30);
   });
 
-  test('comes beside a lease of another gateway', async () => {
+  test('works beside a lease of another gateway', async () => {
     await spend(token, 'r1');
     const lease = { id: 'l', tokenId: token.id, gateway: 'here', need: 1, want: 10, grow: false, now };
     expect(await store.run('grantLease', lease)).toMatchObject({ outcome: 'granted' });
@@ -180,7 +180,7 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
     await expectAudited(7);
   });
 
-  test('is missed by the audit when a balance does not have it', async () => {
+  test('is reported by the audit if a balance lacks it', async () => {
     await spend(token, 'r1');
     await refund('r1');
     await runStatement(testStore, `update refunds set amount = 29`);

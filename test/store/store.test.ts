@@ -5,8 +5,8 @@ import { standardLimits } from '../../server/settings/database.ts';
 import type { LogEntry } from '../../server/store/commands/log-entries.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { openWriter } from '../../server/store/sqlite/connection.ts';
-import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './ledger.ts';
 
 const newUser = (name: string) => ({ name, group: 'default', now: 1 });
 const reservation = (token: { id: number; userId: number }, requestId: string) => ({
@@ -28,7 +28,7 @@ describe.each(engines)('store on %s', (engine) => {
   });
   afterEach(() => testStore.remove());
 
-  test('keeps what was written, and migrates once, across openings', async () => {
+  test('keeps its data, and migrates once, across restarts', async () => {
     const first = await testStore.open();
     const { id } = await first.run('createUser', newUser('kept'));
     await first.close();
@@ -64,7 +64,7 @@ describe.each(engines)('store on %s', (engine) => {
     expect(row).toEqual({ sum: Number.MAX_SAFE_INTEGER, count: 2 });
   });
 
-  test('a command that fails is undone alone', async () => {
+  test('a failing command is rolled back alone', async () => {
     const store = await testStore.open();
     const token = await makeToken(store, { remainQuota: 100 });
     await store.run('reserve', reservation(token, 'r1'));
@@ -107,7 +107,7 @@ describe.each(engines)('store on %s', (engine) => {
     await expect(store.run('createToken', unknownUser)).rejects.toThrow(/foreign key/i);
   });
 
-  test('arguments that are not plain data fail their own call only', async () => {
+  test('arguments that cannot be cloned fail only their own call', async () => {
     const store = await testStore.open();
     const results = await Promise.allSettled([
       store.run('createUser', newUser('one')),
@@ -118,7 +118,7 @@ describe.each(engines)('store on %s', (engine) => {
   });
 
   test('close finishes the commands given before it and refuses later ones', async () => {
-    // So many at once wait for a connection as long as a busy machine makes them.
+    // On a busy machine, many concurrent commands wait long for a connection.
     const store = await testStore.open({ postgres: { ...standardLimits, connectTimeoutMs: 60_000 } });
     const given = Array.from({ length: 700 }, (_, index) =>
       store.run('createUser', newUser(`user ${index}`)),
@@ -155,7 +155,7 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
     }
   });
 
-  test('agree on the one bootstrap key', async () => {
+  test('agree on one bootstrap key', async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => testStore.open()));
     await onServer((client) =>
       client.query(
@@ -170,9 +170,9 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
     expect(made.filter((result) => result.created)).toHaveLength(1);
   });
 
-  test('a command that a deadlock undid runs again', { timeout: 20_000 }, async () => {
+  test('a command that a deadlock rolled back runs again', { timeout: 20_000 }, async () => {
     const { schema } = testStore.options;
-    // Whoever looks first is undone: the store after two seconds, time enough for the rival; the rival never.
+    // The first session that detects the deadlock is rolled back: the store after two seconds, the rival never.
     const options = encodeURIComponent(`-c search_path=${schema} -c deadlock_timeout=2s`);
     const store = await testStore.open({
       databaseUrl: `${databaseUrl}?application_name=${schema}&options=${options}`,
@@ -181,7 +181,7 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
     await store.run('reserve', reservation(token, 'r1'));
     await onServer(async (rival) => {
       await rival.query(`set deadlock_timeout = '1min'`);
-      // The rival takes the token first and the ledger row second, settling takes them the other way round.
+      // The rival locks the token first and the ledger row second. Settling locks them in the opposite order.
       await rival.query(`begin; update ${schema}.tokens set name = name`);
       const settled = store.run('settle', { requestId: 'r1', charged: 4, log: logEntry, now: 5 });
       const waits = `select 1 from pg_stat_activity where application_name = '${schema}' and wait_event_type = 'Lock'`;
@@ -219,7 +219,7 @@ describe('the SQLite data folder', () => {
     await testStore.open();
   });
 
-  test('is written with a commit on the disk before it is told', () => {
+  test('is synced to disk before a command is acknowledged', () => {
     const writer = openWriter(join(testStore.options.dataDir, 'unigate.db'));
     const setting = (name: string) => Object.values(writer.prepare(`pragma ${name}`).get() ?? {})[0];
     const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'].map(setting);
@@ -227,7 +227,7 @@ describe('the SQLite data folder', () => {
     expect(settings).toEqual(['wal', 2, 1, 5_000]);
   });
 
-  test('is made when it is not there', async () => {
+  test('is created if it does not exist', async () => {
     const dataDir = join(testStore.options.dataDir, 'deep', 'down');
     const store = await openStore({ dataDir });
     await store.close();
@@ -239,7 +239,7 @@ describe('the SQLite data folder', () => {
     await expect(store.read.deleteFrom('users').execute()).rejects.toThrow(/readonly/);
   });
 
-  test('closing folds the write-ahead log into the database file', async () => {
+  test('closing merges the write-ahead log into the database file', async () => {
     const store = await testStore.open();
     await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
     await store.read.selectFrom('users').select('id').execute();

@@ -7,15 +7,15 @@ import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { TaskFormat, TaskState } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { dropTask, endTask, newTaskRow } from '../quota/task-rows.ts';
-import { expectBalanced, ledgerRows, makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
+import { expectBalanced, ledgerRows, makeToken } from './ledger.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 import { insertRows } from './raw-rows.ts';
 
 const start = 1_800_000_000_000;
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 
-/** Tasks of all kinds, some of them of the same millisecond. */
+/** Tasks of all kinds, some created in the same millisecond. */
 const rows = Array.from({ length: 240 }, (_, index) => {
   const state = pick<TaskState>(['completed', 'queued', 'failed', 'in_progress'], index);
   const open = state === 'queued' || state === 'in_progress';
@@ -115,13 +115,13 @@ describe.each(engines)('the search of tasks on %s', (engine) => {
     },
   );
 
-  test('shows nothing of the request', async () => {
+  test('does not show the request', async () => {
     const { tasks } = await store.report('searchTasks', { offset: 0, limit: 1000 });
     expect(JSON.stringify(tasks)).not.toContain('secret');
   });
 });
 
-describe.each(engines)('the books that a search of tasks shows on %s', (engine) => {
+describe.each(engines)('charges in a search of tasks on %s', (engine) => {
   let store: Store;
   let token: TokenRecord;
   eachTestOnOneStore(engine, async (made) => {
@@ -143,7 +143,7 @@ describe.each(engines)('the books that a search of tasks shows on %s', (engine) 
     );
   };
 
-  test('are those of the log once it is over, and then the ledger has nothing of it', async () => {
+  test('come from the log after the end of a task, when the ledger has no row of it', async () => {
     const [open, done, free, failed] = [
       await make('open'),
       await make('done'),
@@ -161,7 +161,7 @@ describe.each(engines)('the books that a search of tasks shows on %s', (engine) 
     expect((await store.report('auditLedger', null)).problems).toEqual([]);
   });
 
-  test('are told no more when they are kept no more, while the task is still there', async () => {
+  test('are omitted after the retention period, while the task still exists', async () => {
     const { id, now } = await make('old');
     if (engine === 'postgres') await store.run('addLogDays', { first: dayOf(now), last: dayOf(now) });
     await endTask(store, id, 12);
@@ -178,7 +178,7 @@ describe.each(engines)('the books that a search of tasks shows on %s', (engine) 
   });
 });
 
-test('SQLite reads no row of the table to find and count them', async () => {
+test('SQLite finds and counts them with an index only', async () => {
   const testStore = await TestStore.make('sqlite');
   await testStore.open();
   const file = new DatabaseSync(join(testStore.options.dataDir, 'unigate.db'), { readOnly: true });

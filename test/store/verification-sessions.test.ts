@@ -35,7 +35,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
   const settle = (end: VerificationEnd, now = 1_795_000_060_000) =>
     store.run('finishVerificationSession', { sessionId: 'vs_1', end, now });
 
-  test('are there for their owner only, and no id twice', async () => {
+  test('exist for their owner only, and no id twice', async () => {
     expect(await store.run('saveVerificationSession', session)).toBe(true);
     expect(await store.run('saveVerificationSession', { ...session, user_id: 2 })).toBe(false);
     expect(await find()).toEqual(session);
@@ -61,7 +61,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(await find()).toEqual(ended);
   });
 
-  test('are swept some time after their end, but for those of verified persons', async () => {
+  test('are deleted some time after their end, except those of verified persons', async () => {
     const times = { created_at: 1_000, updated_at: 1_000, expires_at: 5_000 };
     const rows: [string, Partial<VerificationSessionsTable>][] = [
       ['verified', { status: 'verified', group_id: 'ours', upstream_group_id: 'theirs' }],
@@ -88,7 +88,7 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(await left()).toEqual(['verified']);
   });
 
-  test('of several ends at a time one is taken', async () => {
+  test('of several concurrent ends one is stored', async () => {
     await store.run('saveVerificationSession', session);
     const ends = await Promise.all([
       settle({ status: 'verified', resultCode: 10_000, group: { id: 'a', upstreamId: 'b' } }),

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take longest in CI, by the time that they take; what is not here takes less than twenty seconds. */
+/** The files that take longest in CI, longest first. All others take less than 20 s. */
 const longest: readonly string[] = [
   'test/docs/guides.test.ts',
   'test/spec/new/operation.test.ts',
@@ -28,7 +28,7 @@ const longest: readonly string[] = [
 ];
 
 /**
- * Begins with the longest files, so that at the end no worker goes on alone. A worker takes files of one project only, so
+ * Starts the longest files first, so that no worker is busy alone at the end. A worker takes files of one project only, so
  * each project's files stay together, those of `unit` first.
  */
 export class LongestFirst extends BaseSequencer {

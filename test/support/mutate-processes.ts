@@ -2,12 +2,12 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The change that is tried now, by the mutation tester's number; absent in its first run, which changes nothing. */
+    /** Id of the active mutant. Undefined in Stryker's first run, which has none. */
     activeMutant?: string;
   }
 }
 
-// Threads and processes that a test starts run the same copy, and read there which change is on.
+// Threads and processes that a test starts run the same copy, and read the active mutant from the environment.
 const variable = '__STRYKER_ACTIVE_MUTANT__';
 const active = inject('activeMutant');
 if (active === undefined) delete process.env[variable];

@@ -1,4 +1,4 @@
-/** What is read here of a node of the syntax tree, and of its place in it (Babel). */
+/** The read part of a node of Babel's syntax tree, with its position. */
 interface Place {
   node: {
     type: string;
@@ -18,14 +18,14 @@ function isLogged({ node }: Place): boolean {
   return node.type === 'CallExpression' && name === 'logger';
 }
 
-/** Words that only an operator of the gateway or its author reads, or the tests that kill it: nothing is promised of them. */
+/** Excludes log lines, messages of internal errors and the kill points of crash tests from mutation. */
 const words = {
   shouldIgnore(place: Place): string | undefined {
-    if (isLogged(place)) return 'a line of the log';
+    if (isLogged(place)) return 'log line';
     if (place.node.type === 'NewExpression' && place.node.callee?.name === 'Error')
-      return 'a fault of our own';
+      return 'internal error';
     if ((place.node.expression ?? place.node).callee?.name === 'fault')
-      return 'a place at which crash tests kill the process';
+      return 'kill point of crash tests';
     return undefined;
   },
 };

@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests of one room, for the mutation tester: it names the files. */
+/** Configuration of Vitest for mutation tests. Stryker selects the files. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: 'test/support/mutate-processes.ts',
     isolate: false,
-    // Half of what `npm test` allows: most changes of a state machine are noticed by a test that waits in vain.
+    // Lower than in `npm test`, because most mutants of a state machine are detected by a test that times out.
     testTimeout: 10_000,
     hookTimeout: 15_000,
   },

@@ -3,7 +3,7 @@ import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Target } from '../conformance/wire/http-response.ts';
 import { startPrism } from '../mock/prism.ts';
 import { startMock } from '../mock/server.ts';
-import { disableToken } from '../store/books.ts';
+import { disableToken } from '../store/ledger.ts';
 import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { channelTo } from './upstream.ts';

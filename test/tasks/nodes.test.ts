@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
+import { makeToken } from '../store/ledger.ts';
 import { Child } from './child.ts';
 import { expectConsistent, taskRows } from './task-audit.ts';
 import { TaskUpstream } from './task-upstream.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { Failure } from '../../server/lib/failure.ts';
 import { driverErrorForStatus, type Snapshot } from '../../server/tasks/driver.ts';
 import type { Tasks } from '../../server/tasks/tasks.ts';
-import { makeToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
+import { makeToken } from '../store/ledger.ts';
 import { now, startQuota, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 

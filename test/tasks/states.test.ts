@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
-import { logEntry } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
+import { logEntry } from '../store/ledger.ts';
 import { now, startQuota, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 

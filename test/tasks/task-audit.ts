@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { bookRows, expectBalanced, logRows } from '../store/books.ts';
+import { bookRows, expectBalanced, logRows } from '../store/ledger.ts';
 import { rate } from './node.ts';
 import { type TaskUpstream, taskSeconds } from './task-upstream.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join, matchesGlob } from 'node:path';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Finding } from './lint.ts';
 
@@ -10,28 +10,12 @@ export interface Exception {
   reason: string;
 }
 
-export interface Exceptions {
-  /** Globs of files that are not checked yet, with the reason. */
-  pending: Readonly<Record<string, string>>;
-  /** Globs of files that are checked although a pending glob includes them. */
-  checked: readonly string[];
-  exceptions: readonly Exception[];
-}
-
 /** Reads exceptions.yaml. Throws if an entry has no reason. */
-export function readExceptions(): Exceptions {
-  const text = readFileSync(join(import.meta.dirname, 'exceptions.yaml'), 'utf8');
-  const found = parse(text) as Exceptions;
-  const reasons = [...Object.values(found.pending), ...found.exceptions.map(({ reason }) => reason)];
-  if (!reasons.every((reason) => typeof reason === 'string' && reason !== ''))
+export function readExceptions(): Exception[] {
+  const exceptions = parse(readFileSync(join(import.meta.dirname, 'exceptions.yaml'), 'utf8')) as Exception[];
+  if (!exceptions.every(({ reason }) => typeof reason === 'string' && reason !== ''))
     throw new Error('exceptions.yaml: an entry has no reason.');
-  return found;
-}
-
-/** Whether a file is not checked yet. */
-export function isPending({ pending, checked }: Exceptions, file: string): boolean {
-  const isIn = (glob: string) => matchesGlob(file, glob);
-  return Object.keys(pending).some(isIn) && !checked.some(isIn);
+  return exceptions;
 }
 
 const covers = ({ file, text }: Exception, finding: Finding) =>
@@ -40,7 +24,7 @@ const covers = ({ file, text }: Exception, finding: Finding) =>
 /** Returns the findings that no exception permits, and the exceptions that permit none. */
 export function withoutExceptions(
   findings: readonly Finding[],
-  { exceptions }: Exceptions,
+  exceptions: readonly Exception[],
 ): { findings: Finding[]; unused: Exception[] } {
   return {
     findings: findings.filter((finding) => !exceptions.some((exception) => covers(exception, finding))),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPending, readExceptions, withoutExceptions } from './exceptions.ts';
+import { withoutExceptions } from './exceptions.ts';
 import { lintText } from './lint.ts';
 
 /** The findings as `line:column message`. */
@@ -134,20 +134,8 @@ describe('in specs', () => {
 test('an exception permits its finding, and is reported when no finding needs it', async () => {
   const findings = await lintText('a.md', 'A floor of wood.\n\nA floor of stone.\n');
   const exception = (text: string) => ({ file: 'a.md', text, reason: 'Test.' });
-  const exceptions = { pending: {}, checked: [], exceptions: [exception('wood'), exception('glass')] };
+  const exceptions = [exception('wood'), exception('glass')];
   const result = withoutExceptions(findings, exceptions);
   expect(result.findings.map(({ line }) => line)).toEqual([3]);
   expect(result.unused).toEqual([exception('glass')]);
-});
-
-test('pending files are not checked, except those that are listed as checked', () => {
-  const exceptions = { pending: { 'a/**': 'Test.' }, checked: ['a/b/**'], exceptions: [] };
-  const files = ['a/x.ts', 'a/c/x.ts', 'a/b/x.ts', 'b/x.ts'];
-  expect(files.filter((file) => isPending(exceptions, file))).toEqual(['a/x.ts', 'a/c/x.ts']);
-});
-
-test('the guides and the documents of the project are checked', () => {
-  const exceptions = readExceptions();
-  for (const file of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'openapi/guides/1-quick-start.md'])
-    expect(isPending(exceptions, file), file).toBe(false);
 });

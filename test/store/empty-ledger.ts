@@ -9,7 +9,7 @@ interface Books {
   ledger: Ledger;
 }
 
-/** Before each test of a suite, empty books and a gateway `here` that is at work on them; `clock` gives epoch milliseconds. */
+/** Provides an empty ledger and a running gateway `here` before each test of a suite. `clock` returns epoch milliseconds. */
 export function booksOfEachTest(engine: Engine, clock: () => number, use: (books: Books) => void): void {
   eachTestOnOneStore(engine, async ({ testStore, store }) => {
     await store.run('recordHeartbeat', { id: 'here', heartbeat: 0 });
