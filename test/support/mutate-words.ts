@@ -22,10 +22,8 @@ function isLogged({ node }: Place): boolean {
 const words = {
   shouldIgnore(place: Place): string | undefined {
     if (isLogged(place)) return 'log line';
-    if (place.node.type === 'NewExpression' && place.node.callee?.name === 'Error')
-      return 'internal error';
-    if ((place.node.expression ?? place.node).callee?.name === 'fault')
-      return 'kill point of crash tests';
+    if (place.node.type === 'NewExpression' && place.node.callee?.name === 'Error') return 'internal error';
+    if ((place.node.expression ?? place.node).callee?.name === 'fault') return 'kill point of crash tests';
     return undefined;
   },
 };
