@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The bytes of both bundles, as they are served. */
-export const contractDocuments = {
+const contractDocuments = {
   openapi: readFileSync(new URL('../../generated/openapi.json', import.meta.url)),
   asyncapi: readFileSync(new URL('../../generated/asyncapi.json', import.meta.url)),
 };

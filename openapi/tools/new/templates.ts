@@ -60,6 +60,7 @@ function pathItem(operation: NewOperation): string {
     `  operationId: ${id}`,
     `  tags: [${area}]`,
     `  summary: ${JSON.stringify(summary)}`,
+    '  description: To be written.',
     ...(area === 'admin' ? ['  x-role: admin'] : []),
     '  x-extension: true',
     `  x-error-family: ${family}`,

@@ -93,6 +93,14 @@ test('a new operation is registered, passes all checks, and fails its own test',
   expect(lines.filter((line) => !added.includes(line)).join('\n')).toBe(index);
   expect(lines.filter((line) => added.includes(line))).toEqual(added);
 
+  const undone = await runNew('--undo');
+  expect(undone, undone.output).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('deleted server/operations/admin/readPulse.ts'),
+  });
+  expect(await readCreated('openapi/openapi.yaml')).not.toContain('pulse');
+  expect(await createOperation(pulse)).toMatchObject({ code: 0 });
+
   const again = await createOperation('listSongs --method get --path /v1/all-songs --area music');
   expect(again).toMatchObject({ code: 1, output: expect.stringContaining('nothing was written') });
 
