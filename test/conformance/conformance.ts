@@ -12,7 +12,9 @@ import type { RunContext } from './context/run-context.ts';
 import { Unavailable } from './context/unavailable.ts';
 import { bundle, type DocumentedOperation, documentedOperations } from './contract/documented.ts';
 import { errorCells, eventCells, responseCells } from './report/coverage-cells.ts';
+import { printable, withoutBytes } from './report/printable.ts';
 import type { Check, Report } from './report/report.ts';
+import type { Secrets } from './report/secrets.ts';
 import { commonErrorScenarios } from './scenarios/common-errors.ts';
 import { documentedErrorScenarios } from './scenarios/documented-errors.ts';
 import { rateLimitScenarios } from './scenarios/rate-limit.ts';
@@ -72,7 +74,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
     )?.problems[0];
   const count = (outcome: Check['outcome']) => checks.filter((one) => one.outcome === outcome).length;
   return {
-    baseUrl: context.target.url,
+    baseUrl: context.secrets.mask(context.target.url),
     contract: (bundle.info as { version: string }).version,
     seed: options.seed,
     runs: options.runs,
@@ -87,7 +89,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
     responses: responseCells(context.coverage, new Set(operations.map(({ id }) => id)), skippedOf),
     events: eventCells(context.coverage),
     errors: errorCells(context.coverage),
-    leftovers,
+    leftovers: leftovers.map((text) => printable(context.secrets.mask(text))),
   };
 }
 
@@ -102,7 +104,7 @@ export async function checksOf(
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const check = async (name: string, run: () => Promise<CheckOutcome>) => {
-    checks.push(await runCheck(operation, name, run));
+    checks.push(await runCheck(operation, context.secrets, name, run));
   };
   const { role } = factsOf(operation);
   const scenarios = [
@@ -174,8 +176,10 @@ function socketChecks(operation: DocumentedOperation, context: RunContext) {
   ];
 }
 
+/** Runs a check. Its result contains no secrets and no bytes. */
 async function runCheck(
   operation: DocumentedOperation,
+  secrets: Secrets,
   name: string,
   run: () => Promise<CheckOutcome>,
 ): Promise<Check> {
@@ -186,8 +190,8 @@ async function runCheck(
     area,
     name,
     outcome,
-    problems,
-    ...(curl && { curl }),
+    problems: problems.map((text) => printable(secrets.mask(text))),
+    ...(curl && { curl: withoutBytes(secrets.mask(curl)) }),
     ms: Math.round(performance.now() - started),
   });
   try {

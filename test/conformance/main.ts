@@ -6,6 +6,7 @@ import { runConformance } from './conformance.ts';
 import { SetupError } from './context/create-context.ts';
 import { operationLines, summary } from './report/console.ts';
 import { junitOf } from './report/junit.ts';
+import { Secrets } from './report/secrets.ts';
 
 interface ProcessLike {
   env: Readonly<Record<string, string | undefined>>;
@@ -25,21 +26,20 @@ export async function run(
   version: string,
   signal?: AbortSignal,
 ): Promise<number> {
-  let key = env.UNIGATE_API_KEY;
+  const secrets = new Secrets([env.UNIGATE_API_KEY, env.UNIGATE_CALLBACK_SECRET]);
   const print = (text: string) => {
-    // A response may repeat the key. The output must not contain it.
-    stdout.write(key ? text.replaceAll(key, '***') : text);
+    stdout.write(secrets.mask(text));
   };
   try {
     const invocation = parseCommandLine(args, env, version, print);
     if (invocation === undefined) return 0;
-    ({ key } = invocation);
+    secrets.add(invocation.key);
+    if (invocation.callbackSecret !== undefined) secrets.add(invocation.callbackSecret);
     return await runAndReport(invocation, print, signal);
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof SetupError)) throw error;
     const hint = error instanceof UsageError ? ' See unigate-conformance --help.' : '';
-    const line = `unigate-conformance: ${error.message}${hint}\n`;
-    stderr.write(key ? line.replaceAll(key, '***') : line);
+    stderr.write(secrets.mask(`unigate-conformance: ${error.message}${hint}\n`));
     return 2;
   }
 }
@@ -57,7 +57,6 @@ async function runAndReport(
   print: (text: string) => void,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const { key } = options;
   await createFile('--report', reportFile);
   await createFile('--junit', junit);
   print(`${options.baseUrl}, --seed ${options.seed}\n`);
@@ -67,9 +66,7 @@ async function runAndReport(
     onOperation: (operation, checks) => print(operationLines(operation, checks)),
   });
   print(summary(report));
-  const masked = (text: string) => text.replaceAll(key, '***');
-  if (reportFile !== undefined)
-    await writeFile(reportFile, masked(`${JSON.stringify(report, undefined, 2)}\n`));
-  if (junit !== undefined) await writeFile(junit, masked(junitOf(report)));
+  if (reportFile !== undefined) await writeFile(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
+  if (junit !== undefined) await writeFile(junit, junitOf(report));
   return report.failed === 0 ? 0 : 1;
 }

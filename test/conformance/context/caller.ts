@@ -1,7 +1,8 @@
 import type { DocumentedOperation } from '../contract/documented.ts';
+import type { Secrets } from '../report/secrets.ts';
 import { curlOf } from '../wire/curl.ts';
 import { type Request, requestOf, send, type Variation } from '../wire/exchange.ts';
-import type { HttpResponse, Target } from '../wire/http-response.ts';
+import { type HttpResponse, parsedBody, type Target } from '../wire/http-response.ts';
 import { announceBody, requestUpgrade } from '../wire/send-head.ts';
 import { excerpt, violations } from '../wire/wire.ts';
 import { type Coverage, codeOf, factsOf, isKnownCode } from './coverage.ts';
@@ -38,6 +39,8 @@ type SuccessListener = (operation: DocumentedOperation, target: Target, response
 interface Options {
   timeoutMs: number;
   coverage: Coverage;
+  /** Collects the secrets that responses contain. */
+  secrets: Secrets;
   /** Called with every response. */
   onResponse?: OnResponse | undefined;
 }
@@ -67,6 +70,7 @@ export class Caller {
     const request = requestOf(target, operation, variation);
     const curl = curlOf(request);
     const response = await this.#send(target, operation, variation, mode, request, curl);
+    this.#options.secrets.collect(parsedBody(response));
     this.#options.coverage.recordResponse(operation, response);
     this.#options.onResponse?.(target, operation, request, response);
     if (response.status < 300)

@@ -1,5 +1,7 @@
 import { isLoopback, Receiver } from '../callbacks/receiver.ts';
 import { documented } from '../contract/documented.ts';
+import { printable } from '../report/printable.ts';
+import { Secrets } from '../report/secrets.ts';
 import type { Target } from '../wire/http-response.ts';
 import { excerpt } from '../wire/wire.ts';
 import { Caller, NoResponseError, type OnResponse } from './caller.ts';
@@ -41,8 +43,9 @@ export async function createRunContext(
   const { runs, seed, timeoutMs, admin, bodyLimitMb, signal } = options;
   const target: Target = { url: options.baseUrl.replace(/\/+$/, ''), key: options.key };
   const coverage = new Coverage();
-  const caller = new Caller({ timeoutMs, coverage, onResponse: options.onResponse });
-  await checkAccess(caller, target);
+  const secrets = new Secrets([target.key, options.callbackSecret]);
+  const caller = new Caller({ timeoutMs, coverage, secrets, onResponse: options.onResponse });
+  await checkAccess(caller, target, secrets);
   const receiver = await openReceiver(target, options);
   const cleanUp = new CleanUp(caller, target);
   const tasks = new Tasks(caller, target, options.taskTimeoutMs, signal);
@@ -65,6 +68,7 @@ export async function createRunContext(
       fixtures,
       tasks,
       coverage,
+      secrets,
       triggers,
       isAdmin,
       admin,
@@ -81,13 +85,15 @@ export async function createRunContext(
   };
 }
 
-async function checkAccess(caller: Caller, target: Target): Promise<void> {
+async function checkAccess(caller: Caller, target: Target, secrets: Secrets): Promise<void> {
+  const fail = (message: string) => {
+    throw new SetupError(printable(secrets.mask(message)));
+  };
   try {
     const { response } = await caller.send(target, documented('listModels'));
-    if (response.status === 401) throw new SetupError(`${target.url} rejects the key: ${excerpt(response)}`);
+    if (response.status === 401) fail(`${target.url} rejects the key: ${excerpt(response)}`);
   } catch (error) {
-    if (error instanceof NoResponseError)
-      throw new SetupError(`${target.url} cannot be reached: ${error.message}`);
+    if (error instanceof NoResponseError) fail(`${target.url} cannot be reached: ${error.message}`);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { Receiver } from '../callbacks/receiver.ts';
+import type { Secrets } from '../report/secrets.ts';
 import type { Target } from '../wire/http-response.ts';
 import type { Caller } from './caller.ts';
 import type { Coverage } from './coverage.ts';
@@ -15,6 +16,8 @@ export interface RunContext {
   fixtures: Fixtures;
   tasks: Tasks;
   coverage: Coverage;
+  /** Secrets that no output may contain. */
+  secrets: Secrets;
   /** Whether triggers such as `[[error]]` in a prompt cause provider failures. */
   triggers: boolean;
   /** Whether the key has admin access. */

@@ -2,6 +2,7 @@ import { factsOf } from '../context/coverage.ts';
 import type { RunContext } from '../context/run-context.ts';
 import type { DocumentedOperation } from '../contract/documented.ts';
 import { parameterCases } from '../limits/request-cases.ts';
+import { wrongKey } from '../wire/curl.ts';
 import type { Scenario } from './scenario.ts';
 import { validRequest } from './valid-request.ts';
 
@@ -21,7 +22,7 @@ export function commonErrorScenarios(operation: DocumentedOperation, context: Ru
       {
         name: '401 with a wrong key',
         status: 401,
-        variation: { headers: { authorization: 'Bearer sk-wrong' } },
+        variation: { headers: { authorization: `Bearer ${wrongKey}` } },
         expected: unknownKey,
       },
       { name: '401 with a revoked key', status: 401, as: 'revoked', expected: unknownKey },
@@ -60,7 +61,7 @@ function apiKeyHeaderScenarios(operation: DocumentedOperation, { target }: RunCo
     {
       name: '401 with two different keys',
       status: 401,
-      variation: { headers: { 'x-api-key': 'sk-wrong' } },
+      variation: { headers: { 'x-api-key': wrongKey } },
       expected: unknownKey,
     },
   ];

@@ -14,3 +14,13 @@ export interface HttpResponse {
 
 /** Parses the body. @throws Error when it is not JSON */
 export const jsonOf = ({ body }: HttpResponse): unknown => JSON.parse(body.toString('utf8'));
+
+/** Parses the body. Undefined when it is not JSON. */
+export function parsedBody(response: HttpResponse): unknown {
+  if (!/\bjson\b/.test(response.headers.get('content-type') ?? '')) return undefined;
+  try {
+    return jsonOf(response);
+  } catch {
+    return undefined;
+  }
+}

@@ -33,3 +33,10 @@ export function hasSignature(mediaType: string, bytes: Buffer): boolean {
   if (matches === undefined) throw new Error(`the signature of ${mediaType} is unknown`);
   return matches(bytes);
 }
+
+/** Returns the media type of a file whose first bytes identify it. */
+export const mediaTypeOfBytes = (bytes: Buffer): string | undefined =>
+  Object.keys(signatures).find(
+    (type) =>
+      !['audio/pcm', 'application/octet-stream', 'text/csv'].includes(type) && hasSignature(type, bytes),
+  );

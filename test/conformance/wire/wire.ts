@@ -2,7 +2,7 @@ import type { DocumentedHeader, DocumentedOperation, Media } from '../contract/d
 import { schemaProblems } from '../contract/schemas.ts';
 import { streamProblems } from './event-stream.ts';
 import type { HttpResponse } from './http-response.ts';
-import { hasSignature } from './media-signatures.ts';
+import { hasSignature, mediaTypeOfBytes } from './media-signatures.ts';
 
 /** Checks status, headers, content type and body of a response against the contract. Returns the violations. */
 export function violations(operation: DocumentedOperation, response: HttpResponse): string[] {
@@ -46,7 +46,8 @@ function bodyProblems(path: string, media: Media, response: HttpResponse): strin
   if (media.mediaType === 'application/jsonl') return lineProblems(media, body.toString('utf8'));
   if (media.mediaType === 'text/event-stream') return streamProblems(path, body.toString('utf8'));
   if (hasSignature(media.mediaType, body)) return [];
-  return [`the body is not ${media.mediaType}: ${body.toString('hex', 0, 16)}`];
+  const actual = mediaTypeOfBytes(body);
+  return [`the body is not ${media.mediaType}: ${actual ?? 'unknown type'}, ${body.length} bytes`];
 }
 
 /** Validates each line of a JSON Lines body. */
@@ -56,4 +57,11 @@ function lineProblems(media: Media, text: string): string[] {
   return lines.flatMap((line) => schemaProblems(media, JSON.parse(line)));
 }
 
-export const excerpt = ({ body }: HttpResponse): string => body.toString('utf8', 0, 300);
+/** Returns the start of a text body, and the type and size of other bodies. */
+export function excerpt(response: HttpResponse): string {
+  const { body } = response;
+  const type = mediaTypeOf(response);
+  if (!/^(text\/|application\/(.+\+)?(json|jsonl|xml|problem)|$)/.test(type) || body.includes(0))
+    return `<${body.length} bytes of ${type || 'unknown type'}>`;
+  return body.toString('utf8', 0, 300);
+}
