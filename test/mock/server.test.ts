@@ -69,10 +69,9 @@ describe('the mock', () => {
   });
 
   test('returns the requested model', async () => {
-    for (const operation of ['createVideo', 'createEmbedding', 'createMessage'] as const)
-      expect(jsonOf(await call(operation, { change: { model: 'gamma3.0-video' } }))).toMatchObject({
-        model: 'gamma3.0-video',
-      });
+    const model = 'gamma3.0-video';
+    expect(jsonOf(await call('createVideo', { change: { model } }))).toMatchObject({ model });
+    expect((await call('createSpeech', { change: { model: 'none' } })).status).toBe(404);
   });
 
   test.each([

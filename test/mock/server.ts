@@ -27,6 +27,7 @@ import { RecentRequests } from './recent-requests.ts';
 import type { ExamplesFolder } from './record/examples-folder.ts';
 import { type RecorderOptions, recordResponses } from './record/recorder.ts';
 import { replay } from './record/replay.ts';
+import { checkRules } from './rules.ts';
 import { acceptSockets, isSocketRequest } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
 
@@ -130,7 +131,9 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.use(readBody(contract, { maxMb: () => bodyLimitMb, parser: new BodyParser() }));
   app.use(validate);
   app.use((request: Request, response: Response, next: NextFunction) => {
-    respond(request, response).catch(next);
+    checkRules(request)
+      .then(() => respond(request, response))
+      .catch(next);
   });
   app.use(renderFailure(createLogger('silent')));
 
