@@ -124,6 +124,8 @@ export default defineConfig({
     ],
     'typescript/no-unsafe-type-assertion': 'off',
     'unicorn/consistent-function-scoping': 'off',
+    // `then` is a keyword of JSON Schema.
+    'unicorn/no-thenable': 'off',
     'unicorn/no-array-sort': 'off',
     'unicorn/no-array-reverse': 'off',
     'unicorn/require-post-message-target-origin': 'off',

@@ -16,14 +16,14 @@ const queries = (fetch: ReturnType<typeof stubClient>['fetch']) =>
 
 const numbered: [string, List][] = [
   ['tokens.list', (client) => client.tokens.list({ page_size: 2 })],
-  ['logs.search', (client) => client.logs.search({ page_size: 2 }) as ReturnType<List>],
+  ['logs.search', (client) => client.logs.search({ page_size: 2 })],
   ['admin.users.list', (client) => client.admin.users.list({ page_size: 2 })],
   ['admin.groups.list', (client) => client.admin.groups.list({ page_size: 2 }) as ReturnType<List>],
   ['admin.tokens.list', (client) => client.admin.tokens.list({ page_size: 2 })],
   ['admin.channels.list', (client) => client.admin.channels.list({ page_size: 2 }) as ReturnType<List>],
   ['admin.tasks.list', (client) => client.admin.tasks.list({ page_size: 2 })],
   ['admin.deliveries.list', (client) => client.admin.deliveries.list({ page_size: 2 })],
-  ['admin.changes.list', (client) => client.admin.changes.list({ page_size: 2 }) as ReturnType<List>],
+  ['admin.changes.list', (client) => client.admin.changes.list({ page_size: 2 })],
 ];
 
 describe.each(numbered)('%s', (_, list) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requestIdOf, Unigate } from '../../client/index.ts';
+import { requestIdOf, type Unigate } from '../../client/index.ts';
 import { collect } from './socket-server.ts';
 import { json, stubClient } from './stub-fetch.ts';
 

@@ -102,7 +102,7 @@ await client.videos.create({ prompt: 'A boat.' });
 // @ts-expect-error only the videos format has thumbnails
 await client.models3d.downloadTo('task_1', 'x.glb', { variant: 'thumbnail' });
 // @ts-expect-error there is no such order
-client.videos.list({ order: 'random' });
+await client.videos.list({ order: 'random' });
 // @ts-expect-error an official task cannot be canceled like a native one
 await client.officialVideos.cancel('task_1');
 

@@ -135,7 +135,13 @@ export async function addDeliveries(trx: Db, tasks: readonly DeliveredTask[]): P
   const waiting = new Set(open.map(({ task_id }) => task_id));
   const rows = due.map(({ id: taskId, userId, state, host, updatedAt: changedAt, due }) =>
     snakeCased({
-      ...{ taskId, userId, state, host, changedAt, tries: 0, attempt: 0 },
+      taskId,
+      userId,
+      state,
+      host,
+      changedAt,
+      tries: 0,
+      attempt: 0,
       nextTryAt: waiting.has(taskId) ? null : due,
     }),
   );
