@@ -211,7 +211,8 @@ function* urlFieldsIn(
       yield* urlFieldsIn(member, keyword === 'prefixItems' ? `${fieldPath}[${index}]` : fieldPath, seenRefs);
   }
   for (const keyword of ['then', 'else']) yield* urlFieldsIn(schema[keyword], fieldPath, seenRefs);
-  yield* urlFieldsIn(schema.items, `${fieldPath}[]`, seenRefs);
+  // Beside prefixItems, items repeats their schema for generators.
+  if (schema.prefixItems === undefined) yield* urlFieldsIn(schema.items, `${fieldPath}[]`, seenRefs);
   for (const [name, property] of objects(schema.properties))
     yield* urlFieldsIn(property, fieldPath === '' ? name : `${fieldPath}.${name}`, seenRefs);
 }
