@@ -11,6 +11,7 @@ import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
 import { machine, markdown } from './report.ts';
 import { findDisturbances, loadPerCore, startTargets, verdict } from './verdict.ts';
+import { measureVersions, versionsMarkdown, versionTargets } from './versions.ts';
 import { measureWorkers, workersMarkdown } from './workers.ts';
 
 const relayCase = 'relay';
@@ -43,6 +44,7 @@ PostgreSQL of DATABASE_URL, without pinning processes to cores.
   --json               print JSON instead of Markdown
   --profile FOLDER     write CPU profiles of the gateway to this folder (slower)
   --server FILE        main module of the gateway, default server/main.ts
+  --base FILE          compare the HTTP cases with another version of the gateway instead of the raw proxy: its main module
   --peer FILE          also compare with another gateway: build/start-server.js of @portkey-ai/gateway, installed outside
                        of this project; default: BENCH_PEER`;
 
@@ -56,6 +58,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
     server: { type: 'string', default: here('../../server/main.ts') },
+    base: { type: 'string', default: '' },
     peer: { type: 'string', default: process.env.BENCH_PEER ?? '' },
     help: { type: 'boolean', default: false },
   },
@@ -88,8 +91,9 @@ async function run(): Promise<string> {
   const chosen = cases.filter(({ name }) => isChosen(name));
   const load = loadPerCore();
   const { cases: http, starts } =
-    chosen.length > 0 ? await measureHttp(chosen, options) : { cases: [], starts: [] };
+    chosen.length > 0 && values.base === '' ? await measureHttp(chosen, options) : { cases: [], starts: [] };
   const peers = values.peer === '' ? [] : await measurePeer({ ...options, peer: values.peer });
+  const versions = values.base === '' ? [] : await measureVersions(chosen, { ...options, base: values.base });
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
   const neighbor = isChosen(neighborCase) ? await measureNeighbor(options) : [];
@@ -103,6 +107,7 @@ async function run(): Promise<string> {
     ...http.flatMap((one) => one.targets),
     ...(starts.length > 0 ? startTargets(starts) : []),
     ...peerTargets(peers),
+    ...versionTargets(versions),
     ...neighborTargets(neighbor),
   ];
   const disturbed = findDisturbances(
@@ -119,6 +124,7 @@ async function run(): Promise<string> {
         cases: http,
         starts,
         peers,
+        versions,
         relay,
         bodies,
         neighbor,
@@ -134,6 +140,7 @@ async function run(): Promise<string> {
     ...(targets.length > 0 ? [verdict(targets, disturbed)] : []),
     ...(http.length > 0 ? [markdown(http, sizes)] : []),
     ...(peers.length > 0 ? [peerMarkdown(peers)] : []),
+    ...(versions.length > 0 ? [versionsMarkdown(versions)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
     ...(neighbor.length > 0 ? [neighborMarkdown(neighbor)] : []),
