@@ -7275,7 +7275,7 @@ export interface components {
          * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, or no free connection in time. The first five affect the health of the channel.
          * @enum {string}
          */
-        ChannelFailure: "unreachable" | "timeout" | "broken_off" | "server_error" | "bad_answer" | "throttled" | "key_refused" | "busy";
+        ChannelFailure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "busy";
         /**
          * ChannelFigures
          * @description Figures of the requests to a channel, on the responding gateway, since it loaded the channel.
@@ -7299,11 +7299,11 @@ export interface components {
                 /** @description No response arrived in time. */
                 timeout: number;
                 /** @description The connection was aborted before the end. */
-                broken_off: number;
+                disconnected: number;
                 /** @description The provider returned a 5xx status. */
                 server_error: number;
                 /** @description The response was invalid. */
-                bad_answer: number;
+                invalid_response: number;
                 /** @description The provider returned 429. */
                 throttled: number;
                 /** @description The provider rejected the account or its key. */
@@ -7430,7 +7430,7 @@ export interface components {
                  * @description Kind of failure, as in the figures. Null without a failure, or if the provider rejected only this request.
                  * @enum {string|null}
                  */
-                failure: "unreachable" | "timeout" | "broken_off" | "server_error" | "bad_answer" | "throttled" | "key_refused" | "busy" | null;
+                failure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "busy" | null;
                 /** @description Description of the failure. Empty without a failure. */
                 problem: string;
             };

@@ -112,7 +112,7 @@ export async function runMeteredCall<Upstream extends Candidate>(
     const failure = error instanceof Failure ? error : connectionFailure(error);
     const { status, code } = isClientFault ? { status: 499, code: 'client_closed_request' } : failure;
     if (code === 'bad_response' && !(failure instanceof EmptyResponseFailure))
-      candidate?.attempt.fail('bad_answer');
+      candidate?.attempt.fail('invalid_response');
     const upstreamId = providerRequestId(candidate?.response?.headers);
     const outcome = { channel: candidate?.channel.name ?? '', status, errorCode: code, upstreamId };
     const { deliveredUsage, usage, delivered = false } = output?.meter ?? {};

@@ -5,9 +5,9 @@ import { BusyError } from '../outbound/slots.ts';
 export const failureKinds = [
   'unreachable',
   'timeout',
-  'broken_off',
+  'disconnected',
   'server_error',
-  'bad_answer',
+  'invalid_response',
   'throttled',
   'key_refused',
   'busy',
@@ -45,11 +45,11 @@ export function wasNeverSent(error: unknown): boolean {
 export function failureKindOf(error: unknown): FailureKind {
   if (error instanceof BusyError) return 'busy';
   if (wasNeverSent(error)) return 'unreachable';
-  if (error instanceof Failure) return error.status === 504 ? 'timeout' : 'bad_answer';
-  if (!(error instanceof Error)) return 'broken_off';
+  if (error instanceof Failure) return error.status === 504 ? 'timeout' : 'invalid_response';
+  if (!(error instanceof Error)) return 'disconnected';
   if (error.name === 'TimeoutError' || timeoutCodes.has((error as NodeJS.ErrnoException).code ?? ''))
     return 'timeout';
-  return 'broken_off';
+  return 'disconnected';
 }
 
 /** Undefined for a success and for an error that the request itself caused. */

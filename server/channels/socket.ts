@@ -69,7 +69,7 @@ export async function openSocketWithFailover(
 
 /** Reports a close code to the attempt: a connection loss or a server failure counts as a failure. */
 export function recordClose({ attempt }: Pick<OpenedSocket, 'attempt'>, code: number): void {
-  if ([1006, 1011, 1012, 1013, 1014].includes(code)) attempt.fail('broken_off');
+  if ([1006, 1011, 1012, 1013, 1014].includes(code)) attempt.fail('disconnected');
 }
 
 /** Opens a socket with the account's key. Rejects on a timeout or when the signal is aborted. */

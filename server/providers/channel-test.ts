@@ -83,7 +83,7 @@ function evaluate(
   if (status >= 400) return [null, problem];
   const output = objectField(parseJson(body ?? ''), 'output');
   if (status !== 200 || body === undefined || (kind === 'speech' && output === undefined))
-    return ['bad_answer', 'The response is not valid.'];
+    return ['invalid_response', 'The response is not valid.'];
   const error = kind === 'speech' ? betaFailure(output, redactor) : undefined;
   if (error === undefined) return [null, ''];
   return [error.status >= 500 ? 'server_error' : null, error.message];

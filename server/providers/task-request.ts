@@ -119,7 +119,7 @@ export function rejected(failure: Failure): DriverError {
 /** Builds the error for an invalid response, after which the state of the upstream task is unknown. */
 export function invalidResponse(): DriverError {
   const failure = badResponse('The provider returned an invalid response.');
-  return new DriverError('unknown', failure, { failureKind: 'bad_answer' });
+  return new DriverError('unknown', failure, { failureKind: 'invalid_response' });
 }
 
 function toRejection(rejection: Rejection): Failure {

@@ -137,10 +137,10 @@ describe('a job', () => {
       undefined,
     ],
     [{ code: 24 }, 'rejected', 400, 'banned_word', `${noPrompt} one of its words.`, undefined],
-    [{ code: 7 }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
-    [{ code: null }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
-    [{ code: 1, result: '' }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
-    [{ code: 21, result: { id: 1 } }, 'unknown', 502, 'bad_response', invalid, 'bad_answer'],
+    [{ code: 7 }, 'unknown', 502, 'bad_response', invalid, 'invalid_response'],
+    [{ code: null }, 'unknown', 502, 'bad_response', invalid, 'invalid_response'],
+    [{ code: 1, result: '' }, 'unknown', 502, 'bad_response', invalid, 'invalid_response'],
+    [{ code: 21, result: { id: 1 } }, 'unknown', 502, 'bad_response', invalid, 'invalid_response'],
   ])('fails for the response %j', async (body, kind, status, code, message, fault) => {
     const request = { prompt: 'as https://sent.example/' };
     expect(await failureOf(submit(body, {}, request))).toEqual({ kind, status, code, message, fault });
@@ -268,7 +268,7 @@ describe('a poll', () => {
 
   test('with an unknown state keeps the state of a started job', async () => {
     expect(await poll({ status: 'THINKING' }, { state: 'in_progress' })).toEqual({ state: 'in_progress' });
-    expect(await failureOf(poll('{"status":'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(poll('{"status":'))).toMatchObject({ kind: 'unknown', fault: 'invalid_response' });
   });
 
   test('redacts URLs of the provider in texts, but not those of the request', async () => {

@@ -127,7 +127,11 @@ describe('polling a task', () => {
       enveloped({ status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) }),
     ],
   ])('throws for the response %s', async (_, body) => {
-    expect(await failureOf(poll(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
+    expect(await failureOf(poll(body))).toMatchObject({
+      kind: 'unknown',
+      status: 502,
+      fault: 'invalid_response',
+    });
   });
 });
 
@@ -203,7 +207,7 @@ describe('several upstream tasks', () => {
     expect(failed).toMatchObject({ state: 'failed', error: { message: 'Task task_public is refused.' } });
     expect(await failureOf(poll([], { upstreamId: 'one,two' }))).toMatchObject({ kind: 'unknown' });
     expect(await failureOf(poll({ data: {} }, { upstreamId: 'one,two' }))).toMatchObject({
-      fault: 'bad_answer',
+      fault: 'invalid_response',
     });
   });
 });
@@ -258,7 +262,7 @@ describe('a request', () => {
     expect(await failureOf(submit(body))).toMatchObject({
       kind: 'unknown',
       status: 502,
-      fault: 'bad_answer',
+      fault: 'invalid_response',
     });
   });
 
@@ -345,7 +349,10 @@ describe('resources of a song', () => {
 
   test.each(['file:///etc/passwd', 'soon'])('reject the WAV URL %s', async (wav_file_url) => {
     rig.answer = { body: { wav_file_url } };
-    expect(await failureOf(fetchWav(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(fetchWav(rig.to(), 'a'))).toMatchObject({
+      kind: 'unknown',
+      fault: 'invalid_response',
+    });
   });
 
   test('read the timing with or without an envelope', async () => {
@@ -357,7 +364,7 @@ describe('resources of a song', () => {
     rig.answer = { body: { waveform_data: [] } };
     expect(await failureOf(fetchTiming(rig.to(), 'a'))).toMatchObject({
       kind: 'unknown',
-      fault: 'bad_answer',
+      fault: 'invalid_response',
     });
     rig.answer = { body: { aligned_words: [] } };
     expect(await fetchTiming(rig.to(), 'a')).toEqual({ aligned_words: [], waveform_data: [] });

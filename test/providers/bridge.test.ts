@@ -180,14 +180,14 @@ describe('a failed synthesis', () => {
   ])('%s is a failure of the channel', async (_, respond, [code, message]) => {
     const { speech, faults, socket } = await bridged(respond);
     await expect(allOf(speech)).rejects.toMatchObject({ status: 502, code, message });
-    expect(faults()).toEqual(['broken_off']);
+    expect(faults()).toEqual(['disconnected']);
     expect(socket.readyState).not.toBe(socket.OPEN);
   });
 
   test('by a broken connection is a failure of the channel', async () => {
     const { speech, faults } = await bridged((_, { socket }) => socket.terminate());
     await expect(allOf(speech)).rejects.toThrow();
-    expect(faults()).toEqual(['broken_off']);
+    expect(faults()).toEqual(['disconnected']);
   });
 
   test.each([

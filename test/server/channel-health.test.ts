@@ -24,7 +24,7 @@ describe('episodes', () => {
   test('count a hundred requests that fail together as one', () => {
     fail(1);
     now += 1_000;
-    for (const one of startAttempts(100)) one.fail('broken_off');
+    for (const one of startAttempts(100)) one.fail('disconnected');
     expect(health.state).toBe('healthy');
     fail(1);
     expect(health.state).toBe('resting');
@@ -66,8 +66,8 @@ describe('episodes', () => {
       now += 1_000;
       const attempt = health.startAttempt();
       attempt.succeed();
-      attempt.fail('broken_off');
-      attempt.fail('broken_off');
+      attempt.fail('disconnected');
+      attempt.fail('disconnected');
     }
     expect(health.state).toBe('resting');
   });

@@ -78,7 +78,7 @@ describe('a gateway with two accounts', () => {
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(requestCounts()).toEqual([100, 100]);
-    expect([health()?.state, health()?.figures.failures.broken_off]).toEqual(['healthy', 100]);
+    expect([health()?.state, health()?.figures.failures.disconnected]).toEqual(['healthy', 100]);
     await send();
     expect(requestCounts()).toEqual([101, 100]);
   });
@@ -158,7 +158,7 @@ describe('a gateway with two accounts', () => {
       skew += 1_500;
       expect((await send()).status).toBe(502);
     }
-    expect([health()?.state, health()?.figures.failures.bad_answer]).toEqual(['resting', 5]);
+    expect([health()?.state, health()?.figures.failures.invalid_response]).toEqual(['resting', 5]);
     expect((await send()).status).toBe(200);
   });
 
@@ -278,13 +278,13 @@ test('counts a broken realtime session as a failure of the channel, but not a cl
     await client.closed;
   };
   await session();
-  expect(figures?.failures.broken_off).toBe(0);
+  expect(figures?.failures.disconnected).toBe(0);
   upstream.script = { opened: ({ socket }) => socket.terminate() };
   await session();
-  expect([figures?.failures.broken_off, figures?.requests, figures?.lastFailure?.kind]).toEqual([
+  expect([figures?.failures.disconnected, figures?.requests, figures?.lastFailure?.kind]).toEqual([
     1,
     2,
-    'broken_off',
+    'disconnected',
   ]);
   await vi.waitFor(() => expect(figures?.inFlight).toBe(0));
 });
@@ -301,6 +301,6 @@ test('starts a cool-down after repeated socket connection losses', async () => {
     skew += 1_500;
     expect((await post(target.url, target.key, '/v1/audio/speech', body)).ok).toBe(false);
   }
-  expect(health?.figures.failures.broken_off).toBe(5);
+  expect(health?.figures.failures.disconnected).toBe(5);
   expect(health?.state).toBe('resting');
 });

@@ -102,9 +102,9 @@ describe('the result of a channel test', () => {
     [404, { code: 'NotFound' }, query, passed],
     [400, { code: 'InvalidParameter' }, query, passed],
     [404, 'no such page', query, passed],
-    [200, 'welcome', query, { ok: false, failure: 'bad_answer' }],
-    [302, '', embeddings, { ok: false, failure: 'bad_answer' }],
-    [200, '<html>', embeddings, { ok: false, failure: 'bad_answer' }],
+    [200, 'welcome', query, { ok: false, failure: 'invalid_response' }],
+    [302, '', embeddings, { ok: false, failure: 'invalid_response' }],
+    [200, '<html>', embeddings, { ok: false, failure: 'invalid_response' }],
     [401, {}, query, { ok: false, failure: 'key_refused' }],
     [400, { code: 'InvalidApiKey' }, query, { ok: false, failure: 'key_refused' }],
     [429, {}, query, { ok: false, failure: 'throttled', problem: 'The provider answered with status 429.' }],
@@ -122,7 +122,7 @@ describe('the result of a channel test', () => {
   const failed = 'The provider failed to handle the request.';
   test.each<[unknown, object]>([
     [{ output: {} }, passed],
-    [{}, { ok: false, failure: 'bad_answer', problem: 'The response is not valid.' }],
+    [{}, { ok: false, failure: 'invalid_response', problem: 'The response is not valid.' }],
     [verdict(0), passed],
     [verdict(2013), { ok: false, failure: null, problem: 'odd text' }],
     [verdict(1002), { ok: false, failure: null }],
@@ -167,7 +167,7 @@ describe('the result of a channel test', () => {
   test('after a broken connection is its error code', async () => {
     const { channel } = await channelWith((response) => void response.socket?.destroy(), embeddings);
     expect(await runChannelTest(channel, options)).toMatchObject({
-      failure: 'broken_off',
+      failure: 'disconnected',
       problem: expect.stringMatching(/^The connection broke off \([A-Z_]+\)\.$/),
     });
   });

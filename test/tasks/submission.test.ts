@@ -704,10 +704,10 @@ describe('the kinds of driver errors', () => {
     [Object.assign(new Error(), { code: 'UND_ERR_CONNECT_TIMEOUT' }), 'retryable', 504, 'unreachable'],
     [Object.assign(new Error(), { code: 'ETIMEDOUT', syscall: 'connect' }), 'retryable', 502, 'unreachable'],
     [Object.assign(new Error(), { code: 'CERT_HAS_EXPIRED' }), 'retryable', 502, 'unreachable'],
-    [Object.assign(new Error(), { code: 'ECONNRESET', syscall: 'read' }), 'unknown', 502, 'broken_off'],
+    [Object.assign(new Error(), { code: 'ECONNRESET', syscall: 'read' }), 'unknown', 502, 'disconnected'],
     [Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'unknown', 504, 'timeout'],
-    [new TypeError('a bug'), 'unknown', 502, 'broken_off'],
-    [failure, 'unknown', 502, 'bad_answer'],
+    [new TypeError('a bug'), 'unknown', 502, 'disconnected'],
+    [failure, 'unknown', 502, 'invalid_response'],
   ])('the error %o is %s', (error, kind, status, failureKind) => {
     expect(asDriverError(error)).toMatchObject({ kind, failureKind, failure: { status } });
   });

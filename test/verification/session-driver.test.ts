@@ -7,7 +7,7 @@ const path = '/api/resource-channel/vendorx/visual-validate/sessions';
 const respond = (data: unknown, more: object = {}) => {
   rig.answer = { body: { success: true, data, ...more } };
 };
-const nonsense = { kind: 'unknown', status: 502, fault: 'bad_answer' };
+const nonsense = { kind: 'unknown', status: 502, fault: 'invalid_response' };
 const link = 'https://check.example/h5?token=s1';
 const session = { session_id: 's1', h5_link: link };
 

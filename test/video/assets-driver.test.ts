@@ -8,7 +8,7 @@ const url = 'https://shop.example/cat.png';
 const respondWith = (data: unknown, envelope: object = { code: 0 }) => {
   rig.answer = { body: { ...envelope, data } };
 };
-const invalidResponse = { kind: 'unknown', status: 502, fault: 'bad_answer' };
+const invalidResponse = { kind: 'unknown', status: 502, fault: 'invalid_response' };
 
 describe('an upload', () => {
   const upload = (more: object = {}) =>

@@ -242,7 +242,7 @@ describe('the driver', () => {
     [{ request_id: upstreamId, error: 'no' }],
     [{ request_id: upstreamId, code: 'no' }],
   ])('reports an unknown outcome for the response %j', async (body) => {
-    expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'invalid_response' });
   });
 
   const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };

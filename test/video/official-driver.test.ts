@@ -30,7 +30,7 @@ describe('a submission', () => {
   });
 
   test.each([{}, { id: '' }, '', []])('with the response %j has an unknown outcome', async (body) => {
-    expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    expect(await failureOf(submit(body))).toMatchObject({ kind: 'unknown', fault: 'invalid_response' });
   });
 });
 

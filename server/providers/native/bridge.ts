@@ -92,7 +92,7 @@ export class BridgedSpeech {
       }
       throw badResponse('The provider closed the socket before the end of the synthesis.');
     } catch (error) {
-      if (!(error instanceof Failure) || error.code === 'bad_response') attempt.fail('broken_off');
+      if (!(error instanceof Failure) || error.code === 'bad_response') attempt.fail('disconnected');
       throw error;
     } finally {
       frames.destroy();

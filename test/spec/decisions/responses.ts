@@ -3,9 +3,9 @@ import type { Limits } from '../../support/limits.ts';
 const channelFailures = [
   'unreachable',
   'timeout',
-  'broken_off',
+  'disconnected',
   'server_error',
-  'bad_answer',
+  'invalid_response',
   'throttled',
   'key_refused',
   'busy',
