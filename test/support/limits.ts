@@ -78,7 +78,7 @@ const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1
 const plain = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** Returns the short location of a pointer: schemas and parameters by name, operations by id. */
-function placeOf(pointer: string, document: JsonObject): string {
+export function placeOf(pointer: string, document: JsonObject): string {
   const parts = pointer.split('/').slice(1).map(plain);
   if (parts[0] === 'components') {
     const [, kind = '', name = '', ...rest] = parts;
