@@ -29,7 +29,7 @@ const slow = [
   'test/client/{browser,guide-commands,package,process}.test.ts',
   'test/conformance/test/package.test.ts',
   'test/containers/**/*.test.ts',
-  'test/docs/**/*.test.ts',
+  'test/docs/{browser,configuration,guides,site}.test.ts',
   'test/release/**/*.test.ts',
   'test/soak/two-minutes.test.ts',
   'test/spec/{breaking/command,generators,spectral}.test.ts',

@@ -49,6 +49,26 @@ test('each error code has a section', async () => {
   for (const { code } of errors) expect(body).toContain(`<section id="${code}"`);
 });
 
+test.each([
+  ['invalid_request', 'No. The same request fails again.'],
+  [
+    'rate_limit_exceeded',
+    'Yes, after the number of seconds in <code>retry-after</code>, or after a short pause.',
+  ],
+  ['service_restarting', 'Yes, at once.'],
+])('the section of %s states: %s', async (code, sentence) => {
+  const section = (await text('errors.html')).split(`<section id="${code}"`)[1]?.split('</section>')[0];
+  expect(section).toContain(`<dt>Retry</dt><dd>${sentence}</dd>`);
+});
+
+test('no page shows a comment of its source', async () => {
+  for (const page of pages) {
+    const body = await text(page);
+    expect(body, page).not.toContain('&lt;!--');
+    expect(body, page).not.toMatch(/<!-- (?:writes|prints|shows|needs)/);
+  }
+});
+
 test('behind a proxy with a path prefix, links and requests include the prefix', async () => {
   const page = (await docsFile('docs.html', 'http://127.0.0.1:8080/speech'))?.body.toString();
   expect(page).toContain('href="/speech/docs/errors.html"');
