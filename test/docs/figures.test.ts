@@ -41,7 +41,8 @@ const figures: readonly (readonly [
 
 test.each(figures)('%s.md: "%s …" is the value in %s', async (guide, words, file, name, unit) => {
   const text = await readFile(new URL(`openapi/guides/${guide}.md`, root), 'utf8');
-  const pattern = new RegExp(`${RegExp.escape(words).replaceAll('\\x20', '\\s+')}\\s+([\\d,.]*\\d)`, 'g');
+  const escaped = words.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(' ', String.raw`\s+`);
+  const pattern = new RegExp(String.raw`${escaped}\s+([\d,.]*\d)`, 'g');
   const found = [...text.matchAll(pattern)].map(([, number = '']) => Number(number.replaceAll(',', '')));
   expect(found).toEqual([(await constantIn(`server/${file}`, name)) / unit]);
 });
