@@ -237,15 +237,6 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: false,
     gateway: true,
   },
-  Lists: {
-    observe: async (target) => {
-      const name = `made ${randomUUID()}`;
-      await json(target, '/api/token/', { name, remain_quota: 0 });
-      return JSON.stringify(await json(target, '/api/token/')).includes(name);
-    },
-    mock: false,
-    gateway: true,
-  },
   'Request log': {
     observe: async (target) => {
       const reply = await call(target, '/v1/audio/speech', speech);
@@ -268,26 +259,6 @@ const probes: Readonly<Record<string, Probe>> = {
       (await socketAudioLength(target, 'Yes.')) === (await socketAudioLength(target, long)),
     mock: true,
     gateway: false,
-  },
-  'Messages and embeddings': {
-    observe: async (target) => {
-      const embed = (input: string) =>
-        json<object>(target, '/v1/embeddings', { model: 'theta-embedding-1', input });
-      const complete = (content: string) =>
-        json<{ content: unknown }>(
-          target,
-          '/v1/messages',
-          { model: 'iota-chat-1', max_tokens: 50, messages: [{ role: 'user', content }] },
-          { headers: { 'compat-version': '2023-06-01' } },
-        );
-      const same = (one: unknown, two: unknown) => JSON.stringify(one) === JSON.stringify(two);
-      return [
-        same(await embed('one'), await embed(long)),
-        same((await complete('one')).content, (await complete(long)).content),
-      ];
-    },
-    mock: [true, true],
-    gateway: [false, false],
   },
   'Task files': {
     observe: async (target) =>

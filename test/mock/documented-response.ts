@@ -35,7 +35,7 @@ export async function sendDocumentedResponse(
     if (value !== undefined && !response.hasHeader(name)) response.setHeader(name, localUrl(value, base));
   }
   const types = found.content.map(({ mediaType }) => mediaType);
-  const type = request.accepts(types) || types[0];
+  const type = (requestsEvents(request) && types.find(isEvents)) || request.accepts(types) || types[0];
   const media = found.content.find(({ mediaType }) => mediaType === type);
   if (type === undefined || media === undefined) return void response.end();
   const { examples } = media;
@@ -60,6 +60,15 @@ export async function sendDocumentedResponse(
     );
     send(JSON.stringify(localize(generatedValue ?? examples[0]?.value ?? null, body, base)));
   }
+}
+
+const isEvents = (mediaType: string) => mediaType === 'text/event-stream';
+
+/** Whether a request asks for an event stream. In the contract, `stream` of speech asks for chunks instead. */
+function requestsEvents({ context, headers, body }: Request): boolean {
+  if (String(headers['x-native-sse']).toLowerCase() === 'enable') return true;
+  if (!isObject(body)) return false;
+  return context.operation?.id === 'createMessage' ? body.stream === true : body.stream_format === 'sse';
 }
 
 /** Returns the status of success, or 426 for a plain request to a socket. */

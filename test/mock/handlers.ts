@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
-import { documentedEvents, mediaTypeOf, speechEvents } from './events.ts';
+import { mediaTypeOf, speechEvents } from './events.ts';
 import { exampleOf } from './examples.ts';
 import { mediaFolder, mediaOf, splitSamples } from './media.ts';
 import { type MockTask, type MockTasks, notFound, type Stage, taskKinds } from './tasks.ts';
@@ -33,7 +33,6 @@ export const mockHandlers: ReadonlyMap<OperationId, MockHandler> = new Map<Opera
   ['createSpeech', createSpeech],
   ['synthesizeSpeech', synthesizeSpeech],
   ['generateMultimodalSpeech', synthesizeSpeech],
-  ['createMessage', createMessage],
   ['listVideos', listVideos],
   ['listOfficialVideos', listOfficial],
   ['deleteVideo', deleteVideo],
@@ -150,14 +149,6 @@ const withOutput = (example: Json, more: JsonObject): Json =>
   isObject(example)
     ? { ...example, output: { ...(isObject(example.output) && example.output), ...more } }
     : example;
-
-async function createMessage(exchange: MockExchange): Promise<void> {
-  const { body, response } = exchange;
-  if (body.stream === true)
-    return sendEvents(exchange, documentedEvents('createMessage', 'answer', body.model));
-  const example = exampleOf('createMessage', 'answer');
-  response.json({ ...(isObject(example) && example), model: body.model });
-}
 
 async function sendEvents({ response, pause }: MockExchange, events: readonly string[]): Promise<void> {
   response.writeHead(200, {

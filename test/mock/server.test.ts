@@ -136,6 +136,78 @@ describe('speech', () => {
   });
 });
 
+describe('embeddings', () => {
+  const embed = async (change: Variation['change']) => {
+    const response = jsonOf(await call('createEmbedding', change === undefined ? {} : { change }));
+    return (response as { data: { index: number; embedding: number[] | string }[] }).data;
+  };
+
+  test('have one vector per input, with the requested dimensions', async () => {
+    const input = ['One.', 'Two.', 'One.'];
+    const vectors = await embed({ input, dimensions: 8, encoding_format: 'float' });
+    expect(vectors.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(vectors.map(({ embedding }) => embedding.length)).toEqual([8, 8, 8]);
+    expect(vectors[2]?.embedding).toEqual(vectors[0]?.embedding);
+    expect(vectors[1]?.embedding).not.toEqual(vectors[0]?.embedding);
+  });
+
+  test('are encoded as requested', async () => {
+    const [plain] = await embed({ input: 'One.', dimensions: 8, encoding_format: 'float' });
+    const [encoded] = await embed({ input: 'One.', dimensions: 8, encoding_format: 'base64' });
+    const bytes = Buffer.from(String(encoded?.embedding), 'base64');
+    expect(Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4))).toEqual(
+      plain?.embedding,
+    );
+  });
+});
+
+describe('messages', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const tools = [{ name: 'get_tide', description: 'Looks up tides.', input_schema: schema }];
+  const messages = [{ role: 'user', content: 'Good morning from Vik.' }];
+  const ask = (change: Variation['change']) => call('createMessage', { change: { messages, ...change } });
+  const any = { tools, tool_choice: { type: 'any' } };
+
+  test('use a tool if the choice requires one', async () => {
+    expect(jsonOf(await ask({ tools }))).toMatchObject({ stop_reason: 'end_turn' });
+    expect(jsonOf(await ask(any))).toMatchObject({
+      stop_reason: 'tool_use',
+      content: [{ type: 'tool_use', name: 'get_tide', input: { city: 'Vik' } }],
+    });
+  });
+
+  test('use a tool in a stream', async () => {
+    const response = await ask({ ...any, stream: true });
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const events = [...response.body.toString().matchAll(/^data: ?(.*)$/gm)].map(
+      ([, data = '']) => JSON.parse(data) as { type: string; delta?: { partial_json?: string } },
+    );
+    expect(JSON.parse(events.map(({ delta }) => delta?.partial_json ?? '').join(''))).toEqual({
+      city: 'Vik',
+    });
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', delta: { stop_reason: 'tool_use' } });
+  });
+});
+
+test.each<[OperationId, Variation]>([
+  ['createMessage', { change: { stream: true } }],
+  ['createSpeech', { change: { stream: true, stream_format: 'sse' } }],
+  ['synthesizeSpeech', { headers: { 'x-native-sse': 'enable' } }],
+  ['generateMultimodalSpeech', { headers: { 'x-native-sse': 'enable' } }],
+])('a stream of %s is never JSON', async (operation, { change = {}, headers = {} }) => {
+  for (const prefer of [undefined, 'code=200', 'dynamic=true']) {
+    const response = await call(operation, { change, headers: { ...headers, prefer } });
+    expect(response.headers.get('content-type'), prefer).toMatch(/^text\/event-stream/);
+  }
+});
+
+test('lists contain what was created', async () => {
+  await call('createToken', { change: { name: 'made here' } });
+  expect(jsonOf(await call('listTokens'))).toMatchObject({
+    data: { items: expect.arrayContaining([expect.objectContaining({ name: 'made here' })]) },
+  });
+});
+
 describe.each([...taskKinds])('a task of %s', (operation, { read }) => {
   const readOf = documented(read);
   const [parameter = ''] = readOf.parameters

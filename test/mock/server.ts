@@ -16,6 +16,7 @@ import { systemTimers, type Timers } from '../../server/lib/timers.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { bundle, documented } from '../conformance/contract/documented.ts';
 import { applyBehavior, recordRequests } from './apply-behavior.ts';
+import { BackingGateway, backedOperations } from './backing-gateway.ts';
 import { Behaviors } from './behaviors.ts';
 import { control, controlPath } from './control.ts';
 import { sendDocumentedResponse } from './documented-response.ts';
@@ -83,6 +84,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const validate = validateRequest(contract, modelFailure);
   const generated = new GeneratedResponses(seed);
   if (dynamic) void generated.start().catch(() => {});
+  const backing = new BackingGateway();
   const tasks = new MockTasks({ now, taskMs });
   const pause = (response: Response) =>
     new Promise<void>((resolve, reject) => {
@@ -132,12 +134,12 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.use(validate);
   app.use((request: Request, response: Response, next: NextFunction) => {
     checkRules(request)
-      .then(() => respond(request, response))
+      .then(() => respond(request, response, next))
       .catch(next);
   });
   app.use(renderFailure(createLogger('silent')));
 
-  async function respond(request: Request, response: Response): Promise<void> {
+  async function respond(request: Request, response: Response, next: NextFunction): Promise<void> {
     const { operation, params } = request.context;
     if (operation === undefined) return;
     if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
@@ -152,7 +154,9 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     const isExampleId = documented(operation.id).parameters.some(
       ({ in: place, name, examples }) => place === 'path' && examples.includes(params[name] ?? ''),
     );
-    if (handler === undefined || preference !== undefined || isExampleId) {
+    const usesExample = preference !== undefined || isExampleId;
+    if (!usesExample && backedOperations.has(operation.id)) return backing.handle(request, response, next);
+    if (handler === undefined || usesExample) {
       const isGenerated = preference?.dynamic ?? (dynamic && handler === undefined);
       return sendDocumentedResponse(request, response, {
         base,
@@ -184,7 +188,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       server.closeAllConnections();
       closeSockets();
       await closed;
-      await generated.close();
+      await Promise.all([generated.close(), backing.close()]);
     },
   };
 }

@@ -15,6 +15,7 @@ const modelRules = [
   /makes no voices for/,
   /there is no (asset|group|(Seedance )?task)/,
   /must be one of mp3, wav, pcm, opus for .+ without streaming/,
+  /dimensions must be an integer from 1 to \d+/,
   /speed: must be between 0\.5 and 2 for this model/,
   /takes audio only together with an image or a video/,
   // Reference videos count towards the 30 s.
