@@ -2151,6 +2151,11 @@ export interface components {
                  * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
                  */
                 request_id: string;
+                /**
+                 * @description Path of the first field that the gateway's message names. Absent if the error concerns no field or comes from the provider.
+                 * @example input.text
+                 */
+                param?: string;
             };
         };
         /**
@@ -5646,8 +5651,8 @@ export interface components {
              * @enum {string}
              */
             encoding_format?: "float" | "base64";
-            /** @description Number of components of each vector, if the model supports a choice. The model sets the default. */
-            dimensions?: number;
+            /** @description Number of components of each vector, if the model supports a choice. The model sets the default. Null means unset. */
+            dimensions?: number | null;
             /** @description Id of the caller's end user, forwarded to the provider. */
             user?: string;
         };
@@ -6115,7 +6120,7 @@ export interface components {
              * @enum {string}
              */
             service_tier?: "auto" | "standard_only";
-            /** @description Format and effort of the output, forwarded to the provider. */
+            /** @description Format and effort of the output, forwarded to the provider. With `format` `{type, schema}`, where `type` is `json_schema`, the text of the message is JSON that matches `schema`. */
             output_config?: {
                 [key: string]: unknown;
             };

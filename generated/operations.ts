@@ -2097,3 +2097,31 @@ export const operations = {
 export type OperationId = keyof typeof operations;
 
 export const operationIds = Object.keys(operations) as OperationId[];
+
+/** Routes of common clients that the gateway answers with 404 and the message. */
+export const unsupportedRoutes: readonly {
+  readonly method: string;
+  readonly path: string;
+  readonly message: string;
+}[] = [
+  {
+    method: 'post',
+    path: '/v1/videos/edits',
+    message: 'Editing a finished video is not supported. Create a video with a reference video instead.',
+  },
+  {
+    method: 'post',
+    path: '/v1/videos/extensions',
+    message: 'Extending a finished video is not supported. Create a video with a reference video instead.',
+  },
+  {
+    method: 'post',
+    path: '/v1/videos/{video_id}/remix',
+    message: 'Remixing a video is not supported. Create a video with a reference video instead.',
+  },
+  {
+    method: 'post',
+    path: '/v1/videos/characters',
+    message: 'Characters of videos are not supported. Create a video with reference images instead.',
+  },
+];

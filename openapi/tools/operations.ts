@@ -59,7 +59,24 @@ export const operations = ${literal(table)} as const satisfies Readonly<Record<s
 export type OperationId = keyof typeof operations;
 
 export const operationIds = Object.keys(operations) as OperationId[];
+
+/** Routes of common clients that the gateway answers with 404 and the message. */
+export const unsupportedRoutes: readonly {
+  readonly method: string;
+  readonly path: string;
+  readonly message: string;
+}[] = ${literal(unsupportedRoutes(openapi))};
 `;
+}
+
+/** Reads `x-unsupported-routes`. */
+function unsupportedRoutes(openapi: JsonObject): Record<string, string>[] {
+  const routes = openapi['x-unsupported-routes'];
+  return (Array.isArray(routes) ? routes.filter(isObject) : []).map(({ method, path, message }) => ({
+    method: text(method),
+    path: text(path),
+    message: text(message),
+  }));
 }
 
 function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: string[]) {

@@ -1,9 +1,10 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationFacts } from '../../generated/operations.ts';
-import { Failure, ProviderOutage } from '../lib/failure.ts';
+import { Failure, ProviderFailure, ProviderOutage } from '../lib/failure.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { logFields } from '../telemetry/telemetry-context.ts';
 import { bodyPacer, maxUnpacedBytes } from './body-pacer.ts';
+import { errorFamilyNear, setFamilyHeaders } from './routes.ts';
 
 /** Longest body that the gateway reads and drops to keep the connection, in bytes. */
 const maxDroppedBytes = 16 * 1024 * 1024;
@@ -48,7 +49,8 @@ export function renderFailure(logger: Logger) {
     }
     if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
     if (failure.contentRange !== undefined) response.setHeader('content-range', failure.contentRange);
-    const family = operation?.errorFamily ?? 'generic';
+    const family = operation?.errorFamily ?? errorFamilyNear(request.path);
+    setFamilyHeaders(response, family, requestId);
     response.statusCode = failure.status;
     response.setHeader('content-type', 'application/json; charset=utf-8');
     const body = Buffer.from(JSON.stringify(failureBody(failure, requestId, family)));
@@ -88,9 +90,15 @@ export function failureBody(failure: Failure, requestId: string, family: Family)
     return { ...reported, request_id };
   }
   const error = { code, message, request_id: requestId };
-  if (family !== 'messages') return { error };
+  if (family !== 'messages') return { error: { ...error, param: fieldOf(failure) } };
   const type = messagesTypes[status] ?? 'invalid_request_error';
   return { type: 'error', error: { type, ...error }, request_id: requestId };
+}
+
+/** Returns the field that a message of the gateway names before its first colon. Messages of providers name none. */
+function fieldOf(failure: Failure): string | undefined {
+  if (failure instanceof ProviderFailure || failure instanceof ProviderOutage) return undefined;
+  return /^([^\s:]+): /.exec(failure.message)?.[1];
 }
 
 /** Converts any other error to a 500 without its details. */

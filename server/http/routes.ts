@@ -5,6 +5,7 @@ import {
   type OperationId,
   operationIds,
   operations,
+  unsupportedRoutes,
 } from '../../generated/operations.ts';
 import { Failure, invalid } from '../lib/failure.ts';
 import { setDeprecation } from './deprecation.ts';
@@ -26,22 +27,30 @@ export interface Match {
   readonly values: readonly string[];
 }
 
-interface Node {
-  literal: Map<string, Node>;
-  parameter: Node | undefined;
-  methods: Map<string, Route>;
+type ErrorFamily = Operation['errorFamily'];
+
+/** A segment of a path template. `Target` is what a method of the complete path leads to. */
+interface Node<Target> {
+  literal: Map<string, Node<Target>>;
+  parameter: Node<Target> | undefined;
+  methods: Map<string, Target>;
   /** Whether the parameter that ends here may hold slashes. */
   isMultiSegment: boolean;
+  /** Error families of the operations at and below this node. */
+  families: Set<ErrorFamily>;
 }
 
-const emptyNode = (): Node => ({
+const emptyNode = <Target>(): Node<Target> => ({
   literal: new Map(),
   parameter: undefined,
   methods: new Map(),
   isMultiSegment: false,
+  families: new Set(),
 });
 
-const root = emptyNode();
+const root = emptyNode<Route>();
+/** Messages of the unsupported routes. */
+const unsupportedRoot = emptyNode<string>();
 
 /** Every path of every operation, aliases included. */
 export const routes: readonly Route[] = operationIds.flatMap((id) => {
@@ -54,10 +63,20 @@ export const routes: readonly Route[] = operationIds.flatMap((id) => {
 });
 
 for (const route of routes) {
+  const { method, multiSegment, errorFamily } = route.operation;
   let node = root;
-  for (const segment of segments(route.path)) node = child(node, segment);
-  node.methods.set(route.operation.method, route);
-  node.isMultiSegment ||= route.operation.multiSegment === true;
+  for (const segment of segments(route.path)) {
+    node.families.add(errorFamily);
+    node = child(node, segment);
+  }
+  node.families.add(errorFamily);
+  node.methods.set(method, route);
+  node.isMultiSegment ||= multiSegment === true;
+}
+
+for (const { method, path, message } of unsupportedRoutes) {
+  const node = segments(path).reduce(child<string>, unsupportedRoot);
+  node.methods.set(method, message);
 }
 
 /**
@@ -70,7 +89,27 @@ export function findRoute(path: string): Match | undefined {
   return node === undefined ? undefined : { methods: node.methods, values };
 }
 
-function walk(node: Node, path: readonly string[], index: number, values: string[]): Node | undefined {
+/**
+ * Returns the error family of a path: that of all operations below its longest known part. Generic if they have several
+ * families.
+ */
+export function errorFamilyNear(path: string): ErrorFamily {
+  let node = root;
+  for (const segment of segments(path)) {
+    const next = node.literal.get(segment) ?? node.parameter;
+    if (next === undefined) break;
+    node = next;
+  }
+  const [family = 'generic', ...others] = node.families;
+  return others.length === 0 ? family : 'generic';
+}
+
+function walk<Target>(
+  node: Node<Target>,
+  path: readonly string[],
+  index: number,
+  values: string[],
+): Node<Target> | undefined {
   const segment = path[index];
   if (segment === undefined) return node.methods.size > 0 ? node : undefined;
   const literal = node.literal.get(segment);
@@ -86,12 +125,12 @@ function walk(node: Node, path: readonly string[], index: number, values: string
   return node.parameter;
 }
 
-function child(node: Node, segment: string): Node {
+function child<Target>(node: Node<Target>, segment: string): Node<Target> {
   if (segment.startsWith('{')) {
-    node.parameter ??= emptyNode();
+    node.parameter ??= emptyNode<Target>();
     return node.parameter;
   }
-  const next = node.literal.get(segment) ?? emptyNode();
+  const next = node.literal.get(segment) ?? emptyNode<Target>();
   node.literal.set(segment, next);
   return next;
 }
@@ -107,15 +146,14 @@ function segments(path: string): string[] {
 export function route(request: Request, response: Response, next: NextFunction): void {
   requireOneHost(request);
   const match = findRoute(request.path);
-  if (match === undefined) {
-    throw new Failure(
-      404,
-      'path_not_found',
-      `${request.method} ${request.path.slice(0, 200)} is not part of this API.`,
-    );
-  }
-  const found = match.methods.get(request.method === 'HEAD' ? 'get' : request.method.toLowerCase());
-  if (found === undefined) {
+  const found = match?.methods.get(request.method === 'HEAD' ? 'get' : request.method.toLowerCase());
+  if (match === undefined || found === undefined) {
+    const unsupported = unsupportedMessage(request);
+    if (match === undefined || unsupported !== undefined) {
+      const message =
+        unsupported ?? `${request.method} ${request.path.slice(0, 200)} is not part of this API.`;
+      throw new Failure(404, 'path_not_found', message);
+    }
     const allowed = [...match.methods.keys()].map((method) => method.toUpperCase()).join(', ');
     response.setHeader('allow', allowed);
     throw new Failure(405, 'method_not_allowed', `${request.method} is not allowed here; use ${allowed}.`);
@@ -125,8 +163,7 @@ export function route(request: Request, response: Response, next: NextFunction):
   request.context.operation = operation;
   request.context.route = found.path;
   setDeprecation(response, operation);
-  // Clients of the messages API read this header.
-  if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
+  setFamilyHeaders(response, operation.errorFamily, request.context.requestId);
   if (found.names.length > 0)
     request.context.params = Object.fromEntries(
       found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
@@ -144,6 +181,16 @@ export function requireOneHost({ rawHeaders }: IncomingMessage): void {
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (rawHeaders[index]?.length === 4 && /^host$/i.test(rawHeaders[index] ?? '')) hosts += 1;
   if (hosts > 1) throw invalid('host', 'must be sent once.');
+}
+
+/** Returns the message of the contract for an unsupported route. Undefined for any other route. */
+function unsupportedMessage({ method, path }: Request): string | undefined {
+  return walk(unsupportedRoot, segments(path), 0, [])?.methods.get(method.toLowerCase());
+}
+
+/** Sets the header that clients of the messages API read. */
+export function setFamilyHeaders(response: Response, family: ErrorFamily, requestId: string): void {
+  if (family === 'messages') response.setHeader('request-id', requestId);
 }
 
 /** Copies headers with an alternative name to the name in the contract. */

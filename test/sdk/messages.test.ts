@@ -7,6 +7,7 @@ import Anthropic, {
   PermissionDeniedError,
   RateLimitError,
 } from '@anthropic-ai/sdk';
+import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeKey } from '../server/ledger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -106,6 +107,36 @@ test('it calls tools and uses their results, complete and streamed', async () =>
     ],
   });
   expect(result.content).toEqual([{ type: 'text', text: '17:40' }]);
+});
+
+test('it parses JSON of a requested format, complete and streamed', async () => {
+  const format = jsonSchemaOutputFormat({
+    type: 'object',
+    properties: { harbour: { type: 'string' }, hours: { type: 'integer' }, isLow: { type: 'boolean' } },
+    required: ['harbour', 'hours', 'isLow'],
+    additionalProperties: false,
+  });
+  const request = { ...prompted('Low tide in Vik is in 3 hours.'), output_config: { format } };
+  const expected = { harbour: 'Vik', hours: 3, isLow: true };
+  expect((await sdk.messages.parse(request)).parsed_output).toEqual(expected);
+  const streamed = await sdk.messages.stream(request).finalMessage();
+  expect(streamed.parsed_output).toEqual(expected);
+  expect(streamed.stop_reason).toBe('end_turn');
+  expect((await sdk.beta.messages.parse(request)).parsed_output).toEqual(expected);
+  const wrong = { format: { type: 'json_schema' as const, schema: 'none' as never } };
+  const error = await caught(sdk.messages.create({ ...prompted('Hi.'), output_config: wrong }));
+  expect([error.status, error.message]).toEqual([
+    400,
+    expect.stringContaining('output_config.format.schema'),
+  ]);
+});
+
+test('it reads the errors of paths that the gateway does not have', async () => {
+  const error = await caught(sdk.messages.batches.list().then());
+  expect(error).toBeInstanceOf(NotFoundError);
+  expect([error.type, error.requestID]).toEqual(['not_found_error', expect.stringMatching(/^req_/)]);
+  const wrongMethod = await caught(sdk.get('/v1/messages'));
+  expect([wrongMethod.status, wrongMethod.type]).toEqual([405, 'invalid_request_error']);
 });
 
 test('recent features of the API are accepted', async () => {

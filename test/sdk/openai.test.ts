@@ -59,6 +59,13 @@ test('it creates embeddings in Base64, its default encoding', async () => {
     encoding_format: 'float',
   });
   expect(plain.data[0]?.embedding).toEqual(data[0]?.embedding);
+  // Other clients of the API send null for options that are not set.
+  const unset = await sdk.embeddings.create({
+    model: 'theta-embedding-1',
+    input: 'A paper boat.',
+    dimensions: null as never,
+  });
+  expect(unset.data[0]?.embedding).toHaveLength(512);
 });
 
 test('it streams speech', async () => {
@@ -123,11 +130,35 @@ test('it uploads the first frame of a video', async () => {
   expect([rejected.status, rejected.message]).toEqual([400, expect.stringContaining('input_reference: ')]);
 });
 
-test('it reads code, message and request id of every error', async () => {
+test('it reads why an operation on videos is not supported', async () => {
+  const video = { id: 'video_123' };
+  const calls = {
+    edit: () => sdk.videos.edit({ prompt: 'Bluer.', video }),
+    extend: () => sdk.videos.extend({ prompt: 'Longer.', seconds: '4', video }),
+    remix: () => sdk.videos.remix(video.id, { prompt: 'Bluer.' }),
+    createCharacter: async () =>
+      sdk.videos.createCharacter({ name: 'Ann', video: await toFile(Buffer.from(' '), 'ann.mp4') }),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    const error = await caught(call());
+    expect(error, name).toBeInstanceOf(NotFoundError);
+    expect([error.code, error.message], name).toEqual([
+      'path_not_found',
+      expect.stringContaining('not supported'),
+    ]);
+  }
+});
+
+test('it reads code, message, field and request id of every error', async () => {
   const unknown = await caught(sdk.audio.speech.create({ model: 'nope', voice: 'Aria', input: 'Hello.' }));
   expect(unknown).toBeInstanceOf(NotFoundError);
   expect(unknown.code).toBe('model_not_found');
   expect(unknown.requestID).toMatch(/^req_/);
+  expect(unknown.param).toBe('model');
+  const invalid = await caught(
+    sdk.audio.speech.create({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello.', speed: 1000 }),
+  );
+  expect([invalid.status, invalid.param]).toEqual([400, 'speed']);
   const withWrongKey = new OpenAI({ baseURL: `${target.url}/v1`, apiKey: 'wrong-key-123', maxRetries: 0 });
   expect(await caught(withWrongKey.models.list())).toBeInstanceOf(AuthenticationError);
   const throttled = await caught(

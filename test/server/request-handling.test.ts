@@ -88,6 +88,12 @@ describe('errors before the operation runs', () => {
         },
       },
     ]);
+    const family = async (path: string) =>
+      Object.keys((await (await fetch(target.url + path)).json()) as object).sort();
+    expect(await family('/v1/messages/batches')).toEqual(['error', 'request_id', 'type']);
+    expect(await family('/api/admin/nothing')).toEqual(['message', 'success']);
+    // Operations of several families are below this path.
+    expect(await family('/api/v1/services/nothing')).toEqual(['error']);
     const method = await fetch(`${target.url}/v1/audio/speech`);
     expect([method.status, method.headers.get('allow')]).toEqual([405, 'POST']);
   });

@@ -54,13 +54,13 @@ export function testErrors(
     test('404 below the path', async () => {
       const response = await exchange(target, { ...operation, path: below });
       expect(response.status).toBe(404);
-      expectRoutingError(response, 'path_not_found');
+      expectRoutingError(response, 'path_not_found', facts(operation).errorFamily);
     });
   }
   test('405 with another method', async () => {
     const response = await exchange(target, operation, { method: 'PUT' });
     expect(response.status).toBe(405);
-    expectRoutingError(response, 'method_not_allowed');
+    expectRoutingError(response, 'method_not_allowed', facts(operation).errorFamily);
     expect(response.headers.get('allow')?.split(', ')).toContain(operation.method.toUpperCase());
   });
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { OperationFacts } from '../../generated/operations.ts';
 import type { DocumentedOperation } from '../conformance/contract/documented.ts';
 import { type ExpectedError, fieldsOf } from '../conformance/wire/error.ts';
 import { type HttpResponse, jsonOf } from '../conformance/wire/http-response.ts';
@@ -36,9 +37,21 @@ export function expectProviderError(response: HttpResponse, status: number, code
   expect(body.request_id).not.toBe(response.headers.get('x-request-id'));
 }
 
-/** Checks the error of a request that matches no operation. It has the generic format. */
-export function expectRoutingError(response: HttpResponse, code: string): void {
+/** Checks the error of a request that matches no operation. It has the format of the family near its path. */
+export function expectRoutingError(
+  response: HttpResponse,
+  code: string,
+  family: OperationFacts['errorFamily'] = 'generic',
+): void {
   const request_id = response.headers.get('x-request-id');
   expect(request_id).toMatch(/^req_/);
-  expect(jsonOf(response)).toEqual({ error: { code, message: expect.any(String), request_id } });
+  const message = expect.any(String);
+  const error = { code, message, request_id };
+  if (family === 'management') expect(jsonOf(response)).toEqual({ success: false, message });
+  else if (family !== 'messages') expect(jsonOf(response)).toEqual({ error });
+  else {
+    const type = response.status === 404 ? 'not_found_error' : 'invalid_request_error';
+    expect(jsonOf(response)).toEqual({ type: 'error', error: { type, ...error }, request_id });
+    expect(response.headers.get('request-id')).toBe(request_id);
+  }
 }

@@ -1,6 +1,5 @@
 import { type RunnerTestCase, TestRunner } from 'vitest';
-import { operations } from '../../generated/operations.ts';
-import { findRoute } from '../../server/http/routes.ts';
+import { errorFamilyNear, findRoute } from '../../server/http/routes.ts';
 import { knownErrors } from './uncovered-errors.ts';
 
 declare module 'vitest' {
@@ -61,8 +60,9 @@ export function recordResponseBody(
     recordTaskCode(body.error?.code ?? body.output?.code ?? body.data?.Error?.Code);
     return undefined;
   }
-  const operation = findRoute(path.split('?', 1)[0] ?? '')?.methods.get(method.toLowerCase())?.operation.id;
-  const family = operation === undefined ? 'generic' : operations[operation].errorFamily;
+  const [route = ''] = path.split('?', 1);
+  const operation = findRoute(route)?.methods.get(method.toLowerCase())?.operation;
+  const family = operation?.errorFamily ?? errorFamilyNear(route);
   const errorOf = (code = '') => [family, status, code].join(' ').trimEnd();
   if (body.error === undefined && body.success !== false) {
     // Native routes return provider failures as flat objects, with a code of the provider or of errors.yaml.

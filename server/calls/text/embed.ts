@@ -15,7 +15,9 @@ export async function embed(
   request: OperationRequest<'createEmbedding'>,
   reply: Reply<'createEmbedding'>,
 ): Promise<void> {
-  const { body } = request;
+  const { dimensions, ...fields } = request.body;
+  // Null means unset, which not every provider accepts.
+  const body = { ...fields, ...(typeof dimensions === 'number' && { dimensions }) };
   const model = findTextModel(request, body.model, 'embeddings');
   const { most, likely } = embeddingTokens(body.input);
   const call = { operation: 'createEmbedding', model, expectedUnits: most, likely };

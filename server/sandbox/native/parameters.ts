@@ -33,6 +33,13 @@ export class Parameters {
     return value;
   }
 
+  /** Reads an object that is used as it is, such as a schema. */
+  requiredJson(name: string): JsonObject {
+    const value = this.#value(name);
+    if (!isObject(value)) throw this.invalid(name, 'must be an object');
+    return value;
+  }
+
   string(name: string): string | undefined {
     const value = this.#value(name);
     if (value !== undefined && typeof value !== 'string') throw this.invalid(name, 'must be a string');

@@ -21,6 +21,8 @@ export interface MessageRequest {
   isThinking: boolean;
   tools: readonly OfferedTool[];
   mustUseTool: boolean;
+  /** JSON schema of the text. Undefined for plain text. */
+  answerSchema: JsonObject | undefined;
   /** Text that is billed as input. */
   promptText: string;
 }
@@ -71,8 +73,17 @@ export function readPrompt(body: JsonObject): Omit<MessageRequest, 'maxTokens' |
     isThinking: isObject(body.thinking) && body.thinking.type === 'enabled',
     tools: offered.filter(({ name }) => choice.type !== 'tool' || name === choice.name),
     mustUseTool: choice.type === 'any' || choice.type === 'tool',
+    answerSchema: readAnswerSchema(fields),
     promptText: [...texts.all, JSON.stringify(body.tools ?? '')].join('\n'),
   };
+}
+
+/** Reads `output_config.format`. */
+function readAnswerSchema(fields: Parameters): JsonObject | undefined {
+  const format = fields.object('output_config')?.object('format');
+  if (format === undefined) return undefined;
+  format.choice('type', ['json_schema'], 'json_schema');
+  return format.requiredJson('schema');
 }
 
 /** Returns an empty list for a tool that the provider itself would run. */

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { countTextTokens } from '../billing.ts';
+import { blankTriggers } from '../triggers.ts';
 import { contentWords, extractAnswer } from './extract.ts';
 import type { MessageRequest } from './message-request.ts';
+import { createValue } from './schema-value.ts';
 import { chooseTool } from './tool-use.ts';
 
 export type Block =
@@ -26,7 +28,7 @@ export function createMessage(request: MessageRequest): Message {
   const id = `msg_${randomUUID().replaceAll('-', '')}`;
   const thoughts = request.isThinking ? [createThinkingBlock(request)] : [];
   const tool = chooseTool(request);
-  const { text, ...end } = truncate(tool === undefined ? extractAnswer(request) : '', request);
+  const { text, ...end } = truncate(tool === undefined ? createAnswer(request) : '', request);
   const content: Block[] = [...thoughts];
   if (tool === undefined) content.push({ type: 'text', text });
   else content.push({ type: 'tool_use', id: `toolu_${randomUUID().replaceAll('-', '')}`, ...tool });
@@ -40,6 +42,13 @@ export function createMessage(request: MessageRequest): Message {
       content.reduce((sum, block) => sum + countTextTokens(blockText(block)), 0),
     ),
   };
+}
+
+/** Returns the text of the answer: JSON if the request has a schema for it. */
+function createAnswer(request: MessageRequest): string {
+  const { answerSchema, question } = request;
+  if (answerSchema === undefined) return extractAnswer(request);
+  return JSON.stringify(createValue(answerSchema, blankTriggers(question)));
 }
 
 function createThinkingBlock({ question, material }: MessageRequest): Block {

@@ -1,3 +1,4 @@
+import { factsOf } from '../context/coverage.ts';
 import type { RunContext } from '../context/run-context.ts';
 import { type DocumentedOperation, pathBelow } from '../contract/documented.ts';
 import type { CheckOutcome } from '../scenarios/scenario.ts';
@@ -6,13 +7,21 @@ import { requestOf, send, type Variation } from '../wire/exchange.ts';
 import { jsonOf } from '../wire/http-response.ts';
 import { excerpt } from '../wire/wire.ts';
 
-/** A request near an operation that matches none, so that the response is a generic error. */
+/** A request near an operation that matches none. The response is an error of the operation's family. */
 export interface UnknownRouteCase {
   name: string;
   status: number;
   code: string;
   path?: string;
   variation?: Variation;
+}
+
+/** The fields of an error body of any family. */
+interface ErrorBody {
+  success?: boolean;
+  message?: string;
+  type?: string;
+  error?: { code?: string; message?: string; request_id?: string };
 }
 
 export function unknownRouteCases(operation: DocumentedOperation): UnknownRouteCase[] {
@@ -45,13 +54,18 @@ export async function checkUnknownRoute(
   if (response.status !== status)
     problems.push(`status ${response.status} instead of ${status}: ${excerpt(response)}`);
   else {
-    const { error } = jsonOf(response) as {
-      error?: { code?: string; message?: string; request_id?: string };
-    };
-    coverage.errors.add(`generic ${status} ${error?.code}`);
-    if (error?.code !== code || typeof error.message !== 'string')
-      problems.push(`not a generic error ${code}: ${excerpt(response)}`);
-    if (id === null || error?.request_id !== id)
+    const { errorFamily: family } = factsOf(operation);
+    const { success, message, type, error } = jsonOf(response) as ErrorBody;
+    const isManagement = family === 'management';
+    coverage.errors.add(isManagement ? `${family} ${status}` : `${family} ${status} ${error?.code}`);
+    const hasShape = isManagement
+      ? success === false && typeof message === 'string'
+      : error?.code === code &&
+        typeof error.message === 'string' &&
+        (family !== 'messages' || type === 'error');
+    if (!hasShape) problems.push(`not an error ${code} of the family ${family}: ${excerpt(response)}`);
+    if (id === null) problems.push('the header x-request-id is missing');
+    else if (!isManagement && error?.request_id !== id)
       problems.push(`request_id is ${error?.request_id}, x-request-id is ${id}`);
     const allow = response.headers.get('allow')?.split(', ') ?? [];
     if (status === 405 && !allow.includes(operation.method.toUpperCase()))

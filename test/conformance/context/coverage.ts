@@ -9,9 +9,6 @@ import { mediaTypeOf } from '../wire/wire.ts';
 export const factsOf = ({ id, aliasOf = id }: Pick<DocumentedOperation, 'id' | 'aliasOf'>): OperationFacts =>
   operations[aliasOf as OperationId];
 
-/** Error codes of requests that match no operation. */
-const routingCodes: ReadonlySet<string> = new Set(['path_not_found', 'method_not_allowed']);
-
 const allErrors: readonly ErrorFacts[] = errors;
 
 /** Records the responses, events and errors that a server has sent. */
@@ -35,8 +32,7 @@ export class Coverage {
     const { errorFamily: family } = factsOf(operation);
     const code = body.error?.code;
     if (family === 'management' && body.success === false) this.errors.add(`${family} ${response.status}`);
-    else if (code !== undefined)
-      this.errors.add(`${routingCodes.has(code) ? 'generic' : family} ${response.status} ${code}`);
+    else if (code !== undefined) this.errors.add(`${family} ${response.status} ${code}`);
   }
 
   #recordEvents({ path }: DocumentedOperation, { body }: HttpResponse): void {
@@ -59,10 +55,7 @@ export const codeOf = (response: HttpResponse): string | undefined => bodyOf(res
 /** Whether errors.yaml lists the code with that status and family. */
 export const isKnownCode = (family: ErrorFamily, status: number, code: string): boolean =>
   allErrors.some(
-    (one) =>
-      one.code === code &&
-      one.statuses.includes(status) &&
-      (one.families.includes(family) || routingCodes.has(code)),
+    (one) => one.code === code && one.statuses.includes(status) && one.families.includes(family),
   );
 
 interface Body {
