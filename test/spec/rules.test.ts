@@ -255,12 +255,12 @@ const fixtures: Fixture[] = [
     messages: [
       /no code task_gone with status 404/,
       /no code access_denied with status 404/,
-      /no code path_not_found with status 404 in family native/,
+      /no code voice_not_found with status 404 in family messages/,
     ],
-    document: withErrorExamples('native', {
+    document: withErrorExamples('messages', {
       unknown: { value: { error: { code: 'task_gone' } } },
       otherStatus: { value: { error: { code: 'access_denied' } } },
-      otherFamily: { value: { error: { code: 'path_not_found' } } },
+      otherFamily: { value: { error: { code: 'voice_not_found' } } },
     }),
   },
   {
