@@ -1,13 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import libsamplerate from '@alexanderolsen/libsamplerate-js';
-import type { AudioChunk, AudioSettings, Command, Reply, Utterance, Word } from './commands.ts';
+import type { AudioChunk, Command, Reply, Utterance, Word } from './commands.ts';
+import { createEncoder } from './encoders/create-encoder.ts';
 import type { AudioEncoder } from './encoders/encoder.ts';
-import { createFlacEncoder } from './encoders/flac.ts';
-import { createMp3Encoder } from './encoders/mp3.ts';
-import { createOpusEncoder } from './encoders/opus.ts';
-import { createPcmEncoder, createWavEncoder } from './encoders/wav.ts';
 import { EngineMissing, type Espeak, engineSampleRate, loadEspeak } from './espeak.ts';
 import { applyGain } from './level.ts';
+import { resample } from './resample.ts';
 
 /** Speech worker thread. Holds one encoder per stream and processes one command at a time. */
 
@@ -28,16 +25,6 @@ async function speak(utterance: Utterance): Promise<{ samples: Float32Array; wor
   }
 }
 
-/** Resamplers by output rate. They need no state between utterances, which start and end with silence. */
-const resamplers = new Map<number, ReturnType<typeof libsamplerate.create>>();
-
-async function resample(samples: Float32Array, rate: number): Promise<Float32Array> {
-  if (rate === engineSampleRate || samples.length === 0) return samples;
-  const resampler = resamplers.get(rate) ?? libsamplerate.create(1, engineSampleRate, rate);
-  resamplers.set(rate, resampler);
-  return (await resampler).simple(samples);
-}
-
 async function handle(command: Command): Promise<Reply | undefined> {
   if (command.kind === 'open') {
     encoders.set(command.streamId, await createEncoder(command.audio));
@@ -54,7 +41,7 @@ async function handle(command: Command): Promise<Reply | undefined> {
     return { kind: 'spoken', chunks: encode(encoder, new Float32Array(), [], true), seconds: 0 };
   const { samples, words } = await speak(command.utterance);
   applyGain(samples, command.utterance.gain);
-  const resampled = await resample(samples, encoder.inputRate);
+  const resampled = await resample(samples, engineSampleRate, encoder.inputRate);
   const audio = new Float32Array(
     resampled.length + Math.round((command.utterance.pause / 1000) * encoder.inputRate),
   );
@@ -113,18 +100,3 @@ parentPort?.on('message', (command: Command) => {
       );
   });
 });
-
-async function createEncoder(settings: AudioSettings): Promise<AudioEncoder> {
-  switch (settings.format) {
-    case 'wav':
-      return createWavEncoder(settings);
-    case 'pcm':
-      return createPcmEncoder(settings);
-    case 'flac':
-      return createFlacEncoder(settings);
-    case 'mp3':
-      return await createMp3Encoder(settings);
-    case 'opus':
-      return await createOpusEncoder(settings);
-  }
-}

@@ -1,7 +1,8 @@
 import type { ContinueTask, FinishTask, InferenceClientEvent, RunTask } from '../../../generated/events.ts';
 import type { Json, JsonObject } from '../../../openapi/tools/document.ts';
 import { isObject } from '../../../openapi/tools/document.ts';
-import { audioChunk, chunksPerResponse } from './audio.ts';
+import type { AudioSettings } from '../../../server/sandbox/speech/commands.ts';
+import { SampleStream, sampleMs } from '../sample-audio.ts';
 import { billingCharacters, usageOf } from './billing.ts';
 import { frameProblem, readObject } from './client-frame.ts';
 import { payloadOf, withValues } from './examples.ts';
@@ -33,6 +34,7 @@ export class InferenceSession extends MockSession {
   readonly #usedTaskIds = new Set<string>();
   #state: InferenceState = 'idle';
   #task: Task | undefined;
+  #audio: SampleStream | undefined;
 
   protected handleText(text: string): void {
     const frame = readObject(text);
@@ -75,8 +77,12 @@ export class InferenceSession extends MockSession {
     };
     this.#setState('starting', idleTimeoutMs);
     this.confirmLater(() => {
-      this.#sendEvent('TaskStarted', id);
-      this.#setState('running', textTimeoutMs);
+      void SampleStream.open(audioSettings(parameters)).then((audio) => {
+        if (this.isClosed) return audio.close();
+        this.#audio = audio;
+        this.#sendEvent('TaskStarted', id);
+        this.#setState('running', textTimeoutMs);
+      });
     });
   }
 
@@ -107,7 +113,12 @@ export class InferenceSession extends MockSession {
   #finish({ header }: FinishTask): void {
     const task = this.#task;
     if (task === undefined) return;
-    this.#speakSentences(task, true);
+    const isSpoken = task.buffer === '';
+    this.#speakSentences(task, true, true);
+    // All audio belongs to a sentence. The last one may have ended, so the rest is sent as a sentence without text.
+    const rest = isSpoken && task.sentences > 0 ? this.#finishAudio() : [];
+    if (rest.length > 0) this.#sendSentence(task, '', rest);
+    this.#closeAudio();
     const usage = usageOf(this.options.model, task.spokenCharacters);
     this.#sendEvent('TaskFinished', header.task_id, {
       'header.attributes.request_uuid': crypto.randomUUID(),
@@ -117,41 +128,60 @@ export class InferenceSession extends MockSession {
     this.#setState('idle', idleTimeoutMs);
   }
 
-  /** Speaks the complete sentences, or the whole text. */
-  #speakSentences(task: Task, all: boolean): void {
+  /** Speaks the complete sentences, or the whole text. The last sentence of a task includes the end of the audio. */
+  #speakSentences(task: Task, all: boolean, isEnd = false): void {
     for (;;) {
       const { sentence, rest } = splitSentence(task.buffer, all);
       if (sentence === '') return;
       task.buffer = rest;
-      this.#speakSentence(task, sentence);
+      this.#speakSentence(task, sentence, isEnd && rest === '');
     }
   }
 
-  #speakSentence(task: Task, sentence: string): void {
+  #speakSentence(task: Task, sentence: string, isLast: boolean): void {
+    task.spokenCharacters += billingCharacters(sentence, task.parameters.enable_ssml);
+    const chunks = this.#audio?.repeat() ?? [];
+    this.#sendSentence(task, sentence, isLast ? [...chunks, ...this.#finishAudio()] : chunks);
+  }
+
+  #sendSentence(task: Task, sentence: string, chunks: readonly Buffer[]): void {
     const { parameters, id } = task;
-    const { format = 'mp3', sample_rate: rate = 22_050, enable_ssml: ssml } = parameters;
     const index = task.sentences;
     task.sentences += 1;
-    task.spokenCharacters += billingCharacters(sentence, ssml);
-    const words = parameters.word_timestamp_enabled === true ? wordsOf(sentence) : [];
-    const step = (type: string, spokenCharacters: JsonObject[] = []) =>
+    const words = parameters.word_timestamp_enabled === true ? wordsOf(sentence, sampleMs) : [];
+    const step = (type: string, spokenWords: JsonObject[] = []) =>
       this.#sendEvent(
         'ResultGenerated',
         id,
         {
-          'payload.output.sentence': { index, words: spokenCharacters },
+          'payload.output.sentence': { index, words: spokenWords },
           'payload.output.original_text': sentence,
           'payload.usage': usageOf(this.options.model, task.spokenCharacters),
         },
         type,
       );
     step('sentence-begin');
-    for (let chunk = 0; chunk < chunksPerResponse; chunk += 1) {
-      step('sentence-synthesis', chunk === 0 ? words : []);
-      this.sendAudio(audioChunk(format, rate, index === 0 && chunk === 0));
+    for (const [at, chunk] of chunks.entries()) {
+      step('sentence-synthesis', at === 0 ? words : []);
+      this.sendAudio(chunk);
       this.afterAudio();
     }
     step('sentence-end');
+  }
+
+  /** Returns the end of the audio. Some formats have none. */
+  #finishAudio(): Buffer[] {
+    return [this.#audio?.finish() ?? Buffer.alloc(0)].filter(({ length }) => length > 0);
+  }
+
+  #closeAudio(): void {
+    this.#audio?.close();
+    this.#audio = undefined;
+  }
+
+  override hang(): void {
+    super.hang();
+    this.#closeAudio();
   }
 
   #sendEvent(message: string, id: string, values: Record<string, Json> = {}, example?: string): void {
@@ -190,4 +220,14 @@ export class InferenceSession extends MockSession {
       this.#taskFailed(undefined, 'CLIENT_ERROR', 'The client sent no text for 23 seconds.', 1000, 'timeout');
     else this.close(1000, 'idle');
   }
+}
+
+/** Returns the settings of the audio. The parameters are those of the contract. */
+function audioSettings({
+  format = 'mp3',
+  sample_rate = 22_050,
+  bit_rate,
+}: Task['parameters']): AudioSettings {
+  const bitRate = format === 'opus' && bit_rate !== undefined ? { bitRate: bit_rate * 1000 } : {};
+  return { format, sampleRate: sample_rate, channels: 1, ...bitRate };
 }

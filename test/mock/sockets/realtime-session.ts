@@ -4,7 +4,7 @@ import type {
   RealtimeSession as Settings,
 } from '../../../generated/events.ts';
 import type { Json, JsonObject } from '../../../openapi/tools/document.ts';
-import { audioChunk } from './audio.ts';
+import { sampleChunks } from '../sample-audio.ts';
 import { billingCharacters, usageOf } from './billing.ts';
 import { frameProblem, readObject } from './client-frame.ts';
 import { payloadOf, withValues } from './examples.ts';
@@ -28,6 +28,10 @@ export class RealtimeSession extends MockSession {
   readonly #usedEventIds = new Set<string>();
   #state: RealtimeState = 'connected';
   #settings: Settings;
+  /** Audio of each response in the format of the settings. */
+  #audio: readonly Buffer[] = [];
+  /** Resolves when the last settings are confirmed. */
+  #confirmed: Promise<void> = Promise.resolve();
   #buffer = '';
   /** Billing characters of the session so far. */
   #characters = 0;
@@ -90,7 +94,9 @@ export class RealtimeSession extends MockSession {
           return this.#sendInvalidRequest(event.event_id, { code: 'invalid_value', message, param });
         }
         this.#state = transition.next;
-        return this.confirmLater(() => this.#applySettings(event.session));
+        return this.confirmLater(() => {
+          this.#confirmed = this.#confirmed.then(() => this.#applySettings(event.session));
+        });
       }
       case 'input_text_buffer.append':
         if (event.text === '') return;
@@ -117,7 +123,14 @@ export class RealtimeSession extends MockSession {
     return { field: 'session.model', message: `session.model: is ${id} for this connection.` };
   }
 
-  #applySettings(settings: SessionUpdate['session']): void {
+  async #applySettings(settings: SessionUpdate['session']): Promise<void> {
+    const { response_format = 'pcm', sample_rate = 24_000, bit_rate } = { ...this.#settings, ...settings };
+    this.#audio = await sampleChunks({
+      format: response_format,
+      sampleRate: sample_rate,
+      channels: 1,
+      ...(response_format === 'opus' && bit_rate !== undefined && { bitRate: bit_rate * 1000 }),
+    });
     if (this.#state === 'updating') this.#state = 'configured';
     Object.assign(this.#settings, settings);
     this.#sendEvent('SessionUpdated', { session: { ...this.#settings } });
@@ -132,7 +145,7 @@ export class RealtimeSession extends MockSession {
     this.#responses += 1;
     const response = `resp_${this.#responses}`;
     const item = `item_${this.#responses}`;
-    const { voice, response_format: format = 'pcm', sample_rate: rate = 24_000 } = this.#settings;
+    const { voice } = this.#settings;
     const values = {
       'response.id': response,
       'response.voice': voice,
@@ -143,10 +156,10 @@ export class RealtimeSession extends MockSession {
       item_id: item,
       'item.id': item,
     };
-    for (const [index, message] of responseEvents.entries()) {
+    const chunks = this.#audio.values();
+    for (const message of responseEvents) {
       const audio = message === 'ResponseAudioDelta';
-      const first = responseEvents.indexOf(message) === index;
-      const delta = audio ? audioChunk(format, rate, first).toString('base64') : undefined;
+      const delta = audio ? chunks.next().value?.toString('base64') : undefined;
       this.#sendEvent(message, { ...values, delta });
       if (audio) this.afterAudio();
     }

@@ -9,13 +9,15 @@ export function splitSentence(text: string, all: boolean): { sentence: string; r
   return { sentence, rest: text.slice(sentence.length) };
 }
 
-/** Returns the words of a sentence with their positions and times. Each word takes 300 ms. */
-export function wordsOf(sentence: string): JsonObject[] {
-  return [...sentence.matchAll(/[\p{L}\p{N}'’-]+/gu)].map(({ 0: text, index }, at) => ({
+/** Returns the words of a sentence with their positions, and with times that divide `durationMs` equally. */
+export function wordsOf(sentence: string, durationMs: number): JsonObject[] {
+  const words = [...sentence.matchAll(/[\p{L}\p{N}'’-]+/gu)];
+  const timeOf = (at: number) => Math.round((at * durationMs) / words.length);
+  return words.map(({ 0: text, index }, at) => ({
     text,
     begin_index: index,
     end_index: index + text.length,
-    begin_time: at * 300,
-    end_time: (at + 1) * 300,
+    begin_time: timeOf(at),
+    end_time: timeOf(at + 1),
   }));
 }

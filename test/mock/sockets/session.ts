@@ -61,6 +61,10 @@ export abstract class MockSession implements FaultTarget {
     this.#alarms.add(timers.alarm(this.#dueAt - now, () => this.#queue.shift()?.()));
   }
 
+  protected get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   protected abstract handleText(text: string): void;
   protected abstract onSilence(): void;
   abstract fail(failure: Failure): void;
