@@ -31,6 +31,7 @@ const slow = [
   'test/containers/**/*.test.ts',
   'test/docs/{browser,configuration,guides,site}.test.ts',
   'test/release/**/*.test.ts',
+  'test/sdk/browser.test.ts',
   'test/soak/two-minutes.test.ts',
   'test/spec/{breaking/command,generators,spectral}.test.ts',
   'test/spec/{dev,new}/**/*.test.ts',
