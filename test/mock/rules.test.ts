@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { connect } from '../support/socket-client.ts';
+import type { Frame } from '../support/socket-upstream.ts';
 import { type Mock, startMock } from './server.ts';
+import { append, eventOf, finish, headerOf, run, text, update } from './sockets/client-events.ts';
 
 let gateway: TestGateway;
 let mock: Mock;
@@ -124,4 +127,56 @@ test.each<[rule: string, path: string, body: object]>([
   ],
 ])('the mock accepts %s that it cannot know', async (_, path, body) => {
   expect(await post('mock', path, body)).toMatchObject({ status: 200 });
+});
+
+/** Sends frames, the second one after the confirmation of the first. Returns the first error and the close code. */
+async function failureOf(target: 'mock' | 'gateway', path: string, frames: readonly (object | string)[]) {
+  const [url, key] = target === 'mock' ? [mock.url, 'any'] : [gateway.url, gateway.key];
+  const client = await connect(url + path, { key });
+  const nameOf = ({ type, header }: Frame) => type ?? (header as Frame).event;
+  if (path.includes('realtime')) await client.next((frame) => nameOf(frame) === 'session.created');
+  for (const [index, frame] of frames.entries()) {
+    client.send(frame);
+    if (index < frames.length - 1)
+      await client.next((one) => ['session.updated', 'task-started'].includes(String(nameOf(one))));
+  }
+  const failed = await client.next((one) => ['error', 'task-failed'].includes(String(nameOf(one))));
+  if (failed.type === 'error') client.socket.close(1000);
+  const { code, reason } = await client.closed;
+  return { ...failed, event_id: undefined, closed: { code, reason } };
+}
+
+describe('the mock rejects an event like the gateway', () => {
+  const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
+  const legacy = '/v1/realtime?model=alpha-tts-realtime';
+  const cloned = '/v1/realtime?model=alpha3-tts-vc-realtime-2026-01-15';
+  const inference = '/api-ws/v1/inference?model=voxa-v3-flash';
+  const voice = 'Aria';
+  test.each<[rule: string, path: string, frames: (object | string)[]]>([
+    ['invalid JSON', realtime, ['{']],
+    ['an unknown event', realtime, [eventOf('session.delete')]],
+    ['an event without an id', realtime, [{ type: 'session.finish' }]],
+    ['a text that is a number', realtime, [append(1)]],
+    ['an unknown mode', realtime, [update({ voice, mode: 'x' })]],
+    ['text before the settings', realtime, [append('Hi')]],
+    ['an empty buffer', realtime, [update({ voice }), eventOf('input_text_buffer.commit')]],
+    ['an event id twice', realtime, [update({ voice }), append('Hi', 'e1')]],
+    ['another model', realtime, [update({ voice, model: 'x' })]],
+    ['instructions', realtime, [update({ voice, instructions: 'Sing.' })]],
+    ['MP3 of a legacy model', legacy, [update({ voice: 'Clio', response_format: 'mp3' })]],
+    ['a sample rate of a legacy model', legacy, [update({ voice: 'Clio', sample_rate: 8000 })]],
+    ['the volume of a legacy model', legacy, [update({ voice: 'Clio', volume: 0 })]],
+    ['a system voice of a cloning model', cloned, [update({ voice })]],
+    ['an unknown action', inference, [{ header: headerOf('stop'), payload: {} }]],
+    ['a value out of range', inference, [run({ volume: 101 })]],
+    ['text without a task', inference, [text('Hi')]],
+    ['a finish without a task', inference, [finish]],
+    ['another model in a task', inference, [{ ...run(), payload: { ...run().payload, model: 'x' } }]],
+    ['the text of another task', inference, [run(), text('Hi', '5d2f0c3e8b7a4f169a3d2c1b0e9f8a7e')]],
+    ['a text that is too long', inference, [run(), text('a'.repeat(20_001))]],
+    ['a second task at once', inference, [run(), run({}, '5d2f0c3e8b7a4f169a3d2c1b0e9f8a7e')]],
+  ])('%s', async (_, path, frames) => {
+    const onGateway = await failureOf('gateway', path, frames);
+    expect(await failureOf('mock', path, frames)).toEqual(onGateway);
+  });
 });

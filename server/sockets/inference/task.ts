@@ -1,25 +1,23 @@
 import type { RunTask } from '../../../generated/events.ts';
 import { type AudioForm, audioSeconds, inferenceForm } from '../../models/speech-time.ts';
-import { countCharacters, sumUsage, type Usage } from '../../models/usage.ts';
+import { sumUsage, type Usage } from '../../models/usage.ts';
 import { readUsage } from '../../providers/token-usage.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
 import { TextReservation } from '../../quota/text-reservation.ts';
 import type { Connection } from '../connection.ts';
 import { type JsonObject, objectField } from '../frames.ts';
-import { maxTaskLength, maxTextLength } from '../limits.ts';
 import { isServerFailure, type Outcome } from '../session.ts';
-import { invalidParameter, type TaskFailure } from './errors.ts';
+import type { TaskFailure } from './errors.ts';
+import { TextLimits } from './text-limits.ts';
 
 /** One task of a duplex socket, with its text, usage and settlement. */
 export class InferenceTask {
   readonly id: string;
   readonly #unit: Connection['model']['unit'];
-  readonly #ssml: boolean;
   readonly #form: AudioForm;
   readonly #text: SpokenText;
   readonly #reservation: TextReservation;
-  #texts = 0;
-  #characters = 0;
+  readonly #limits: TextLimits;
   #usage: Usage | undefined;
   #audio = false;
 
@@ -29,8 +27,9 @@ export class InferenceTask {
     this.id = header.task_id;
     this.#unit = model.unit;
     this.#form = payload.parameters;
-    this.#ssml = payload.parameters.enable_ssml === true;
-    this.#text = new SpokenText(model.unit, { ssml: this.#ssml, pace: payload.parameters });
+    const ssml = payload.parameters.enable_ssml === true;
+    this.#text = new SpokenText(model.unit, { ssml, pace: payload.parameters });
+    this.#limits = new TextLimits(ssml);
     const startedAt = gateway.timers.monotonic();
     this.#reservation = new TextReservation(gateway, {
       requestId,
@@ -43,18 +42,7 @@ export class InferenceTask {
 
   /** Checks one more text against the limits. */
   check(text: string): TaskFailure | undefined {
-    if (text === '') return undefined;
-    const field = 'payload.input.text';
-    this.#texts += 1;
-    if (this.#ssml && this.#texts > 1)
-      return invalidParameter(`${field}: must be sent only once with enable_ssml.`);
-    const characters = countCharacters(text, { ssml: this.#ssml });
-    this.#characters += characters;
-    if (characters > maxTextLength)
-      return invalidParameter(`${field}: must have at most ${maxTextLength} billing characters.`);
-    if (this.#characters > maxTaskLength)
-      return invalidParameter(`${field}: must have at most ${maxTaskLength} billing characters in one task.`);
-    return undefined;
+    return this.#limits.check(text);
   }
 
   /** Reserves quota for one more text, in addition to the reported usage. Returns false if the quota is too low. */

@@ -4,11 +4,8 @@ import { WebSocketServer } from 'ws';
 import type { Protocol } from '../../../generated/catalogue.ts';
 import {
   type EventValidator,
-  validateInferenceClientEvent,
   validateInferenceServerEvent,
-  validateRealtimeAliasClientEvent,
   validateRealtimeAliasServerEvent,
-  validateRealtimeClientEvent,
   validateRealtimeServerEvent,
 } from '../../../generated/event-validators.js';
 import type { OperationId } from '../../../generated/operations.ts';
@@ -26,7 +23,6 @@ import type { MockSession, SessionOptions } from './session.ts';
 interface Channel {
   protocol: Protocol;
   operation: OperationId;
-  client: EventValidator<unknown>;
   server: EventValidator<unknown>;
   createSession: (options: SessionOptions) => MockSession;
 }
@@ -39,20 +35,13 @@ const realtime = {
 
 /** The sockets of the AsyncAPI document by path. */
 const channels: ReadonlyMap<string, Channel> = new Map<string, Channel>([
-  [
-    addressOf('realtime'),
-    { ...realtime, client: validateRealtimeClientEvent, server: validateRealtimeServerEvent },
-  ],
-  [
-    addressOf('realtimeAlias'),
-    { ...realtime, client: validateRealtimeAliasClientEvent, server: validateRealtimeAliasServerEvent },
-  ],
+  [addressOf('realtime'), { ...realtime, server: validateRealtimeServerEvent }],
+  [addressOf('realtimeAlias'), { ...realtime, server: validateRealtimeAliasServerEvent }],
   [
     addressOf('inference'),
     {
       protocol: 'inference',
       operation: 'openInferenceSocket',
-      client: validateInferenceClientEvent,
       server: validateInferenceServerEvent,
       createSession: (options) => new InferenceSession(options),
     },

@@ -1,12 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 
-/** Counts billing characters: a CJK ideograph is 2, any other character 1, an SSML tag 0. */
-export function billingCharacters(text: string, ssml = false): number {
-  const counted = ssml ? text.replaceAll(/<[^<>]*>/g, '') : text;
-  return Array.from(counted).length + (counted.match(/\p{Unified_Ideograph}/gu) ?? []).length;
-}
-
 /** Returns usage in the unit of the model. The audio is shorter than one second, the minimum for tokens. */
 export function usageOf({ unit }: CatalogueModel, characters: number): JsonObject {
   if (unit !== 'tokens') return { characters };

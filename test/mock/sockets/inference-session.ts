@@ -1,77 +1,79 @@
-import type { ContinueTask, FinishTask, InferenceClientEvent, RunTask } from '../../../generated/events.ts';
+import type { ContinueTask, FinishTask, RunTask } from '../../../generated/events.ts';
 import type { Json, JsonObject } from '../../../openapi/tools/document.ts';
-import { isObject } from '../../../openapi/tools/document.ts';
+import { quoted } from '../../../server/models/catalogue.ts';
+import { countCharacters } from '../../../server/models/usage.ts';
 import type { AudioSettings } from '../../../server/sandbox/speech/commands.ts';
+import { UsedIds } from '../../../server/sockets/frames.ts';
+import {
+  invalidParameter,
+  noText,
+  outOfOrder,
+  type TaskFailure,
+} from '../../../server/sockets/inference/errors.ts';
+import {
+  readTaskFrame,
+  type TaskFrame,
+  type TaskState,
+  taskMoves,
+} from '../../../server/sockets/inference/states.ts';
+import { TextLimits } from '../../../server/sockets/inference/text-limits.ts';
+import { idleTimeoutMs, textTimeoutMs } from '../../../server/sockets/limits.ts';
 import { SampleStream, sampleMs } from '../sample-audio.ts';
-import { billingCharacters, usageOf } from './billing.ts';
-import { frameProblem, readObject } from './client-frame.ts';
+import { usageOf } from './billing.ts';
 import { payloadOf, withValues } from './examples.ts';
-import { type InferenceState, orderErrors } from './inference-states.ts';
 import type { Failure } from './scripts.ts';
 import { splitSentence, wordsOf } from './sentences.ts';
-import { idleTimeoutMs, MockSession } from './session.ts';
-
-/** Maximum time between two texts of a task. */
-const textTimeoutMs = 23_000;
-/** Maximum length of a frame and of a task in billing characters. */
-const maxTextLength = 20_000;
-const maxTaskLength = 200_000;
-const taskId = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+import { MockSession } from './session.ts';
 
 interface Task {
   id: string;
   parameters: RunTask['payload']['parameters'];
   buffer: string;
-  texts: number;
-  /** Billing characters received and spoken. */
-  receivedCharacters: number;
+  limits: TextLimits;
+  /** Billing characters. */
   spokenCharacters: number;
   sentences: number;
 }
 
 /** The server side of an inference socket, with the examples of the document. */
 export class InferenceSession extends MockSession {
-  readonly #usedTaskIds = new Set<string>();
-  #state: InferenceState = 'idle';
+  readonly #usedIds = new UsedIds();
+  /** A task finishes synchronously, so the session never stays in the state `finishing`. */
+  #state: TaskState = 'idle';
   #task: Task | undefined;
   #audio: SampleStream | undefined;
 
   protected handleText(text: string): void {
-    const frame = readObject(text);
-    const header = frame?.header;
-    const namedId = isObject(header) && typeof header.task_id === 'string' ? header.task_id : '';
-    const id = taskId.test(namedId) ? namedId : undefined;
-    if (frame === undefined) return this.#invalid(id, 'The frame is not a JSON object.');
-    const problem = frameProblem(this.options.client, frame);
-    if (problem !== undefined) return this.#invalid(id, problem.message);
-    this.#handle(frame as unknown as InferenceClientEvent);
+    const read = readTaskFrame(text);
+    if ('problem' in read) return this.#failTask(invalidParameter(read.problem), read.taskId);
+    this.#handle(read);
   }
 
-  #handle(frame: InferenceClientEvent): void {
-    const { action, task_id: id } = frame.header;
-    const error = orderErrors[action][this.#state];
-    if (error !== undefined) return this.#taskFailed(id, 'CLIENT_ERROR', `${action}: ${error}`, 1000);
-    if (this.#task !== undefined && this.#task.id !== id)
-      return this.#invalid(id, 'header.task_id: is not the one of the task that runs.');
-    if (action === 'run-task') this.#run(id, frame as RunTask);
-    else if (action === 'continue-task') this.#continue(frame as ContinueTask);
-    else this.#finish(frame as FinishTask);
+  #handle({ action, frame }: TaskFrame): void {
+    const { task_id: id } = frame.header;
+    const move = taskMoves[this.#state][action];
+    if ('refused' in move) return this.#failTask(outOfOrder(`${action}: ${move.refused}`), id);
+    if (action === 'run-task') return this.#run(id, frame);
+    if (this.#task?.id !== id)
+      return this.#failTask(invalidParameter('header.task_id: must be the id of the running task.'), id);
+    if (action === 'continue-task') this.#continue(this.#task, frame);
+    else this.#finish(this.#task, frame);
   }
 
   #run(id: string, { payload: { model = '', parameters } }: RunTask): void {
     const modelId = this.options.model.id;
     if (model !== '' && model !== modelId)
-      return this.#invalid(id, `payload.model: must be ${modelId}, the model of this connection.`);
-    const normalizedId = id.replaceAll('-', '').toLowerCase();
-    if (this.#usedTaskIds.has(normalizedId))
-      return this.#invalid(id, `header.task_id: ${id} was used before.`);
-    this.#usedTaskIds.add(normalizedId);
+      return this.#failTask(
+        invalidParameter(`payload.model: must be ${modelId}, the model of this connection.`),
+        id,
+      );
+    if (!this.#usedIds.add(id.replaceAll('-', '').toLowerCase()))
+      return this.#failTask(invalidParameter(`header.task_id: ${quoted(id)} was used before.`), id);
     this.#task = {
       id,
       parameters,
       buffer: '',
-      texts: 0,
-      receivedCharacters: 0,
+      limits: new TextLimits(parameters.enable_ssml === true),
       spokenCharacters: 0,
       sentences: 0,
     };
@@ -86,33 +88,16 @@ export class InferenceSession extends MockSession {
     });
   }
 
-  #continue({ header, payload: { input } }: ContinueTask): void {
-    const task = this.#task;
-    if (task === undefined) return;
+  #continue(task: Task, { payload: { input } }: ContinueTask): void {
     this.#setState('running', textTimeoutMs);
     const { text = '', flush = false } = input;
-    if (text !== '') task.texts += 1;
-    const characters = billingCharacters(text, task.parameters.enable_ssml);
-    task.receivedCharacters += characters;
-    const limit = [
-      {
-        isExceeded: task.parameters.enable_ssml === true && task.texts > 1,
-        rule: 'only one with enable_ssml',
-      },
-      { isExceeded: characters > maxTextLength, rule: `at most ${maxTextLength} billing characters` },
-      {
-        isExceeded: task.receivedCharacters > maxTaskLength,
-        rule: `at most ${maxTaskLength} billing characters in one task`,
-      },
-    ].find(({ isExceeded }) => isExceeded);
-    if (limit !== undefined) return this.#invalid(header.task_id, `payload.input.text: ${limit.rule}.`);
+    const failure = task.limits.check(text);
+    if (failure !== undefined) return this.#failTask(failure);
     task.buffer += text;
     this.#speakSentences(task, flush);
   }
 
-  #finish({ header }: FinishTask): void {
-    const task = this.#task;
-    if (task === undefined) return;
+  #finish(task: Task, { header }: FinishTask): void {
     const isSpoken = task.buffer === '';
     this.#speakSentences(task, true, true);
     // All audio belongs to a sentence. The last one may have ended, so the rest is sent as a sentence without text.
@@ -139,7 +124,7 @@ export class InferenceSession extends MockSession {
   }
 
   #speakSentence(task: Task, sentence: string, isLast: boolean): void {
-    task.spokenCharacters += billingCharacters(sentence, task.parameters.enable_ssml);
+    task.spokenCharacters += countCharacters(sentence, { ssml: task.parameters.enable_ssml === true });
     const chunks = this.#audio?.repeat() ?? [];
     this.#sendSentence(task, sentence, isLast ? [...chunks, ...this.#finishAudio()] : chunks);
   }
@@ -188,27 +173,17 @@ export class InferenceSession extends MockSession {
     this.send(withValues(payloadOf(message, example), { ...values, 'header.task_id': id }));
   }
 
-  #setState(state: InferenceState, silenceMs: number): void {
+  #setState(state: TaskState, silenceMs: number): void {
     this.#state = state;
     this.restartSilenceTimer(silenceMs);
   }
 
-  #invalid(id: string | undefined, message: string): void {
-    this.#taskFailed(id, 'InvalidParameter', message, 1007);
-  }
-
   fail({ inference, message, close }: Failure): void {
-    this.#taskFailed(undefined, inference, message, close);
+    this.#failTask({ code: inference, message, close });
   }
 
   /** Fails the running task or the named one. Without either, it only closes the socket. */
-  #taskFailed(
-    namedId: string | undefined,
-    code: string,
-    message: string,
-    close: number,
-    reason?: string,
-  ): void {
+  #failTask({ code, message, close, reason }: Omit<TaskFailure, 'status'>, namedId?: string): void {
     const id = this.#task?.id ?? namedId;
     if (id !== undefined)
       this.#sendEvent('TaskFailed', id, { 'header.error_code': code, 'header.error_message': message });
@@ -216,8 +191,7 @@ export class InferenceSession extends MockSession {
   }
 
   protected onSilence(): void {
-    if (this.#state === 'running')
-      this.#taskFailed(undefined, 'CLIENT_ERROR', 'The client sent no text for 23 seconds.', 1000, 'timeout');
+    if (this.#state === 'running') this.#failTask(noText);
     else this.close(1000, 'idle');
   }
 }

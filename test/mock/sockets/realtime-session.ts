@@ -4,29 +4,39 @@ import type {
   RealtimeSession as Settings,
 } from '../../../generated/events.ts';
 import type { Json, JsonObject } from '../../../openapi/tools/document.ts';
-import { sampleChunks } from '../sample-audio.ts';
-import { billingCharacters, usageOf } from './billing.ts';
-import { frameProblem, readObject } from './client-frame.ts';
+import { countCharacters } from '../../../server/models/usage.ts';
+import { UsedIds } from '../../../server/sockets/frames.ts';
+import { idleTimeoutMs } from '../../../server/sockets/limits.ts';
+import type { SessionProblem } from '../../../server/sockets/realtime/errors.ts';
+import { readClientEvent, sessionProblem } from '../../../server/sockets/realtime/events.ts';
+import { clientMoves, refusals, type SessionState } from '../../../server/sockets/realtime/states.ts';
+import { chunksPerSample, sampleChunks } from '../sample-audio.ts';
+import { usageOf } from './billing.ts';
 import { payloadOf, withValues } from './examples.ts';
-import { violatedRule } from './model-rules.ts';
-import { orderErrors, type RealtimeState, realtimeTransitions, responseEvents } from './realtime-states.ts';
 import type { Failure } from './scripts.ts';
-import { idleTimeoutMs, MockSession, type SessionOptions } from './session.ts';
+import { MockSession, type SessionOptions } from './session.ts';
 
 /** The end of a text that is spoken without a commit. */
 const sentenceEnd = /[.!?…。！？]\s*$/;
 
-interface Problem {
-  code: string;
-  message: string;
-  param?: string | null;
-}
+/** The server events of one response, in order. */
+const responseEvents = [
+  'ResponseCreated',
+  'ResponseOutputItemAdded',
+  'ResponseContentPartAdded',
+  ...Array<string>(chunksPerSample).fill('ResponseAudioDelta'),
+  'ResponseAudioDone',
+  'ResponseContentPartDone',
+  'ResponseOutputItemDone',
+  'ResponseDone',
+];
 
 /** The server side of a realtime session, with the examples of the document. */
 export class RealtimeSession extends MockSession {
   readonly #id = `sess_${crypto.randomUUID()}`;
-  readonly #usedEventIds = new Set<string>();
-  #state: RealtimeState = 'connected';
+  readonly #usedIds = new UsedIds();
+  /** Speech is synchronous, so the session never stays in a state of synthesis. */
+  #state: SessionState = 'connected';
   #settings: Settings;
   /** Audio of each response in the format of the settings. */
   #audio: readonly Buffer[] = [];
@@ -55,52 +65,29 @@ export class RealtimeSession extends MockSession {
 
   protected handleText(text: string): void {
     this.restartSilenceTimer(idleTimeoutMs);
-    const frame = readObject(text);
-    if (frame === undefined)
-      return this.#sendInvalidRequest(null, {
-        code: 'invalid_event',
-        message: 'The frame is not a JSON object.',
-      });
-    const id = typeof frame.event_id === 'string' && frame.event_id !== '' ? frame.event_id : null;
-    const problem = frameProblem(this.options.client, frame);
-    if (id !== null && this.#usedEventIds.has(id)) {
-      const message = 'event_id: was used before in this connection.';
-      return this.#sendInvalidRequest(id, { code: 'invalid_value', message, param: 'event_id' });
-    }
-    if (id !== null) this.#usedEventIds.add(id);
-    if (problem !== undefined) {
-      const { field, message, malformed } = problem;
-      return this.#sendInvalidRequest(id, {
-        code: malformed ? 'invalid_event' : 'invalid_value',
-        message,
-        param: field,
-      });
-    }
-    this.#handle(frame as unknown as RealtimeClientEvent);
+    const read = readClientEvent(text, this.#usedIds);
+    if ('problem' in read) return this.#refuse(read.eventId, read.problem);
+    this.#handle(read.event);
   }
 
   #handle(event: RealtimeClientEvent): void {
-    if (event.type === 'session.finish') return this.#finish();
-    const transition = realtimeTransitions[event.type][this.#state];
-    if ('error' in transition) {
-      const { code, message } = orderErrors[transition.error];
-      return this.#sendInvalidRequest(event.event_id, { code, message: `${event.type}: ${message}` });
+    const move = clientMoves[this.#state][event.type];
+    if ('refused' in move) {
+      const { code, message } = refusals[move.refused];
+      return this.#refuse(event.event_id, { code, message: `${event.type}: ${message}.` });
     }
     switch (event.type) {
       case 'session.update': {
-        const violation = violatedRule(this.options.model, event.session) ?? this.#checkModel(event.session);
-        if (violation !== undefined) {
-          const { field: param, message } = violation;
-          return this.#sendInvalidRequest(event.event_id, { code: 'invalid_value', message, param });
-        }
-        this.#state = transition.next;
+        const problem = sessionProblem(this.options.model, event.session);
+        if (problem !== undefined) return this.#refuse(event.event_id, problem);
+        this.#state = move.next;
         return this.confirmLater(() => {
           this.#confirmed = this.#confirmed.then(() => this.#applySettings(event.session));
         });
       }
       case 'input_text_buffer.append':
         if (event.text === '') return;
-        this.#state = transition.next;
+        this.#state = move.next;
         this.#buffer += event.text;
         if (this.#settings.mode !== 'commit' && sentenceEnd.test(this.#buffer)) this.#speak();
         return;
@@ -108,19 +95,15 @@ export class RealtimeSession extends MockSession {
         this.#sendEvent('InputTextBufferCommitted');
         return this.#speak();
       case 'input_text_buffer.clear':
-        this.#state = transition.next;
+        this.#state = move.next;
         this.#buffer = '';
         return this.#sendEvent('InputTextBufferCleared');
+      case 'session.finish':
+        return this.#finish();
       default:
         // No response is in progress.
-        this.#state = transition.next;
+        this.#state = move.next;
     }
-  }
-
-  #checkModel(settings: SessionUpdate['session'] & { model?: unknown }) {
-    const { id } = this.options.model;
-    if (settings.model === undefined || settings.model === id) return undefined;
-    return { field: 'session.model', message: `session.model: is ${id} for this connection.` };
   }
 
   async #applySettings(settings: SessionUpdate['session']): Promise<void> {
@@ -138,7 +121,7 @@ export class RealtimeSession extends MockSession {
 
   #speak(): void {
     const { model } = this.options;
-    const characters = billingCharacters(this.#buffer);
+    const characters = countCharacters(this.#buffer);
     this.#characters += characters;
     this.#buffer = '';
     this.#state = 'idle';
@@ -171,8 +154,8 @@ export class RealtimeSession extends MockSession {
     this.close(1000);
   }
 
-  #sendInvalidRequest(eventId: string | null, problem: Problem): void {
-    this.#sendError({ type: 'invalid_request_error', param: null, event_id: eventId, ...problem });
+  #refuse(eventId: string | null, { code, message, param }: SessionProblem): void {
+    this.#sendError({ type: 'invalid_request_error', code, message, param: param ?? null, event_id: eventId });
   }
 
   fail({ realtime, message, close }: Failure): void {

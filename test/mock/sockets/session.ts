@@ -3,14 +3,14 @@ import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { EventValidator } from '../../../generated/event-validators.js';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { Alarm, Timers } from '../../../server/lib/timers.ts';
+import { idleTimeoutMs } from '../../../server/sockets/limits.ts';
 import type { Failure, FaultTarget, Script } from './scripts.ts';
 
 /** Parameters of a session. */
 export interface SessionOptions {
   socket: WebSocket;
   model: CatalogueModel;
-  /** Validators of the events of client and server on this channel. */
-  client: EventValidator<unknown>;
+  /** Validates the events of the server. */
   server: EventValidator<unknown>;
   script: Script | undefined;
   timers: Timers;
@@ -20,8 +20,6 @@ export interface SessionOptions {
 
 /** Delay of a confirmation, which detects clients that do not wait for it. */
 const confirmDelayMs = 20;
-/** Maximum time without a frame, or without a task. */
-export const idleTimeoutMs = 60_000;
 
 /** The server side of a mocked socket. It validates every event that it sends, except those of scripts. */
 export abstract class MockSession implements FaultTarget {
