@@ -146,6 +146,9 @@ export interface paths {
          * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
          *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
          *     socket.
+         *
+         *     If the only key is a subprotocol and it is not valid, the gateway completes the handshake, because a page cannot
+         *     read the HTTP response. It then sends an `error` event and closes the socket with 4401.
          */
         get: operations["openRealtimeSocket"];
         put?: never;
@@ -168,6 +171,9 @@ export interface paths {
          * @description This operation is a WebSocket handshake. The gateway checks the API key and the model before it switches
          *     protocols, so an error is an ordinary HTTP response with a body. The AsyncAPI document describes the events of the
          *     socket.
+         *
+         *     If the only key is a subprotocol and it is not valid, the gateway completes the handshake, because a page cannot
+         *     read the HTTP response. It then sends an `error` event and closes the socket with 4401.
          */
         get: operations["openRealtimeSocketAlias"];
         put?: never;

@@ -5,6 +5,7 @@ import type { Channel } from '../channels/channel.ts';
 import type { Gateway } from '../http/gateway.ts';
 import { gatewayStopping } from '../http/readiness.ts';
 import { recordRequest } from '../http/record-request.ts';
+import { asFailure } from '../http/render-failure.ts';
 import { newRequestId } from '../http/request-context.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Timers } from '../lib/timers.ts';
@@ -12,6 +13,7 @@ import { logFields, runInContext, type TelemetryContext } from '../telemetry/tel
 import { startTrace, type Trace } from '../telemetry/trace.ts';
 import type { Connection } from './connection.ts';
 import {
+  hasBrowserKey,
   isSocketUpgrade,
   operationOf,
   refuseUpgrade,
@@ -20,6 +22,7 @@ import {
   verifyHandshake,
 } from './handshake.ts';
 import { maxFrameBytes } from './limits.ts';
+import { errorEvent, fatalErrors } from './realtime/errors.ts';
 import type { SocketSession } from './session.ts';
 
 /** Starts the session of an open socket. `channels` serve its model; there is at least one. */
@@ -104,7 +107,13 @@ export function acceptSockets(
         }
       })
       .catch((error: unknown) => {
-        const { status, code, message, cause } = refuseUpgrade(socket, requestId, error);
+        const failure = asFailure(error);
+        const { status, code, message, cause } = failure;
+        if (status === 401 && hasBrowserKey(request))
+          webSocketServer.handleUpgrade(request, socket, head, (opened) =>
+            rejectKey(opened, failure, timers),
+          );
+        else refuseUpgrade(socket, requestId, failure);
         record(status, context.trace);
         const fields = { ...logFields(context), status, code };
         if (status === 500) gateway.logger.error({ ...fields, err: cause }, message);
@@ -116,6 +125,20 @@ export function acceptSockets(
 
 /** How long a client may take to answer a close frame before its connection is destroyed. */
 const closeTimeoutMs = 2_000;
+
+/** Close code of a socket whose key is not valid. Pages see it instead of the status 401. */
+const invalidKeyCloseCode = 4401;
+
+/** Reports an invalid key to a page, which can read events and close codes only. */
+function rejectKey(socket: WebSocket, { message }: Failure, timers: Timers): void {
+  const code = 'invalid_api_key';
+  const alarm = timers.alarm(closeTimeoutMs, () => socket.terminate());
+  socket.once('close', () => alarm.cancel());
+  // A close event follows every error.
+  socket.on('error', () => {});
+  socket.send(errorEvent({ type: fatalErrors[code].type, code, message }));
+  socket.close(invalidKeyCloseCode, code);
+}
 
 /** The open sockets of a gateway, which it drains when it stops. */
 export class OpenSockets {

@@ -1,11 +1,11 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import { bearerKey } from '../http/authenticate.ts';
 import type { Gateway } from '../http/gateway.ts';
 import { gatewayStopping } from '../http/readiness.ts';
-import { asFailure, failureBody } from '../http/render-failure.ts';
+import { failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlainValues } from '../http/value-problem.ts';
 import { Failure, notServed } from '../lib/failure.ts';
@@ -81,12 +81,23 @@ export function operationOf({ url = '' }: IncomingMessage): Operation | undefine
   return findRoute(url.split('?', 1)[0] ?? '')?.methods.get('get')?.operation;
 }
 
+/** Whether the only key of a handshake is a subprotocol. A page cannot read the HTTP response to such a handshake. */
+export function hasBrowserKey(request: IncomingMessage): boolean {
+  const protocol = protocolOf(request);
+  if (protocol === undefined || bearerKey(request.headers) !== undefined) return false;
+  return subprotocolKey(request.headers, protocol) !== undefined;
+}
+
+/** Reads the key of a browser, which cannot set the authorization header of a WebSocket. */
+function subprotocolKey(headers: IncomingHttpHeaders, protocol: SocketProtocol): string | undefined {
+  const offered = protocol === 'realtime' ? (headers['sec-websocket-protocol'] ?? '').split(',') : [];
+  return offered.map((one) => /insecure-api-key\.(\S+)$/.exec(one.trim())?.[1]).find(Boolean);
+}
+
 /** @throws Failure 401 if there is no key, or two different keys. */
 function readKey({ headers }: IncomingMessage, protocol: SocketProtocol): string {
   const bearer = bearerKey(headers);
-  // Browsers cannot set the authorization header of a WebSocket.
-  const offered = protocol === 'realtime' ? (headers['sec-websocket-protocol'] ?? '').split(',') : [];
-  const fromProtocol = offered.map((one) => /insecure-api-key\.(\S+)$/.exec(one.trim())?.[1]).find(Boolean);
+  const fromProtocol = subprotocolKey(headers, protocol);
   if (bearer !== undefined && fromProtocol !== undefined && bearer !== fromProtocol) {
     const message = 'authorization and sec-websocket-protocol carry different keys; send one.';
     throw new Failure(401, 'invalid_api_key', message);
@@ -117,10 +128,9 @@ function readModel(url: string): string {
 export function refuseUpgrade(
   socket: Duplex,
   requestId: string,
-  error: unknown,
+  failure: Failure,
   headers: readonly string[] = [],
-): Failure {
-  const failure = asFailure(error);
+): void {
   const { status, retryAfter } = failure;
   const body = JSON.stringify(failureBody(failure, requestId, 'generic'));
   const head = [
@@ -134,5 +144,4 @@ export function refuseUpgrade(
   ];
   socket.once('finish', () => socket.destroy());
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  return failure;
 }

@@ -68,6 +68,19 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
     await page.close();
   });
 
+  test('a page reads why its socket with an invalid key closes', async () => {
+    const { page } = await open('/');
+    const read = `new Promise((resolve) => {
+      const url = location.origin.replace('http', 'ws') + '/v1/realtime?model=alpha3-tts-flash-realtime';
+      const socket = new WebSocket(url, ['realtime', 'openai-insecure-api-key.sk-wrong']);
+      const codes = [];
+      socket.onmessage = ({ data }) => codes.push(JSON.parse(data).error.code);
+      socket.onclose = ({ code, reason }) => resolve([...codes, code, reason]);
+    })`;
+    expect(await page.evaluate(read)).toEqual(['invalid_api_key', 4401, 'invalid_api_key']);
+    await page.close();
+  });
+
   test.each(schemes)('the pages have no accessibility violations, %s', async (scheme) => {
     for (const path of [
       '/',

@@ -1,5 +1,7 @@
 import { connect as connectNet } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Unigate } from '../../client/index.ts';
+import type { RealtimeError } from '../../generated/events.ts';
 import { makeKey } from '../server/ledger.ts';
 import {
   type ConnectOptions,
@@ -113,18 +115,46 @@ describe('an accepted handshake', () => {
   });
 });
 
+describe('a page with an invalid key', () => {
+  test.each([realtime, alias])('reads why %s closes', async (path) => {
+    const client = await open(path, { protocols: ['realtime', 'openai-insecure-api-key.sk-wrong'] });
+    const { error } = (await client.next(({ type }) => type === 'error')) as unknown as RealtimeError;
+    expect(error).toEqual({
+      type: 'permission_error',
+      code: 'invalid_api_key',
+      message: expect.stringMatching(/unknown/),
+      param: null,
+      event_id: null,
+    });
+    expect(JSON.stringify(error)).not.toContain('sk-wrong');
+    expect(await client.closed).toMatchObject({ code: 4401, reason: 'invalid_api_key' });
+  });
+
+  test('that was revoked reads the same, and opens no session', async () => {
+    const { key, id } = await makeKey(target, { quota: 10 });
+    const before = upstream.connections.length;
+    const gone = await fetch(`${target.url}/api/token/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${target.key}` },
+    });
+    expect(gone.status).toBe(200);
+    const client = await open(realtime, { protocols: ['realtime', `openai-insecure-api-key.${key}`] });
+    expect((await client.closed).code).toBe(4401);
+    expect(upstream.connections.length).toBe(before);
+  });
+
+  test('gets an error of the client that names the code', async () => {
+    const client = new Unigate({ baseUrl: target.url, apiKey: 'sk-wrong', webSocket: WebSocket });
+    const session = await client.realtime('alpha3-tts-flash-realtime');
+    const error = await session.update({ voice: 'Aria' }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ name: 'RealtimeError', code: 'invalid_api_key' });
+  });
+});
+
 describe('a refused handshake', () => {
   test.each([
     ['without a key', realtime, {}, 401, 'invalid_api_key', /authorization/],
     ['with a wrong key', realtime, { key: 'sk-wrong' }, 401, 'invalid_api_key', /unknown/],
-    [
-      'with a wrong subprotocol key',
-      realtime,
-      { protocols: ['realtime', 'x-insecure-api-key.sk-wrong'] },
-      401,
-      'invalid_api_key',
-      /unknown/,
-    ],
     [
       'with no key in the subprotocols',
       realtime,
@@ -142,9 +172,15 @@ describe('a refused handshake', () => {
     expect(failure.body.error.message).toMatch(message);
   });
 
-  test('the duplex socket accepts no key in a subprotocol', async () => {
-    const failure = await refused(inference, { protocols: ['realtime', `x-insecure-api-key.${target.key}`] });
-    expect(failure.status).toBe(401);
+  test.each(['valid', 'wrong'])('the duplex socket accepts no %s key in a subprotocol', async (kind) => {
+    const key = kind === 'valid' ? target.key : 'sk-wrong';
+    const failure = await refused(inference, { protocols: ['realtime', `x-insecure-api-key.${key}`] });
+    expect([failure.status, failure.body.error.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  test('a model that does not exist, with a valid key in a subprotocol', async () => {
+    const protocols = ['realtime', `openai-insecure-api-key.${target.key}`];
+    expect((await refused('/v1/realtime?model=nope', { protocols })).status).toBe(404);
   });
 
   test('two different keys', async () => {
