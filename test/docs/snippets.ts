@@ -48,6 +48,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const packages = {
   openai: join(root, 'node_modules/openai'),
   ws: join(root, 'node_modules/ws'),
+  ai: join(root, 'node_modules/ai'),
+  '@ai-sdk/alibaba': join(root, 'node_modules/@ai-sdk/alibaba'),
   '@types': join(root, 'node_modules/@types'),
   '@anthropic-ai/sdk': fileURLToPath(new URL('.', import.meta.resolve('@anthropic-ai/sdk'))),
 };

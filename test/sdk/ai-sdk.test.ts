@@ -22,13 +22,14 @@ test('the AI SDK creates speech', async () => {
     outputFormat: 'wav',
   });
   expect(Buffer.from(audio.uint8Array.subarray(0, 4)).toString()).toBe('RIFF');
-  const rejected = await generateSpeech({
-    model: openai.speech('voxa-v3-flash'),
-    text: 'Hi.',
-    voice: 'nobody',
-    maxRetries: 0,
-  }).catch((error: unknown) => error);
-  if (!APICallError.isInstance(rejected)) throw new Error(`expected an API error, got ${String(rejected)}`);
+  const rejected = await apiError(
+    generateSpeech({
+      model: openai.speech('voxa-v3-flash'),
+      text: 'Hi.',
+      voice: 'nobody',
+      maxRetries: 0,
+    }),
+  );
   expect([rejected.statusCode, rejected.message]).toEqual([400, expect.stringContaining('nobody')]);
 });
 
@@ -38,6 +39,64 @@ test('it creates embeddings', async () => {
   const { embeddings, usage } = await embedMany({ model, values: [prompt, prompt] });
   expect([embeddings.length, embeddings[0]?.length, usage.tokens]).toEqual([2, 512, 8]);
   expect(embeddings[1]).toEqual(embeddings[0]);
+});
+
+/** Calls an SDK and returns the API error that it throws. */
+const apiError = async (call: Promise<unknown>): Promise<APICallError> => {
+  const error = await call.catch((reason: unknown) => reason);
+  if (!APICallError.isInstance(error)) throw new Error(`expected an API error, got ${String(error)}`);
+  return error;
+};
+
+test('its default voice and format are those of another service', async () => {
+  const openai = createOpenAI({ baseURL: `${target.url}/v1`, apiKey: target.key });
+  const withoutVoice = { model: openai.speech('voxa-v3-flash'), text: 'Hi.', maxRetries: 0 };
+  const voice = await apiError(generateSpeech(withoutVoice));
+  expect([voice.statusCode, voice.message]).toEqual([400, expect.stringMatching(/voice: .*alloy/)]);
+  const alpha = { model: openai.speech('alpha3-tts-flash'), text: 'Hi.', voice: 'Aria', maxRetries: 0 };
+  const format = await apiError(generateSpeech(alpha));
+  expect([format.statusCode, format.message]).toEqual([400, expect.stringContaining('response_format: ')]);
+  const { audio } = await generateSpeech({ ...alpha, outputFormat: 'wav' });
+  expect(Buffer.from(audio.uint8Array.subarray(0, 4)).toString()).toBe('RIFF');
+});
+
+test('its provider for the gamma native route ignores baseURL for videos', async () => {
+  const urls: string[] = [];
+  const provider = createAlibaba({
+    baseURL: target.url,
+    apiKey: target.key,
+    async fetch(url) {
+      urls.push(String(url));
+      return new Response('{}', { status: 400 });
+    },
+  });
+  await apiError(
+    experimental_generateVideo({ model: provider.video('gamma3.0-video'), prompt, maxRetries: 0 }),
+  );
+  expect(urls).toHaveLength(1);
+  expect(urls[0]).not.toContain(target.url);
+});
+
+test('it refuses to download from a loopback address without download', async () => {
+  const provider = createByteDance({ baseURL: `${target.url}/api/v3`, apiKey: target.key });
+  const call = experimental_generateVideo({
+    model: provider.video('epsilon-delta-2-0-fast-260128'),
+    prompt,
+    duration: 4,
+    maxRetries: 0,
+    providerOptions: { bytedance: { pollIntervalMs: 200 } },
+  });
+  await expect(call).rejects.toThrow(/127\.0\.0\.1/);
+});
+
+test('its provider for the Seedance official route needs the path /api/v3', async () => {
+  const provider = createByteDance({ baseURL: target.url, apiKey: target.key });
+  const call = experimental_generateVideo({
+    model: provider.video('epsilon-delta-2-0-fast-260128'),
+    prompt,
+    maxRetries: 0,
+  });
+  expect((await apiError(call)).statusCode).toBe(404);
 });
 
 /** Downloads a file, because the SDK rejects loopback addresses. */
