@@ -41,6 +41,7 @@ export type {
   CallResult,
   OperationData,
 } from './call.ts';
+export type { Callback, CallbackPage, CallbackQuery, Callbacks } from './callbacks.ts';
 export {
   type DeliveredTask,
   type Delivery,

@@ -11,6 +11,7 @@ import type {
   CallResult,
   OperationData,
 } from './call.ts';
+import { Callbacks } from './callbacks.ts';
 import { Embeddings } from './embeddings.ts';
 import { APIError, UnigateError } from './errors.ts';
 import { ImageJobs } from './image-jobs.ts';
@@ -85,6 +86,7 @@ export class Unigate implements Caller {
   readonly messages: Messages;
   readonly tokens: Tokens;
   readonly logs: Logs;
+  readonly callbacks: Callbacks;
   readonly verification: Verification;
   readonly service: Service;
   readonly admin: Admin;
@@ -120,6 +122,7 @@ export class Unigate implements Caller {
     this.messages = new Messages(this);
     this.tokens = new Tokens(this);
     this.logs = new Logs(this);
+    this.callbacks = new Callbacks(this);
     this.verification = new Verification(this);
     this.service = new Service(this);
     this.admin = new Admin(this);

@@ -1269,6 +1269,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/callbacks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List callbacks.
+         * @description Returns the callbacks of the caller's tasks, newest first, each with the body and signed headers of a delivery. A key with limits finds the callbacks of its own tasks and of those of the keys created with it, directly or indirectly. Other keys find the callbacks of all tasks of the user. Callbacks are stored for one day after they are closed. Those of deleted tasks are omitted.
+         */
+        get: operations["listCallbacks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
         parameters: {
             query?: never;
@@ -6607,6 +6627,84 @@ export interface components {
             };
         };
         /**
+         * Callback
+         * @description A callback about one change of a task. A request with these headers and this body is equal to a delivery that starts now.
+         */
+        Callback: {
+            /**
+             * @description Id of the callback, the `webhook-id` of every attempt.
+             * @example msg_0a1b2c3d4e5f60718293a4b5c6d7e8f9_completed
+             */
+            id: string;
+            /** @description The public id of the task. */
+            task_id: string;
+            /**
+             * Format: uri
+             * @description The callback URL of the task.
+             * @example https://app.example/hook
+             */
+            url: string;
+            /**
+             * @description State of the task that the callback reports.
+             * @enum {string}
+             */
+            event: "queued" | "in_progress" | "completed" | "failed";
+            /**
+             * @description State of the delivery to `url`. `open` means that it is not completed.
+             * @enum {string}
+             */
+            state: "open" | "delivered" | "given_up";
+            /** @description Number of failed attempts. */
+            tries: number;
+            /** @description Status that the receiver returned. Null without a status. */
+            last_status: number | null;
+            /** @description Reason for a missing status: a code, such as `ECONNREFUSED` or `private address`. */
+            last_error: string | null;
+            /** @description Time at which the task reached the state. Unix time in seconds. */
+            created_at: number;
+            /** @description Headers of a delivery that starts now. */
+            headers: {
+                /**
+                 * @description Media type of the body.
+                 * @example application/json
+                 */
+                "content-type": string;
+                /**
+                 * @description Name of the gateway.
+                 * @example unigate
+                 */
+                "user-agent": string;
+                "webhook-id": components["schemas"]["WebhookId"];
+                "webhook-timestamp": components["schemas"]["WebhookTimestamp"];
+                "webhook-signature"?: components["schemas"]["WebhookSignature"];
+            };
+            /**
+             * @description The JSON body as it is signed.
+             * @example {"task_id":"task_0a1b2c3d4e5f60718293a4b5c6d7e8f9","status":"SUCCESS"}
+             */
+            body: string;
+        };
+        /**
+         * ListCallbacksReply
+         * @description A page of callbacks.
+         */
+        ListCallbacksReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The callbacks, newest first. */
+                items: components["schemas"]["Callback"][];
+                /** @description Number of callbacks on all pages. */
+                total: number;
+            };
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -11265,6 +11363,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogSearchReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listCallbacks: {
+        parameters: {
+            query?: {
+                /** @description Start of the range, inclusive: callbacks that were created at this time or later. Unix time in seconds. */
+                start?: number;
+                /** @description Page number, starting at 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of callbacks. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCallbacksReply"];
                 };
             };
             400: components["responses"]["ManagementBadRequest"];

@@ -53,6 +53,7 @@ const optionKinds = {
   lines: { argument: 'NUMBER', short: 'n' },
   interval: { argument: 'SECONDS' },
   'no-follow': {},
+  'forward-to': { argument: 'URL' },
 } as const;
 
 /** Descriptions of the options of a command. */

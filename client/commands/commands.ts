@@ -6,6 +6,7 @@ import { setConfig, showConfig, unsetConfig } from './config.ts';
 import { cloneVoice, deleteVoice, designVoice, listOwnVoices } from './custom-voices.ts';
 import { embed } from './embed.ts';
 import { makeImage } from './image.ts';
+import { listen } from './listen.ts';
 import { tailLogs } from './logs.ts';
 import { makeModel3d } from './model3d.ts';
 import { listModels } from './models.ts';
@@ -286,6 +287,16 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     },
     examples: ['logs tail', 'logs tail voxa-v3-flash --json'],
     run: tailLogs,
+  }),
+  listen: defineCommand({
+    description: 'forward the callbacks of your tasks to a local address until it is interrupted',
+    options: {
+      'forward-to': 'address that receives the callbacks, for example http://localhost:3000/hook (required)',
+      interval: 'seconds between two requests; default: 2',
+      json: 'print one JSON object per line',
+    },
+    examples: ['listen --forward-to http://localhost:3000/hook'],
+    run: listen,
   }),
   'config set': defineCommand({
     argument: 'NAME=VALUE',

@@ -3,7 +3,7 @@ import { NotFoundError, PermissionDeniedError, UnigateError } from '../errors.ts
 import type { Unigate } from '../unigate.ts';
 import type { Invocation } from './command-line.ts';
 import { readCount } from './task-options.ts';
-import { printTable, type Terminal } from './terminal.ts';
+import { formatTime, printTable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 const defaultLimit = 20;
@@ -163,5 +163,5 @@ function fieldsOf(value: object, prefix = ''): string[][] {
 }
 
 function timeOf(seconds: number): string {
-  return `${new Date(seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  return formatTime(seconds).replace('T', ' ');
 }

@@ -47,6 +47,11 @@ export function oneLine(text: string): string {
   return text.replaceAll(invisible, escaped);
 }
 
+/** Formats a Unix time in seconds, such as 2026-11-25T10:00:00Z. */
+export function formatTime(seconds: number): string {
+  return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`;
+}
+
 const gap = '  ';
 const minColumnWidth = 8;
 

@@ -18,6 +18,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { ReportLane } from '../store/reports.ts';
 import type { AssetsTable, VerificationSessionsTable } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
+import type { CallbackDeliveries } from '../tasks/callbacks/callback-deliveries.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { BodyParser } from './body-parser.ts';
@@ -66,8 +67,7 @@ export interface Gateway {
   readonly channelStates: ChannelStates;
   readonly files: FileRelay;
   readonly tasks: Tasks;
-  /** Wakes callbacks when one may be due. */
-  readonly callbackDeliveries: { wake(): void };
+  readonly callbackDeliveries: Pick<CallbackDeliveries, 'wake' | 'message'>;
   readonly detachedCalls: DetachedCalls;
   /** Pending polls of assets by id. Concurrent readers share one poll. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;

@@ -31,6 +31,7 @@ export { listImageJobs } from './images/listImageJobs.ts';
 export { submitImageAction } from './images/submitImageAction.ts';
 export { submitImageModal } from './images/submitImageModal.ts';
 export { submitImagine } from './images/submitImagine.ts';
+export { listCallbacks } from './logs/listCallbacks.ts';
 export { searchLogs } from './logs/searchLogs.ts';
 export { countMessageTokens } from './messages/countMessageTokens.ts';
 export { createMessage } from './messages/createMessage.ts';

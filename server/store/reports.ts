@@ -1,5 +1,5 @@
 import { auditLedger } from './queries/audit.ts';
-import { searchDeliveries } from './queries/delivery-search.ts';
+import { searchCallbacks, searchDeliveries } from './queries/delivery-search.ts';
 import { showFigures } from './queries/figures.ts';
 import { countGroups } from './queries/group-counts.ts';
 import { exportPage, exportRange } from './queries/log-export.ts';
@@ -16,6 +16,7 @@ const reports = {
   searchLog,
   searchTasks,
   searchDeliveries,
+  searchCallbacks,
   searchUsers,
   searchTokens,
   countGroups: (db: Db, _args: null) => countGroups(db),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Delivery, Unigate, verifyDelivery } from '../../client/index.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startStubServer } from './stub-server.ts';
+import { runCommand } from './terminal.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 /** Rendering media takes seconds, and other tests share the cores. */
@@ -68,5 +69,35 @@ test('a music task', { timeout: patience }, async () => {
   expect(delivery).toMatchObject({
     kind: 'music',
     task: { task_id: client.music.idsOf(created)[0], status: 'SUCCESS', data: [{ status: 'complete' }, {}] },
+  });
+});
+
+test('the callbacks that listen forwards', { timeout: patience }, async () => {
+  const { url, ended } = await receive();
+  const stop = new AbortController();
+  const env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
+  let stderr = '';
+  const ready = Promise.withResolvers<void>();
+  const listening = runCommand(['listen', '--forward-to', url, '--interval', '0.1'], {
+    env,
+    signal: stop.signal,
+    onStderr: (text) => {
+      stderr += text;
+      ready.resolve();
+    },
+  });
+  await Promise.race([ready.promise, listening]);
+  expect(stderr).toContain('Ready.');
+  const callback_url = 'http://127.0.0.1:9/unreachable';
+  const created = await client.music.create({ mv: 'chirp-hawk', prompt: 'A song.', callback_url });
+  const [delivery] = await ended;
+  stop.abort();
+  const [id] = client.music.idsOf(created);
+  expect(delivery).toMatchObject({ kind: 'music', task: { task_id: id, status: 'SUCCESS' } });
+  await listening;
+  const { items } = await client.callbacks.list();
+  expect(items.find((callback) => callback.task_id === id)).toMatchObject({
+    url: callback_url,
+    state: 'open',
   });
 });

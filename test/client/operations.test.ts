@@ -58,6 +58,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   listTokens: (client) => client.tokens.list(),
   deleteToken: (client) => client.tokens.delete(1),
   searchLogs: (client) => client.logs.search(),
+  listCallbacks: (client) => client.callbacks.list(),
   createVerificationSession: (client) => client.verification.create(),
   getVerificationSession: (client) => client.verification.retrieve('vs_1'),
   listModels: (client) => client.models.list(),

@@ -14,12 +14,13 @@ interface CommandEnvironment {
   isTTY?: boolean;
   /** Aborts the command. */
   signal?: AbortSignal;
+  onStderr?: (text: string) => void;
 }
 
 /** Runs a command in this process with its own streams. */
 export async function runCommand(
   args: string[],
-  { stdin = '', env = {}, isTTY, signal = new AbortController().signal }: CommandEnvironment = {},
+  { stdin = '', env = {}, isTTY, signal = new AbortController().signal, onStderr }: CommandEnvironment = {},
 ): Promise<Outcome> {
   const written: Buffer[] = [];
   let stderr = '';
@@ -32,7 +33,13 @@ export async function runCommand(
   const terminal = {
     stdin: Readable.from([stdin]),
     stdout: Object.assign(stdout, { isTTY }),
-    stderr: { isTTY, write: (text: string) => void (stderr += text) },
+    stderr: {
+      isTTY,
+      write(text: string) {
+        stderr += text;
+        onStderr?.(text);
+      },
+    },
     env,
   };
   const code = await run(args, terminal, '1.2.3', signal);

@@ -25,6 +25,8 @@ describe.each(engines)('on %s, a key', (engine) => {
   let target: TestGateway;
   const keys = new Map<Name, Key>();
   const tasks = new Map<Name, string>();
+  /** Tasks with a callback. */
+  const notifyingTasks = new Map<Name, string>();
 
   const send = async <Body>(method: string, path: string, name: Name, body?: object) => {
     const headers = { authorization: `Bearer ${keyOf(name).key}`, 'content-type': 'application/json' };
@@ -56,6 +58,15 @@ describe.each(engines)('on %s, a key', (engine) => {
       const created = await send<{ id: string }>('POST', '/v1/videos', name, video);
       expect(created.status, JSON.stringify(created.body)).toBe(200);
       tasks.set(name, created.body.id);
+      const withCallback = {
+        model: 'epsilon-delta-2-0-fast-260128',
+        content: [{ type: 'text', text: `of ${name}` }],
+        callback_url: 'https://nowhere.invalid/hook',
+      };
+      const path = '/api/v3/contents/generations/tasks';
+      const notifying = await send<{ id: string }>('POST', path, name, withCallback);
+      expect(notifying.status, JSON.stringify(notifying.body)).toBe(200);
+      notifyingTasks.set(name, notifying.body.id);
       const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hi.' };
       const headers = { authorization: `Bearer ${keyOf(name).key}`, 'content-type': 'application/json' };
       const speechReply = await fetch(`${target.url}/v1/audio/speech`, {
@@ -89,6 +100,40 @@ describe.each(engines)('on %s, a key', (engine) => {
     expect(data.items.find(({ id }) => id === keyOf('descendant').id)?.created_by ?? null).toBe(
       visible[name].includes('child') ? keyOf('child').id : null,
     );
+  });
+
+  test.each(names)('%s: lists the callbacks of its tasks and those of its descendants', async (name) => {
+    await vi.waitFor(async () => {
+      const { body } = await send<List<{ task_id: string }>>('GET', '/api/callbacks?page_size=1000', name);
+      const { items, total } = body.data;
+      expect(new Set(items.map(({ task_id }) => task_id))).toEqual(
+        new Set(visible[name].map((one) => notifyingTasks.get(one))),
+      );
+      expect(total).toBe(items.length);
+    });
+  });
+
+  test('owner: does not find the callbacks of deleted tasks', { timeout: 90_000 }, async () => {
+    const list = async () => {
+      const path = '/api/callbacks?page_size=1000';
+      const { data } = (await send<List<{ task_id: string }>>('GET', path, 'owner')).body;
+      expect(data.total).toBe(data.items.length);
+      return data.items.map(({ task_id }) => task_id);
+    };
+    const id = notifyingTasks.get('sibling');
+    await expect.poll(list).toContain(id);
+    const path = `/api/v3/contents/generations/tasks/${id}`;
+    // A running task cannot be deleted.
+    await expect
+      .poll(
+        async () => {
+          const headers = { authorization: `Bearer ${target.key}` };
+          return (await fetch(target.url + path, { method: 'DELETE', headers })).status;
+        },
+        { timeout: 60_000 },
+      )
+      .toBe(204);
+    expect(await list()).not.toContain(id);
   });
 
   test.each(names)('%s: searches the log of itself and its descendants', async (name) => {

@@ -72,6 +72,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listTokens: managed,
   deleteToken: [...managed, 403, 404],
   searchLogs: managed,
+  listCallbacks: managed,
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 

@@ -3,10 +3,11 @@ import { PeriodicTask } from '../../lib/periodic-task.ts';
 import { ClaimLoop } from '../../store/claim-loop.ts';
 import type { DeliveryRecord, DeliveryTry } from '../../store/commands/deliveries.ts';
 import { fault } from '../../store/fault-points.ts';
+import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { persist } from '../../store/store.ts';
 import { deliveriesClosed, deliveryDuration } from '../../telemetry/metrics.ts';
 import { pruneInBatches } from '../housekeeping.ts';
-import { CallbackSender } from './callback-sender.ts';
+import { type CallbackMessage, CallbackSender, type DeliveredState } from './callback-sender.ts';
 import {
   type CallbackRules,
   type DeliveryEnvironment,
@@ -73,6 +74,11 @@ export class CallbackDeliveries {
   /** Checks for a new delivery. */
   wake(): void {
     this.#loop.wake();
+  }
+
+  /** Returns the request of a delivery that starts now. Undefined if the task cannot be rendered. */
+  message(task: TaskRecord, delivery: DeliveredState): CallbackMessage | undefined {
+    return this.#sender.message(task, delivery);
   }
 
   /** Attempts every due delivery once. For tests and tools; `start` does it periodically. */

@@ -17,6 +17,15 @@ interface SendResult {
   answer: number | string | null;
 }
 
+/** The state of a task that a delivery reports. */
+export type DeliveredState = Pick<DeliveryRecord, 'taskId' | 'state' | 'changedAt'>;
+
+/** A signed request to a callback URL. */
+export interface CallbackMessage {
+  headers: { 'content-type': string; 'user-agent': string } & WebhookHeaders;
+  body: string;
+}
+
 /** Sends one attempt of a delivery. */
 export class CallbackSender {
   readonly #env: DeliveryEnvironment;
@@ -43,15 +52,22 @@ export class CallbackSender {
 
   /** Rejects only on a failure of the store or when the gateway stops. */
   async send(delivery: DeliveryRecord): Promise<SendResult> {
-    const { store, clock } = this.#env;
+    const { store } = this.#env;
     const task = await findTaskById(store.read, delivery.taskId);
     if (task === undefined || task.callbackUrl === null) return { result: 'pointless', answer: null };
-    const body = this.#render(deliveredTask(task, delivery));
-    if (body === undefined) return { result: 'refused', answer: 'not rendered' };
-    const headers = webhookHeaders(messageId(delivery), clock(), body, this.#rules.secret);
-    const answer = await this.#post(new URL(task.callbackUrl), headers, body);
+    const message = this.message(task, delivery);
+    if (message === undefined) return { result: 'refused', answer: 'not rendered' };
+    const answer = await this.#post(new URL(task.callbackUrl), message);
     const isDelivered = typeof answer === 'number' && answer >= 200 && answer < 300;
     return { result: isDelivered ? 'delivered' : 'refused', answer };
+  }
+
+  /** Returns the signed request of an attempt that starts now. Undefined if the task cannot be rendered. */
+  message(task: TaskRecord, delivery: DeliveredState): CallbackMessage | undefined {
+    const body = this.#render(deliveredTask(task, delivery));
+    if (body === undefined) return undefined;
+    const webhook = webhookHeaders(messageId(delivery), this.#env.clock(), body, this.#rules.secret);
+    return { headers: { 'content-type': 'application/json', 'user-agent': 'unigate', ...webhook }, body };
   }
 
   async close(): Promise<void> {
@@ -68,7 +84,7 @@ export class CallbackSender {
   }
 
   /** Returns the status, or an error code. Does not follow redirects. */
-  async #post(url: URL, headers: Record<string, string>, body: string): Promise<number | string> {
+  async #post(url: URL, { headers, body }: CallbackMessage): Promise<number | string> {
     const { timers, timing, stopping } = this.#env;
     let status: number | undefined;
     try {
@@ -77,7 +93,7 @@ export class CallbackSender {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: 'POST',
-          headers: { 'content-type': 'application/json', 'user-agent': 'unigate', ...headers },
+          headers: { ...headers },
           body,
           signal,
         });
@@ -111,7 +127,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Returns the task as it was when it reached the state of the delivery. */
-function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): TaskRecord {
+function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveredState): TaskRecord {
   if (state === 'completed' || state === 'failed') return task;
   return {
     ...task,
@@ -127,12 +143,20 @@ function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): 
 }
 
 /** Returns the id of a delivery, which is the same in every attempt. It contains only data that the receiver knows. */
-function messageId({ taskId, state }: DeliveryRecord): string {
+function messageId({ taskId, state }: DeliveredState): string {
   return `${taskId.replace(/^task_/, 'msg_')}_${state}`;
 }
 
 /** Prefix of a secret that contains the Base64 of the key. */
 const encodedPrefix = 'whsec_';
+
+type WebhookHeaders = {
+  'webhook-id': string;
+  /** Unix time in seconds. */
+  'webhook-timestamp': string;
+  /** Absent without a secret. */
+  'webhook-signature'?: string;
+};
 
 /** Returns the headers of the Standard Webhooks convention. `at` is epoch milliseconds. */
 export function webhookHeaders(
@@ -140,7 +164,7 @@ export function webhookHeaders(
   at: number,
   body: string,
   secret: string | undefined,
-): Record<string, string> {
+): WebhookHeaders {
   const timestamp = String(Math.floor(at / 1_000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
   if (secret === undefined) return headers;

@@ -56,6 +56,7 @@ export const parameters: Limits = {
   'exportLogs?request_id': { maxLength: 64, minLength: 1 },
   'exportLogs?task_id': { maxLength: 64, minLength: 1 },
   'searchLogs?start': { maximum: 8640000000000, minimum: 0 },
+  'listCallbacks?start': { maximum: 8640000000000, minimum: 0 },
   'searchLogs?end': { maximum: 8640000000000, minimum: 0 },
   'parameters/ChargeId': { maxLength: 128, minLength: 1 },
   'parameters/RefundIdempotencyKey': { maxLength: 255, minLength: 1 },

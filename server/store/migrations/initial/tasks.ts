@@ -93,6 +93,7 @@ export const tasks = (engine: Engine): string[] => [
   )`,
   'create index deliveries_open on deliveries (next_try_at) where next_try_at is not null',
   'create index deliveries_user on deliveries (user_id, next_try_at) where next_try_at is not null',
+  'create index deliveries_changed on deliveries (user_id, changed_at, id)',
   'create index deliveries_closed on deliveries (closed_at) where closed_at is not null',
   // Few rows among the many that are delivered.
   'create index deliveries_unclosed on deliveries (id) where closed_at is null',
