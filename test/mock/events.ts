@@ -1,7 +1,9 @@
+import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type JsonObject } from '../../openapi/tools/document.ts';
+import type { AudioSettings } from '../../server/sandbox/speech/commands.ts';
 import { exampleOf, mapValues } from './examples.ts';
-import { mediaOf, splitSamples } from './media.ts';
+import { sampleChunks } from './sample-audio.ts';
 
 const audioChunks = 4;
 
@@ -18,38 +20,35 @@ export function documentedEvents(operation: OperationId, name: string, model: un
     );
 }
 
-/** Returns speech as native events in the format of a model. The joined chunks are playable. */
-export function speechEvents(model: string, format: string | undefined): string[] {
-  const hasSentences = /^(voxa|alpha-audio)/.test(model);
-  if (model.startsWith('beta/')) return betaEvents();
-  const operation = hasSentences ? 'synthesizeSpeech' : 'generateMultimodalSpeech';
-  const [chunk, last] = documentedEvents(operation, hasSentences ? 'sentence' : 'pcm', undefined).map(dataOf);
-  const type = hasSentences ? mediaTypeOf(format ?? 'mp3') : 'audio/pcm';
-  const audio = mediaOf(type) ?? Buffer.alloc(0);
-  const chunks = splitSamples(audio, audioChunks).map((bytes) =>
+/** Returns speech as native events in the format of a model. The joined chunks are playable. `fileUrl` leads to all audio. */
+export async function speechEvents(
+  { family, protocols }: CatalogueModel,
+  settings: AudioSettings,
+  fileUrl: string,
+): Promise<string[]> {
+  const chunks = await sampleChunks(settings, audioChunks);
+  if (family === 'beta') return betaEvents(chunks);
+  const [operation, name] = protocols.includes('multimodal')
+    ? (['generateMultimodalSpeech', 'pcm'] as const)
+    : (['synthesizeSpeech', 'sentence'] as const);
+  const [chunk = {}, last = {}] = documentedEvents(operation, name, undefined).map(dataOf);
+  const withField = (event: JsonObject, field: string, replacement: string) =>
     mapValues(
-      chunk ?? {},
+      event,
       (text) => text,
-      (key, value) => (key === 'data' ? bytes.toString('base64') : value),
-    ),
-  );
-  return [...chunks, last ?? {}].map(formatEvent);
+      (key, value) => (key === field ? replacement : value),
+    );
+  const events = chunks.map((bytes) => withField(chunk, 'data', bytes.toString('base64')));
+  return [...events, withField(last, 'url', fileUrl)].map(formatEvent);
 }
 
-function betaEvents(): string[] {
+function betaEvents(chunks: readonly Buffer[]): string[] {
   const example = exampleOf('generateMultimodalSpeech', 'beta');
   const { output, ...rest } = isObject(example) ? example : {};
-  const chunks = splitSamples(mediaOf('audio/mpeg') ?? Buffer.alloc(0), audioChunks);
   return chunks
     .map((chunk, index) => ({ audio: chunk.toString('hex'), status: index + 1 < chunks.length ? 1 : 2 }))
     .map((data) => ({ ...rest, output: { ...(isObject(output) && output), data } }))
     .map(formatEvent);
-}
-
-/** Returns the media type of a speech format. */
-export function mediaTypeOf(format: string): string {
-  const types: Readonly<Record<string, string>> = { mp3: 'audio/mpeg', opus: 'audio/ogg' };
-  return types[format] ?? `audio/${format}`;
 }
 
 const dataOf = (event: string): JsonObject =>

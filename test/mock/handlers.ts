@@ -1,10 +1,17 @@
 import type { Request, Response } from 'express';
+import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import type { OperationRequest } from '../../server/http/handler.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
-import { mediaTypeOf, speechEvents } from './events.ts';
+import { findModel } from '../../server/models/catalogue.ts';
+import type { AudioFormat, AudioSettings } from '../../server/sandbox/speech/commands.ts';
+import { speechEvents } from './events.ts';
 import { exampleOf } from './examples.ts';
-import { mediaFolder, mediaOf, splitSamples } from './media.ts';
+import { mediaPath } from './media.ts';
+import { sampleChunks, sampleFile } from './sample-audio.ts';
+import { sendFile } from './send-file.ts';
+import { sampleFileName, speechSettings } from './speech-audio.ts';
 import { type MockTask, type MockTasks, notFound, type Stage, taskKinds } from './tasks.ts';
 
 /** The context of a handler. */
@@ -97,52 +104,79 @@ function fetchMusic({ body, response, tasks, base }: MockExchange): void {
 
 /** Returns speech as a file, as chunks, or as native events. */
 async function createSpeech(exchange: MockExchange): Promise<void> {
-  const { response, body } = exchange;
-  const model = textOf(body.model);
-  const format =
-    typeof body.response_format === 'string' ? body.response_format : defaultFormat(model, body.stream);
-  if (body.stream_format === 'sse') return sendEvents(exchange, speechEvents(model, format));
-  const type = mediaTypeOf(format);
-  const audio = mediaOf(type);
-  if (audio === undefined) throw invalid('response_format', `the mock does not support ${format}.`);
-  response.setHeader('content-type', type);
-  if (body.stream !== true) return void response.end(audio);
-  for (const chunk of splitSamples(audio, streamedChunks)) {
+  const { response, request } = exchange;
+  const { toNative, speechInput } = await speechCode();
+  const body = request.body as OperationRequest<'createSpeech'>['body'];
+  const input = speechInput(body);
+  const model = findModel(body.model);
+  const native = toNative(model, input);
+  const settings = speechSettings(model, native.format, native.body.input as JsonObject);
+  if (input.streaming === 'events') return sendSpeechEvents(exchange, model, settings);
+  response.setHeader('content-type', mediaTypeOf(settings.format));
+  if (input.streaming === 'no') return void response.end(await sampleFile(settings));
+  for (const chunk of await sampleChunks(settings, streamedChunks)) {
     response.write(chunk);
     await exchange.pause();
   }
   response.end();
 }
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+/** Loads the gateway's code late, so that the mock starts fast. */
+async function speechCode() {
+  const [{ toNative }, { speechInput }] = await Promise.all([
+    import('../../server/providers/native/speech-request.ts'),
+    import('../../server/calls/speech/speech-input.ts'),
+  ]);
+  return { toNative, speechInput };
+}
 
-function defaultFormat(model: string, stream: unknown): string {
-  if (/^(voxa|alpha-audio|beta\/)/.test(model)) return 'mp3';
-  return stream === true ? 'pcm' : 'wav';
+/** Returns the media type of a speech format. */
+function mediaTypeOf(format: AudioFormat): string {
+  const types: Readonly<Record<string, string>> = { mp3: 'audio/mpeg', opus: 'audio/ogg' };
+  return types[format] ?? `audio/${format}`;
 }
 
 async function synthesizeSpeech(exchange: MockExchange): Promise<void> {
   const { request, response, body, base } = exchange;
-  const model = textOf(body.model);
+  const model = findModel(String(body.model));
   const input = isObject(body.input) ? body.input : {};
-  const format = typeof input.format === 'string' ? input.format : undefined;
-  if (String(request.headers['x-native-sse']).toLowerCase() === 'enable')
-    return sendEvents(exchange, speechEvents(model, format));
-  if (model.startsWith('beta/')) {
-    const audio = (mediaOf('audio/mpeg') ?? Buffer.alloc(0)).toString('hex');
-    return void response.json(
-      withOutput(exampleOf('generateMultimodalSpeech', 'beta'), { data: { audio, status: 2 } }),
-    );
+  const isStream = String(request.headers['x-native-sse']).toLowerCase() === 'enable';
+  const settings = speechSettings(model, nativeFormat(model, input, isStream), input);
+  if (isStream) return sendSpeechEvents(exchange, model, settings);
+  const url = `${base}${mediaPath}/${sampleFileName(settings)}`;
+  if (model.family === 'beta') {
+    const audio = input.output_format === 'url' ? url : (await sampleFile(settings)).toString('hex');
+    const example = exampleOf('generateMultimodalSpeech', 'beta');
+    return void response.json(withOutput(example, { data: { audio, status: 2 } }));
   }
-  const hasSentences = /^(voxa|alpha-audio)/.test(model);
-  const example = hasSentences
-    ? exampleOf('synthesizeSpeech', 'finished')
-    : exampleOf('generateMultimodalSpeech', model.startsWith('alpha3-') ? 'alpha3' : 'legacy');
-  const name = `speech.${hasSentences ? (format ?? 'mp3').replace('opus', 'ogg').replace('pcm', 'wav') : 'wav'}`;
-  const id = crypto.randomUUID();
+  const example = model.protocols.includes('multimodal')
+    ? exampleOf('generateMultimodalSpeech', model.family === 'alpha3' ? 'alpha3' : 'legacy')
+    : exampleOf('synthesizeSpeech', 'finished');
   const expires = Math.floor(Date.now() / 1000) + 24 * 60 * 60;
-  const audio = { data: '', url: `${base}/mock-media/${name}`, id: `audio_${id}`, expires_at: expires };
+  const audio = { data: '', url, id: `audio_${crypto.randomUUID()}`, expires_at: expires };
   response.json(withOutput(example, { audio }));
+}
+
+/** Returns the format of native speech. Alpha models have no choice. */
+function nativeFormat(
+  { family, protocols }: CatalogueModel,
+  input: JsonObject,
+  isStream: boolean,
+): AudioFormat {
+  if (family !== 'beta' && protocols.includes('multimodal')) return isStream ? 'pcm' : 'wav';
+  const { format = 'mp3' } = family === 'beta' && isObject(input.audio_setting) ? input.audio_setting : input;
+  return format as AudioFormat;
+}
+
+/** Sends native events. The file of an alpha model is a WAV file. */
+async function sendSpeechEvents(
+  exchange: MockExchange,
+  model: CatalogueModel,
+  settings: AudioSettings,
+): Promise<void> {
+  const format = model.protocols.includes('multimodal') ? 'wav' : settings.format;
+  const url = `${exchange.base}${mediaPath}/${sampleFileName({ ...settings, format })}`;
+  await sendEvents(exchange, await speechEvents(model, settings, url));
 }
 
 const withOutput = (example: Json, more: JsonObject): Json =>
@@ -219,21 +253,12 @@ function requireEnded(tasks: MockTasks, read: OperationId, id = ''): MockTask {
   return task;
 }
 
-/** Sends the file of a completed task. Supports ranges. */
-function download({ request, params, response, tasks }: MockExchange): Promise<void> {
+/** Sends the file of a completed task. */
+async function download({ request, params, response, tasks }: MockExchange): Promise<void> {
   const id = params.task_id ?? '';
   const read = tasks.find('getVideo', id) === undefined ? 'getGenericVideo' : 'getVideo';
   const task = requireEnded(tasks, read, id);
   if (tasks.stage(task) === 'failed')
     throw new Failure(404, 'resource_not_found', 'task_id: the task has failed and has no file.');
-  const name = request.query.variant === 'thumbnail' ? 'picture.jpg' : 'clip.mp4';
-  return sendFile(response, name);
-}
-
-/** Sends a small media file. Supports ranges. */
-export function sendFile(response: Response, name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (error?: Error) => (error === undefined || response.headersSent ? resolve() : reject(error));
-    response.sendFile(name, { root: mediaFolder, cacheControl: false }, done);
-  });
+  await sendFile(request, response, request.query.variant === 'thumbnail' ? 'picture.jpg' : 'clip.mp4');
 }

@@ -29,7 +29,7 @@ const extensions: Readonly<Record<string, string>> = {
   'application/octet-stream': 'glb',
 };
 
-export const mediaFolder = fileURLToPath(new URL('./media', import.meta.url));
+const mediaFolder = fileURLToPath(new URL('./media', import.meta.url));
 /** Path of the files on the mock. */
 export const mediaPath = '/mock-media';
 
@@ -46,8 +46,7 @@ export function mediaOf(mediaType: string): Buffer | undefined {
   return name === undefined ? undefined : readFileSync(`${mediaFolder}/${name}`);
 }
 
-/** Splits audio into `count` chunks of complete 16-bit samples. */
-export function splitSamples(bytes: Buffer, count: number): Buffer[] {
-  const size = Math.ceil(bytes.length / count / 2) * 2;
-  return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+/** Returns a small file by its name. Undefined for any other name. */
+export function mediaFile(name: string): Buffer | undefined {
+  return Object.values(files).includes(name) ? readFileSync(`${mediaFolder}/${name}`) : undefined;
 }

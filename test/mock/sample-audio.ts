@@ -1,3 +1,4 @@
+import { concatenateAudio } from '../../server/sandbox/speech/audio-file.ts';
 import type { AudioSettings } from '../../server/sandbox/speech/commands.ts';
 import type { AudioEncoder } from '../../server/sandbox/speech/encoders/encoder.ts';
 import { mediaOf } from './media.ts';
@@ -36,10 +37,15 @@ export class SampleStream {
     return new SampleStream(encoder, await resample(readSource(), sourceRate, encoder.inputRate));
   }
 
+  /** Duration of one repetition. */
+  get seconds(): number {
+    return this.#samples.length / this.#encoder.inputRate;
+  }
+
   /** Returns the chunks of one repetition. */
-  repeat(): Buffer[] {
-    const length = Math.ceil(this.#samples.length / chunksPerSample);
-    return Array.from({ length: chunksPerSample }, (_, index) =>
+  repeat(count = chunksPerSample): Buffer[] {
+    const length = Math.ceil(this.#samples.length / count);
+    return Array.from({ length: count }, (_, index) =>
       // Copied, because the encoder reuses its buffer.
       Buffer.from(this.#encoder.encode(this.#samples.subarray(index * length, (index + 1) * length))),
     );
@@ -56,11 +62,22 @@ export class SampleStream {
   }
 }
 
-/** Returns the chunks of a file with one repetition. The header of a WAV file has an unknown length. */
-export async function sampleChunks(settings: AudioSettings): Promise<Buffer[]> {
+/** Returns the chunks of a stream with one repetition. The header of a WAV or FLAC file has an unknown length. */
+export async function sampleChunks(settings: AudioSettings, count?: number): Promise<Buffer[]> {
+  return (await encodeSample(settings, count)).chunks;
+}
+
+/** Returns the sample as a complete file. */
+export async function sampleFile(settings: AudioSettings): Promise<Buffer> {
+  const { chunks, seconds } = await encodeSample(settings, 1);
+  return concatenateAudio(chunks, settings, seconds);
+}
+
+async function encodeSample(settings: AudioSettings, count?: number) {
   const stream = await SampleStream.open(settings);
-  const chunks = stream.repeat();
+  const { seconds } = stream;
+  const chunks = stream.repeat(count);
   const rest = stream.finish();
   stream.close();
-  return chunks.with(-1, Buffer.concat([chunks.at(-1) ?? Buffer.alloc(0), rest]));
+  return { chunks: chunks.with(-1, Buffer.concat([chunks.at(-1) ?? Buffer.alloc(0), rest])), seconds };
 }

@@ -5,6 +5,7 @@ import { documented } from '../conformance/contract/documented.ts';
 import { type Variation } from '../conformance/wire/exchange.ts';
 import { type HttpResponse, jsonOf, type Target } from '../conformance/wire/http-response.ts';
 import { hasSignature } from '../conformance/wire/media-signatures.ts';
+import { inspectWav, level } from '../sandbox/audio-inspection.ts';
 import { exchange } from '../support/exchange.ts';
 import { assertConforms, expectError, expectRoutingError } from '../support/expectations.ts';
 import { type Mock, startMock } from './server.ts';
@@ -127,12 +128,53 @@ describe('speech', () => {
     expect(events.body.toString()).toContain('"status":2');
   });
 
+  test.each<[string, number, OperationId, Variation['change']]>([
+    ['an alpha model', 24_000, 'createSpeech', { model: 'alpha3-tts-flash', response_format: 'wav' }],
+    ['a voxa model', 22_050, 'createSpeech', { model: 'voxa-v3-flash', response_format: 'wav' }],
+    [
+      'a voxa model on request',
+      48_000,
+      'createSpeech',
+      { model: 'voxa-v3-flash', response_format: 'wav', extra_body: { input: { sample_rate: 48_000 } } },
+    ],
+    ['a beta model', 32_000, 'createSpeech', { model: 'beta/speech-2.8-hd', response_format: 'wav' }],
+  ])('of %s has %i samples per second', async (_, rate, operation, change) => {
+    const { body } = await call(operation, { change: { voice: 'any', ...change } });
+    const { sampleRate, samples } = inspectWav(body);
+    expect(sampleRate).toBe(rate);
+    expect(level(samples)).toBeGreaterThan(0.01);
+  });
+
+  test.each<[OperationId, Variation]>([
+    ['synthesizeSpeech', { headers: { 'x-native-sse': 'enable' } }],
+    ['generateMultimodalSpeech', { headers: { 'x-native-sse': 'enable' } }],
+    ['createSpeech', { change: { stream: true, stream_format: 'sse' } }],
+  ])('of %s as events links to a file of the mock', async (operation, variation) => {
+    const { body } = await call(operation, variation);
+    expect(body.toString()).not.toContain('files.example');
+    const [, url = ''] = /"url":"(http[^"]+)"/.exec(body.toString()) ?? [];
+    expect(url.startsWith(mock.url)).toBe(true);
+    const file = await fetch(url);
+    expect(hasSignature(file.headers.get('content-type') ?? '', Buffer.from(await file.arrayBuffer()))).toBe(
+      true,
+    );
+  });
+
   test('of a native route links to a file that supports ranges', async () => {
     const response = jsonOf(await call('synthesizeSpeech')) as { output: { audio: { url: string } } };
     const { url } = response.output.audio;
     const part = await fetch(url, { headers: { range: 'bytes=0-2' } });
     expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 3]);
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
+    const beyond = await fetch(url, { headers: { range: 'bytes=9999999-' } });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([
+      416,
+      expect.stringMatching(/^bytes \*\/\d+$/),
+    ]);
+  });
+
+  test('has no file of an unknown name', async () => {
+    expect((await fetch(`${mock.url}/mock-media/..%2fserver.ts`)).status).toBe(404);
   });
 });
 
@@ -255,6 +297,16 @@ test.each(['submitMusic', 'submitMusicV1', 'submitMusicV1Mv35', 'createMusic'])(
     expect(jsonOf(await call('getMusic', { path }))).toMatchObject(record);
   },
 );
+
+test('a video supports ranges, and 416 for a range that it does not have', async () => {
+  const path = { task_id: idOf(jsonOf(await call('createVideo'))) };
+  now += taskMs;
+  const part = await call('downloadVideoContent', { path, headers: { range: 'bytes=0-9' } });
+  expect([part.status, part.body.length]).toEqual([206, 10]);
+  const beyond = await call('downloadVideoContent', { path, headers: { range: 'bytes=9999999-' } });
+  expectError(beyond, 416, { code: 'range_not_satisfiable', field: 'range' });
+  expect(beyond.headers.get('content-range')).toMatch(/^bytes \*\/\d+$/);
+});
 
 test('a task with [[fail-late]] in its prompt fails, and a queued task can be canceled', async () => {
   const failing = idOf(jsonOf(await call('createVideo', { change: { prompt: '[[fail-late]]' } })));

@@ -21,7 +21,7 @@ import { Behaviors } from './behaviors.ts';
 import { control, controlPath } from './control.ts';
 import { sendDocumentedResponse } from './documented-response.ts';
 import { GeneratedResponses } from './generated-responses.ts';
-import { type MockExchange, mockHandlers, sendFile } from './handlers.ts';
+import { type MockExchange, mockHandlers } from './handlers.ts';
 import { mediaPath } from './media.ts';
 import { readPreference } from './prefer.ts';
 import { RecentRequests } from './recent-requests.ts';
@@ -29,6 +29,7 @@ import type { ExamplesFolder } from './record/examples-folder.ts';
 import { type RecorderOptions, recordResponses } from './record/recorder.ts';
 import { replay } from './record/replay.ts';
 import { checkRules } from './rules.ts';
+import { sendFile } from './send-file.ts';
 import { acceptSockets, isSocketRequest } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
 
@@ -113,7 +114,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.use(mediaPath, (request, response, next) => {
     // Also without an Origin header: a browser may reuse the response for a later request of a page's script.
     response.setHeader('access-control-allow-origin', '*');
-    void sendFile(response, request.path.slice(1)).catch(() => next());
+    sendFile(request, response, request.path.slice(1)).catch(next);
   });
   app.use(route);
   app.use(applyBehavior(behaviors, timers));

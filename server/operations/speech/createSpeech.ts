@@ -3,14 +3,11 @@ import { respondWithAudio, respondWithFile } from '../../calls/speech/audio-resp
 import { respondNatively } from '../../calls/speech/native-response.ts';
 import { respondFromSocket } from '../../calls/speech/socket-response.ts';
 import { modelFor, type SpeechJob, speak, speakOverSocket } from '../../calls/speech/speak.ts';
+import { speechInput } from '../../calls/speech/speech-input.ts';
 import type { NamedVoice } from '../../channels/voice-route.ts';
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
-import {
-  type NativeSpeechRequest,
-  type SpeechInput,
-  toNative,
-} from '../../providers/native/speech-request.ts';
+import { type NativeSpeechRequest, toNative } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-fields.ts';
 
 const fields = {
@@ -24,17 +21,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   const { body } = request;
   const model = modelFor(request, body.model);
   if (!canSpeak(model)) requireProtocol(model, 'multimodal');
-  const extraInput = body.extra_body?.input ?? {};
-  const input: SpeechInput = {
-    text: body.input,
-    voice: typeof body.voice === 'string' ? body.voice : body.voice.id,
-    format: body.response_format,
-    speed: body.speed,
-    instructions: body.instructions,
-    streaming: body.stream_format === 'sse' ? 'events' : body.stream === true ? 'audio' : 'no',
-    extraInput,
-    extraParameters: body.extra_body?.parameters,
-  };
+  const input = speechInput(body);
   const native = toNative(model, input);
   // Instructions are validated as sent, also if they come from `extra_body`.
   const sentField = 'instruction' in native.body.input ? 'instruction' : 'instructions';
@@ -47,13 +34,13 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
       text: input.text,
       voice: input.voice,
       instructions: typeof instructions === 'string' ? instructions : undefined,
-      optimizeInstructions: extraInput.optimize_instructions === true,
+      optimizeInstructions: input.extraInput.optimize_instructions === true,
       fields: {
         ...fields,
         instructions: isOwnField ? 'instructions' : `extra_body.input.${sentField}`,
       },
     },
-    ssml: extraInput.enable_ssml === true,
+    ssml: input.extraInput.enable_ssml === true,
     native,
     events: native.route === 'inference' ? input.streaming === 'events' : input.streaming !== 'no',
     voices: extraVoices(model, native),

@@ -155,7 +155,13 @@ export class RealtimeSession extends MockSession {
   }
 
   #refuse(eventId: string | null, { code, message, param }: SessionProblem): void {
-    this.#sendError({ type: 'invalid_request_error', code, message, param: param ?? null, event_id: eventId });
+    this.#sendError({
+      type: 'invalid_request_error',
+      code,
+      message,
+      param: param ?? null,
+      event_id: eventId,
+    });
   }
 
   fail({ realtime, message, close }: Failure): void {
