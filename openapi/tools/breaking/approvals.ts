@@ -49,19 +49,30 @@ export interface Approved<Found extends Change = Change> {
 const fits = (one: Change) => (approval: Approval) =>
   approval.at === one.at && approval.change === one.change;
 
+/**
+ * Divides the breaking changes. The removal of a deprecated place is approved after its sunset date, and cannot be approved
+ * before.
+ */
 export function approve<Found extends Change>(
   changes: readonly Found[],
   approvals: readonly Approval[],
 ): Approved<Found> {
   const breaking = changes.filter(({ severity }) => severity === 'major');
   return {
-    unapproved: breaking.filter((one) => !approvals.some(fits(one))),
+    unapproved: breaking.filter((one) => reasonOf(one, approvals) === undefined),
     approved: breaking.flatMap((one) => {
-      const approval = approvals.find(fits(one));
-      return approval === undefined ? [] : [{ ...one, reason: approval.reason }];
+      const reason = reasonOf(one, approvals);
+      return reason === undefined ? [] : [{ ...one, reason }];
     }),
     unused: approvals.filter((approval) => !breaking.some((one) => fits(one)(approval))),
   };
+}
+
+/** The reason why a change is approved. Undefined if it is not. */
+function reasonOf(one: Change, approvals: readonly Approval[]): string | undefined {
+  if (one.sunset?.isOver === false) return undefined;
+  const reason = approvals.find(fits(one))?.reason;
+  return reason ?? (one.sunset === undefined ? undefined : `Its sunset date ${one.sunset.date} is over.`);
 }
 
 /** Lowers the severity of changes whose approval states it. */

@@ -1,3 +1,5 @@
+import type { Sunset } from './sunsets.ts';
+
 /** A change of the contract. A major change can break a client of the previous contract. */
 export interface Change {
   document: 'openapi' | 'asyncapi' | 'errors';
@@ -10,4 +12,6 @@ export interface Change {
   change: string;
   /** operationIds of the affected operations. */
   operations: readonly string[];
+  /** Of a removed place that is deprecated. It decides whether the change is approved. */
+  sunset?: Sunset;
 }

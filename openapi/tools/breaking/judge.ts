@@ -8,6 +8,7 @@ import { type Difference, differences } from './differences.ts';
 import { errorChanges } from './error-changes.ts';
 import { ownVerdict } from './own-rules.ts';
 import { escaped, eventPlaces, httpPlaces, keysOf, namedPointer, type Places, streamsOf } from './places.ts';
+import { type Sunset, sunsetOf } from './sunsets.ts';
 import { withoutUnchanged } from './unchanged.ts';
 import { wordsOf } from './words.ts';
 
@@ -30,7 +31,8 @@ interface Part {
   includes: (at: string) => boolean;
 }
 
-export async function judge(base: Contract, next: Contract): Promise<Judgement> {
+/** Compares two contracts. `now` is epoch milliseconds: a deprecated place may be removed after its sunset date. */
+export async function judge(base: Contract, next: Contract, now = Date.now()): Promise<Judgement> {
   const parts = [httpPart(base, next), ...eventParts(base, next)];
   const found = await Promise.all(
     parts.map(async (part) =>
@@ -45,7 +47,7 @@ export async function judge(base: Contract, next: Contract): Promise<Judgement> 
   return {
     differences: (found[0]?.length ?? 0) + (found[1]?.length ?? 0),
     changes: once([
-      ...parts.flatMap((part, index) => changesOf(part, found[index] ?? [])),
+      ...parts.flatMap((part, index) => changesOf(part, found[index] ?? [], now)),
       ...errorChanges(base.errors, next.errors, (families) => distinct(inFamilies(families))),
     ]),
   };
@@ -111,7 +113,7 @@ function eventParts(base: Contract, next: Contract): Part[] {
   ];
 }
 
-function changesOf(part: Part, found: readonly Difference[]): Change[] {
+function changesOf(part: Part, found: readonly Difference[], now: number): Change[] {
   const { document, places, pointer } = part;
   const removed = new Set(found.filter(({ kind }) => kind === 'removed').map(({ at }) => at));
   const required = new Set(found.flatMap(newlyRequired));
@@ -123,20 +125,23 @@ function changesOf(part: Part, found: readonly Difference[]): Change[] {
     const operations = distinct(places.flatMap((one) => one.operations(place)));
     const isSent = places.some((one) => one.isSent(place)) || /\/requestBody\//.test(at);
     const breaking = breakingWords(difference, removed, isSent);
+    const sunset = kind === 'removed' ? sunsetOf(part.base, at, now) : undefined;
     const isJudged = breaking.length > 0 || difference.verdicts.some(({ impact }) => impact === 'major');
     const other = isJudged || required.has(at) ? undefined : wordsOf(difference, where);
     return [
       ...breaking.map(({ rule, change }) => ({
         rule,
-        change: wordsIn(where, change),
+        change: `${wordsIn(where, change)}${earlyRemoval(sunset)}`,
         severity: 'major' as const,
+        ...(sunset !== undefined && { sunset }),
       })),
       ...(other === undefined ? [] : [other]),
-    ].map((one) => {
-      return { document, rule: one.rule, severity: one.severity, at: where, change: one.change, operations };
-    });
+    ].map((one) => ({ document, at: where, operations, ...one }));
   });
 }
+
+const earlyRemoval = (sunset: Sunset | undefined) =>
+  sunset === undefined || sunset.isOver ? '' : ` It may be removed after its sunset date ${sunset.date}.`;
 
 type Verdict = Pick<Change, 'rule' | 'change'>;
 

@@ -84,13 +84,21 @@ function report(compared: Comparison, { unapproved, approved, unused }: Approved
     console.log(
       `\n${approvalsFile} approves a change that does not exist. Remove the entry:\n  ${change}\n  ${at}`,
     );
-  if (unapproved.length > 0) {
-    const entries = unapproved.map(({ at, change }) => ({ at, change, reason: '' }));
+  const early = unapproved.filter(({ sunset }) => sunset !== undefined);
+  if (early.length > 0)
     console.log(
-      `\n${counted(unapproved.length, 'change')} can break clients. Add intended changes with a reason to ${approvalsFile}:\n`,
+      `\n${counted(early.length, 'removal')} before the sunset date cannot be approved. Keep the deprecated elements until then.`,
+    );
+  const entries = unapproved
+    .filter(({ sunset }) => sunset === undefined)
+    .map(({ at, change }) => ({ at, change, reason: '' }));
+  if (entries.length > 0) {
+    console.log(
+      `\n${counted(entries.length, 'change')} can break clients. Add intended changes with a reason to ${approvalsFile}:\n`,
     );
     console.log(stringify(entries, { lineWidth: 0 }));
-  } else if (unused.length === 0)
+  }
+  if (unapproved.length === 0 && unused.length === 0)
     console.log(approved.length > 0 ? '\nNo other change breaks clients.' : 'No change breaks clients.');
   if (compared.severity !== undefined) console.log(versionWords(compared));
 }

@@ -121,7 +121,7 @@ function reached(document: JsonObject, nodes: readonly Json[]): Set<string> {
 const childOf = (node: Json | undefined, key: string): Json | undefined =>
   isObject(node) || Array.isArray(node) ? (node as JsonObject)[key] : undefined;
 
-const nodeAt = (document: JsonObject, keys: readonly string[]): Json | undefined =>
+export const nodeAt = (document: JsonObject, keys: readonly string[]): Json | undefined =>
   keys.reduce<Json | undefined>(childOf, document);
 
 /** Replaces the array positions of a pointer by names, so that it stays valid if an item is inserted. */

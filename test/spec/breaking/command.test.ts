@@ -85,6 +85,38 @@ test('prints removals compared with a folder as JSON, with the source file', asy
   ]);
 }, 60_000);
 
+test('refuses the removal of a deprecated operation before its sunset date, and approves it afterwards', async () => {
+  const bundle = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')) as {
+    paths: Record<string, { get: object }>;
+  };
+  const checkWith = async (date: string) => {
+    const once = bundle.paths['/v1/once'];
+    if (once === undefined) throw new Error('the base has no path /v1/once');
+    Object.assign(once.get, {
+      deprecated: true,
+      'x-sunset': { since: '2020-01-01', date, replacement: 'None.' },
+    });
+    const base = await mkdtemp(join(folder, 'sunset-'));
+    await writeFile(join(base, 'openapi.json'), JSON.stringify(bundle));
+    for (const [name, source] of [
+      ['asyncapi.json', 'generated/asyncapi.json'],
+      ['errors.yaml', 'openapi/errors.yaml'],
+    ] as const)
+      await writeFile(join(base, name), await readFile(join(root, source), 'utf8'));
+    return check('--base', base);
+  };
+  const early = await checkWith('9999-12-31');
+  expect(early.code).toBe(1);
+  expect(early.stdout).toContain('It may be removed after its sunset date 9999-12-31.');
+  expect(early.stdout).toContain('1 removal before the sunset date cannot be approved.');
+  expect(early.stdout).not.toContain('reason:');
+  const late = await checkWith('2020-12-31');
+  expect(late).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Its sunset date 2020-12-31 is over.'),
+  });
+}, 120_000);
+
 test('exits with 2 if the base is unknown', async () => {
   const { code, stderr } = await check('--base', 'no-such-ref');
   expect([code, stderr]).toEqual([2, 'no-such-ref is neither a folder nor a git ref.\n']);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { approve } from '../../../openapi/tools/breaking/approvals.ts';
 import { areaFinder } from '../../../openapi/tools/breaking/areas.ts';
 import type { Change } from '../../../openapi/tools/breaking/change.ts';
 import type { Contract } from '../../../openapi/tools/breaking/contract.ts';
@@ -222,4 +223,67 @@ test('a change is found at its line', async () => {
   const { file, line } = change === undefined ? {} : sourceFinder(root, [contract.openapi])(change);
   expect(file).toBe('openapi/schemas/speech/SpeechRequest.yaml');
   expect((await text(file ?? '')).split('\n')[(line ?? 0) - 1]).toMatch(/^ +(input|maxLength):/);
+});
+
+describe('the removal of a deprecated place', () => {
+  const sunset = { since: '2026-01-01', date: '2027-01-31', replacement: 'Use another one.' };
+  const base = structuredClone(contract);
+  const announced = { deprecated: true, 'x-sunset': sunset };
+  const path = '/api/assets/{id}';
+  const operation = at(base.openapi, 'paths', path, 'get');
+  Object.assign(operation, announced);
+  const field = ['components', 'schemas', 'Token', 'properties'] as const;
+  Object.assign(at(base.openapi, ...field, 'name'), announced);
+  const parameters = at(base.openapi, 'paths', '/api/log/search', 'get').parameters as JsonObject[];
+  Object.assign(parameters.find(({ name }) => name === 'end') ?? {}, announced);
+
+  const removals: Record<string, (next: JsonObject) => unknown> = {
+    path: (next) => delete at(next, 'paths')[path],
+    operation: (next) => delete at(next, 'paths', path).get,
+    field: (next) => delete at(next, ...field).name,
+    parameter: (next) => {
+      const search = at(next, 'paths', '/api/log/search', 'get');
+      search.parameters = parameters.filter(({ name }) => name !== 'end');
+    },
+  };
+  const removed = async (kind: string, day: string, from = base) => {
+    const next = structuredClone(from);
+    removals[kind]?.(next.openapi);
+    const { changes } = await judge(from, next, Date.parse(day));
+    return changes.filter(({ severity }) => severity === 'major');
+  };
+
+  test.each(Object.keys(removals))(
+    'is refused on the sunset date, also with an approval: %s',
+    async (kind) => {
+      const changes = await removed(kind, '2027-01-31T23:59:59Z');
+      expect(changes).toHaveLength(1);
+      expect(changes[0]?.change).toMatch(/removed\. It may be removed after its sunset date 2027-01-31\.$/);
+      const approvals = changes.map((one) => ({ at: one.at, change: one.change, reason: 'Nobody uses it.' }));
+      expect(approve(changes, approvals)).toEqual({ unapproved: changes, approved: [], unused: [] });
+    },
+  );
+
+  test.each(Object.keys(removals))('is approved after the sunset date: %s', async (kind) => {
+    const changes = await removed(kind, '2027-02-01T00:00:00Z');
+    expect(changes).toHaveLength(1);
+    expect(approve(changes, [])).toEqual({
+      unapproved: [],
+      approved: [{ ...changes[0], reason: 'Its sunset date 2027-01-31 is over.' }],
+      unused: [],
+    });
+    const approval = { at: changes[0]?.at ?? '', change: changes[0]?.change ?? '', reason: 'No calls.' };
+    expect(approve(changes, [approval])).toMatchObject({ approved: [{ reason: 'No calls.' }], unused: [] });
+  });
+
+  test('needs an approval without x-sunset, and if one operation of a path has none', async () => {
+    const mixed = structuredClone(base);
+    const item = at(mixed.openapi, 'paths', path);
+    item.patch = { ...structuredClone(operation), operationId: 'patchAsset', 'x-sunset': undefined as never };
+    const day = '2027-02-01T00:00:00Z';
+    for (const changes of [await removed('path', day, mixed), await removed('path', day, contract)]) {
+      expect(changes).not.toEqual([]);
+      expect(approve(changes, []).approved).toEqual([]);
+    }
+  });
 });
