@@ -8954,6 +8954,22 @@ export interface components {
          *     An API key with limits has separate idempotency keys and never receives the task of another API key.
          */
         IdempotencyKey: string;
+        /**
+         * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+         *     then 1, 2 and so on. They send no idempotency key.
+         *
+         *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+         *
+         *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+         *     - The request that created the task had this header too, and no `Idempotency-Key`.
+         *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+         *       retries and creates a task of its own.
+         *
+         *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+         *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+         *     with the same body look like a retry if the first attempt of the second one fails.
+         */
+        RetryCount: string;
         /** @description Id of the delivery. It is the same in every attempt. */
         WebhookId: components["schemas"]["WebhookId"];
         /** @description Time of this attempt. */
@@ -9329,6 +9345,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -9442,6 +9474,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -9617,6 +9665,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -9766,6 +9830,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -9877,6 +9957,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -9999,6 +10095,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10049,6 +10161,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10099,6 +10227,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10149,6 +10293,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10198,6 +10358,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10247,6 +10423,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10773,6 +10965,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10823,6 +11031,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -10933,6 +11157,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;
@@ -11018,6 +11258,22 @@ export interface operations {
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
+                 *     then 1, 2 and so on. They send no idempotency key.
+                 *
+                 *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
+                 *
+                 *     - The same API key created the task with the same operation and body, less than 10 minutes ago.
+                 *     - The request that created the task had this header too, and no `Idempotency-Key`.
+                 *     - The task has answered no request with the same or a higher value. Such a request belongs to another chain of
+                 *       retries and creates a task of its own.
+                 *
+                 *     If several tasks qualify, the newest one of those with the highest value is returned. If none qualifies, the request
+                 *     creates a task. The header has no effect beside an `Idempotency-Key`, which is the safer choice: two intended requests
+                 *     with the same body look like a retry if the first attempt of the second one fails.
+                 */
+                "X-Stainless-Retry-Count"?: components["parameters"]["RetryCount"];
             };
             path?: never;
             cookie?: never;

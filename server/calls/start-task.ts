@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { OperationRequest } from '../http/handler.ts';
@@ -9,6 +10,7 @@ import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import { checkCallbackUrl } from '../tasks/callbacks/callback-url.ts';
+import type { TaskCreation } from '../tasks/task-creation.ts';
 import { channelProtocol, type TaskModel } from '../tasks/task-model.ts';
 import { type RoutedRequest, resolveReferences } from './assets/references.ts';
 
@@ -74,7 +76,6 @@ export async function startTask(
   // Only this protocol has assets and drafts. Other families get file links instead.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
   const hosts = hostsIn(plan.clientRequest ?? upstreamBody);
-  const idempotencyKey = headers['idempotency-key'];
   try {
     const { task } = await gateway.tasks.submit({
       ...plan,
@@ -93,7 +94,7 @@ export async function startTask(
       driver: protocol,
       channels: gateway.channels.order(routed.channels),
       request: routed.body,
-      ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
+      ...repetitionOf(headers),
     });
     return task;
   } catch (error) {
@@ -104,24 +105,27 @@ export async function startTask(
 }
 
 /**
- * Finds the task of an identical earlier request with the same idempotency key, for a request whose source no longer
- * exists. Its plan must have had the client's body as `clientRequest`.
+ * Finds the task of an identical earlier request, for a request whose source no longer exists. Its plan must have had the client's body as `clientRequest`.
  */
 export async function findRepeatedTask(
   { gateway, caller, headers, body }: OperationRequest<'submitMusic' | 'createMusic' | 'submitImageAction'>,
   operation: OperationId,
   { model, format }: Pick<TaskPlan, 'model' | 'format'>,
 ): Promise<TaskRecord | undefined> {
+  const repetition = repetitionOf(headers);
+  if (repetition === undefined) return undefined;
+  return gateway.tasks.findRepeated({ caller, operation, model, format, ...repetition, clientRequest: body });
+}
+
+/** Returns the header that identifies a repeated request. An idempotency key takes precedence over a retry count. */
+function repetitionOf(
+  headers: IncomingHttpHeaders,
+): Pick<TaskCreation, 'idempotencyKey' | 'retryCount'> | undefined {
   const idempotencyKey = headers['idempotency-key'];
-  if (typeof idempotencyKey !== 'string') return undefined;
-  return gateway.tasks.findRepeated({
-    caller,
-    operation,
-    model,
-    format,
-    idempotencyKey,
-    clientRequest: body,
-  });
+  if (typeof idempotencyKey === 'string') return { idempotencyKey };
+  const retryCount = headers['x-stainless-retry-count'];
+  if (typeof retryCount !== 'string' || !/^\d{1,9}$/.test(retryCount)) return undefined;
+  return { retryCount: Number(retryCount) };
 }
 
 /** Returns only the channel that has the source. */

@@ -438,8 +438,10 @@ export interface NewTaskColumns extends PriceColumns {
   callback_url: string | null;
   /** Idempotency key of the request. */
   idempotency_key: string | null;
-  /** Hash of the request, which distinguishes requests with the same idempotency key. */
+  /** Hash of the request, if it can be repeated: by its idempotency key or by a retry of an SDK. */
   fingerprint: string | null;
+  /** Retry count of the last request that the task answered; null: it answers no retries of SDKs. */
+  retry_count: number | null;
   created_at: number;
   /** Trace context of the request, as the W3C header; null: not traced. */
   traceparent: string | null;

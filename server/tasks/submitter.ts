@@ -79,11 +79,15 @@ export class Submitter {
 
   /** Returns the task of an earlier identical request. Undefined: there is none, or it was dropped. */
   async findRepeated(creation: RepeatedCreation): Promise<TaskRecord | undefined> {
-    const { caller, format } = creation;
+    const { caller, format, retryCount } = creation;
+    const { store, clock } = this.#env;
     const fingerprint = await fingerprintOfClientRequest(creation);
-    const idempotencyKey = storedIdempotencyKey(caller, creation.idempotencyKey);
-    const name = { userId: caller.userId, format, idempotencyKey, fingerprint };
-    const task = await findRepeatedTask(this.#env.store.read, name);
+    const idempotencyKey = storedIdempotencyKey(caller, creation.idempotencyKey ?? null);
+    const { userId, tokenId } = caller;
+    const task =
+      idempotencyKey === null
+        ? await store.run('answerRetry', { tokenId, fingerprint, retryCount, now: clock() })
+        : await findRepeatedTask(store.read, { userId, format, idempotencyKey, fingerprint });
     return task && this.#outcomeOf(task);
   }
 
@@ -94,7 +98,9 @@ export class Submitter {
     const leased = (lease: string) => this.#leasedTasks.add({ ...row, lease });
     // A task without a reservation does not lock the balance.
     const isFree = amount === 0 || creation.caller.unlimited === true;
-    const made = isFree ? undefined : await quota.withLease(tokenId, amount, leased, leaseDrawOf);
+    // A retry usually creates no task, and only `createTask` looks for the one that answers it.
+    const isRetry = typeof row.retryCount === 'number' && row.retryCount > 0;
+    const made = isFree || isRetry ? undefined : await quota.withLease(tokenId, amount, leased, leaseDrawOf);
     if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
     const isRefused = ({ outcome }: NewTaskResult) => outcome === 'insufficient_quota';
     return quota.withReclaim(tokenId, amount, () => this.#insert(row), isRefused);
@@ -114,7 +120,7 @@ export class Submitter {
   }
 
   /**
-   * Waits while an earlier task of the same idempotency key is submitted. Undefined: it was dropped before any request to
+   * Waits while the earlier task of a repeated request is submitted. Undefined: it was dropped before any request to
    * an upstream, so create a new one. A submission interrupted later fails, since the upstream may have the task.
    */
   async #waitFor({ id }: TaskRecord): Promise<TaskRecord | undefined> {

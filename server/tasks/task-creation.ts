@@ -45,6 +45,11 @@ export interface TaskCreation {
   /** Requests with the same key return the same task. */
   idempotencyKey?: string;
   /**
+   * How often an SDK has repeated the request before. Above 0, an earlier task of the same request may answer it. An
+   * idempotency key takes precedence.
+   */
+  retryCount?: number;
+  /**
    * JSON body of the client. It identifies a repeated request when `request` and `facts` cannot be built again, because
    * the task that it continues was deleted.
    */
@@ -53,11 +58,12 @@ export interface TaskCreation {
 
 /** The fields that identify a repeated request. */
 export type RepeatedCreation = Pick<TaskCreation, 'caller' | 'operation' | 'format' | 'model'> &
-  Required<Pick<TaskCreation, 'idempotencyKey' | 'clientRequest'>>;
+  Pick<TaskCreation, 'idempotencyKey' | 'retryCount'> &
+  Required<Pick<TaskCreation, 'clientRequest'>>;
 
 export interface SubmittedTask {
   task: TaskRecord;
-  /** Whether an earlier request with the same idempotency key created it. */
+  /** Whether an earlier identical request created it. */
   replayed: boolean;
 }
 
@@ -70,7 +76,9 @@ export async function newTask(
   const { caller, model, sentUrls = [] } = creation;
   const idempotencyKey = storedIdempotencyKey(caller, creation.idempotencyKey ?? null);
   const facts = JSON.stringify(creation.facts);
-  const fingerprint = idempotencyKey === null ? null : await fingerprintOf(creation, facts);
+  const retryCount = idempotencyKey === null ? (creation.retryCount ?? null) : null;
+  const isRepeatable = idempotencyKey !== null || retryCount !== null;
+  const fingerprint = isRepeatable ? await fingerprintOf(creation, facts) : null;
   const terms = priceTerms(model.id, caller.group);
   const dueNow = timers.monotonic();
   return {
@@ -93,6 +101,7 @@ export async function newTask(
     callbackUrl: creation.callbackUrl ?? null,
     idempotencyKey,
     fingerprint,
+    retryCount,
     traceparent: currentTraceparent(),
     // Without an idempotency key the submission follows at once, so no second write marks its start.
     askedAt: idempotencyKey === null ? dueNow : null,

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI, { APIError, AuthenticationError, NotFoundError, RateLimitError, toFile } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readSettings } from '../../server/settings/settings.ts';
 import { imageFiles } from '../sandbox-media/media-files.ts';
+import { logRows, makeKey, remainingQuota } from '../server/ledger.ts';
+import { type FaultInjectingProxy, startFaultInjectingProxy } from '../support/fault-injecting-proxy.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;
@@ -147,6 +149,75 @@ test('it reads why an operation on videos is not supported', async () => {
       expect.stringContaining('not supported'),
     ]);
   }
+});
+
+describe('its own retry, after the response of the first attempt was lost', () => {
+  let proxy: FaultInjectingProxy;
+  beforeAll(async () => {
+    proxy = await startFaultInjectingProxy(target.url);
+  });
+  afterAll(() => proxy.close());
+
+  /** Loses the first response of each test, and records the retry counts. */
+  const loseFirst = () => {
+    const retryCounts: unknown[] = [];
+    proxy.inject({
+      losesResponse: ({ method, headers }) =>
+        method === 'POST' && retryCounts.push(headers['x-stainless-retry-count']) === 1,
+    });
+    return retryCounts;
+  };
+  const tasksOf = ({ id }: { id: number }) =>
+    target.gateway.store.read.selectFrom('tasks').selectAll().where('token_id', '=', id).execute();
+
+  test('returns the same video, which is charged once', async () => {
+    const key = await makeKey(target, { quota: 1_000 });
+    const retryCounts = loseFirst();
+    // Two retries are the default.
+    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: key.key });
+    const options = { model: 'eta-imagine-video', prompt: 'A lost boat.', seconds: '4' } as const;
+    const made = await client.videos.create(options);
+    expect(retryCounts).toEqual(['0', '1']);
+    expect(await tasksOf(key)).toMatchObject([{ id: made.id, retry_count: 1 }]);
+    await vi.waitFor(async () => expect((await sdk.videos.retrieve(made.id)).status).toBe('completed'));
+    const log = (await logRows(target)).filter(({ token_id }) => token_id === key.id);
+    expect(log).toMatchObject([{ operation: 'createVideo', units: 4 }]);
+    expect(await remainingQuota(target, key.id)).toBe(1_000 - Number(log[0]?.quota));
+    expect((await client.videos.create(options)).id).not.toBe(made.id);
+    expect(await tasksOf(key)).toHaveLength(2);
+  });
+
+  test.each([
+    ['/sigma/submit/music', { prompt: 'A lost song' }],
+    ['/sigma/submit/lyrics', { prompt: 'A lost poem' }],
+    ['/imgjob/submit/imagine', { prompt: 'a lost harbour' }],
+    [
+      '/api/v3/contents/generations/tasks',
+      { model: 'epsilon-delta-2-0-fast-260128', content: [{ type: 'text', text: 'A lost kite.' }] },
+    ],
+    [
+      '/api/v1/services/aigc/video-generation/3d-generation',
+      { model: 'theta-3d', input: { prompt: 'A lost horse.' } },
+    ],
+  ])('creates one task with POST %s', async (path, body) => {
+    const key = await makeKey(target, { quota: 1_000 });
+    const retryCounts = loseFirst();
+    const client = new OpenAI({ baseURL: proxy.url, apiKey: key.key });
+    const made = await client.post(path, { body });
+    expect(retryCounts).toEqual(['0', '1']);
+    const tasks = await tasksOf(key);
+    expect(tasks).toMatchObject([{ retry_count: 1 }]);
+    expect(JSON.stringify(made)).toContain(tasks[0]?.id);
+  });
+
+  test('creates a second task if the header is switched off', async () => {
+    const key = await makeKey(target, { quota: 1_000 });
+    loseFirst();
+    const defaultHeaders = { 'x-stainless-retry-count': null };
+    const client = new OpenAI({ baseURL: proxy.url, apiKey: key.key, defaultHeaders });
+    await client.post('/sigma/submit/lyrics', { body: { prompt: 'Two lost poems' } });
+    expect(await tasksOf(key)).toHaveLength(2);
+  });
 });
 
 test('it reads code, message, field and request id of every error', async () => {

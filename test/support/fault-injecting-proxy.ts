@@ -28,6 +28,8 @@ export interface ProxyFault {
   query?: (query: string, request: ProxyRequest) => string;
   /** Whether the request gets no response. */
   hangs?: (request: ProxyRequest) => boolean;
+  /** Whether the connection breaks instead of the response of the server. */
+  losesResponse?: (request: ProxyRequest) => boolean;
   /** Changes the response. */
   response?: (response: ProxyResponse, request: ProxyRequest) => Partial<ProxyResponse> | undefined;
   /** Replaces an event of a socket. Undefined drops it. */
@@ -101,6 +103,7 @@ async function forward(
     headers: changeHeaders,
     query: changeQuery,
     hangs,
+    losesResponse,
     response: changeResponse,
   }: ProxyFault,
 ): Promise<void> {
@@ -115,6 +118,7 @@ async function forward(
     ([, value]) => value !== undefined,
   );
   if (hangs?.(request) === true) return;
+  const isLost = losesResponse?.(request) === true;
   const body = changeBody?.(request) ?? original;
   const length = announced ? {} : { 'content-length': String(Buffer.byteLength(body, 'latin1')) };
   const forwarded = open(
@@ -122,6 +126,10 @@ async function forward(
     { method, headers: { ...Object.fromEntries(others), ...length }, agent: false },
     (response) => {
       void textOf(response).then((text) => {
+        if (isLost) {
+          outgoing.destroy();
+          return;
+        }
         const received: ProxyResponse = {
           status: response.statusCode ?? 0,
           headers: response.headers,

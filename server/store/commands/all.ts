@@ -14,7 +14,7 @@ export { grantQuota } from './grants.ts';
 export { grantLease, recallLeases, reserveExactly, returnLease } from './leases.ts';
 export { extend, refund, reserve, settle } from './ledger.ts';
 export { addLogDays, dropLogDay } from './log-days.ts';
-export { createLeasedTasks, createTask } from './new-tasks.ts';
+export { answerRetry, createLeasedTasks, createTask } from './new-tasks.ts';
 export { recordPrices } from './price-changes.ts';
 export { refundCall } from './refunds.ts';
 export { sweepLog, sweepReservations } from './retention.ts';

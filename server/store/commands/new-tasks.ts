@@ -3,23 +3,27 @@ import type { CamelCased, SnakeCase } from '../columns.ts';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { columnsOf, lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Db, NewTaskColumns } from '../schema.ts';
-import { execute } from '../statement.ts';
+import { execute, isPostgres } from '../statement.ts';
 import { reserve } from './ledger.ts';
 
-export interface NewTask extends Omit<CamelCased<NewTaskColumns>, 'groupName' | 'createdAt' | 'traceparent'> {
+type DerivedColumn = 'groupName' | 'createdAt' | 'traceparent' | 'retryCount';
+
+export interface NewTask extends Omit<CamelCased<NewTaskColumns>, DerivedColumn> {
   /** The group whose ratio applied. */
   group: string;
   /** Quota to reserve. */
   amount: number;
   /** Default: not traced. */
   traceparent?: string | null;
+  /** Retry count of a request without an idempotency key. Above 0: an earlier task may answer it. Default: not a request of an SDK. */
+  retryCount?: number | null;
   /** The gateway that claims it, until `leaseUntil`. */
   leaseOwner: string;
   leaseUntil: number;
   now: number;
 }
 
-/** An earlier task with the same idempotency key. `other_request`: its request was another one. */
+/** An earlier task with the same idempotency key, or the task that answers a retry. `other_request`: its request was another one. */
 type EarlierTask = { outcome: 'replayed'; task: TaskRecord } | { outcome: 'other_request' };
 
 export type NewTaskResult =
@@ -31,6 +35,8 @@ export type NewTaskResult =
 export async function createTask(trx: Db, task: NewTask): Promise<NewTaskResult> {
   const earlier = (await findEarlier(trx, [task])).get(task.id);
   if (earlier !== undefined) return earlier;
+  const retried = await answerRetry(trx, task);
+  if (retried !== undefined) return { outcome: 'replayed', task: retried };
   const inserted = (await insertTasks(trx, [task])).get(task.id);
   // Another transaction inserted one with the same key.
   if (inserted === undefined)
@@ -118,6 +124,47 @@ async function findEarlier(trx: Db, tasks: readonly NewTask[]): Promise<Map<stri
   return found;
 }
 
+/** How long after its creation a task answers retries (ms). */
+const retryWindowMs = 10 * 60_000;
+
+/** First key of the advisory locks on the retries of a request. */
+const retriesLock = 1_181_204_558;
+
+export interface RetriedRequest extends Pick<NewTask, 'tokenId' | 'fingerprint' | 'retryCount' | 'now'> {}
+
+/**
+ * Finds the task of an identical request of the same API key that answers a retry, and records that it did. A task
+ * answers increasing retry counts only, since each chain of retries counts from 1.
+ */
+export async function answerRetry(
+  trx: Db,
+  { tokenId, fingerprint, retryCount = null, now }: RetriedRequest,
+): Promise<TaskRecord | undefined> {
+  if (retryCount === null || retryCount === 0) return undefined;
+  // Serializes the retries of a request until the commit, so that a concurrent one finds the task that this one creates.
+  if (isPostgres(trx))
+    await sql`select pg_advisory_xact_lock(${retriesLock}, hashtext(${fingerprint}))`.execute(trx);
+  const row = await trx
+    .updateTable('tasks')
+    .set({ retry_count: retryCount })
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('tasks')
+        .select('id')
+        .where('token_id', '=', tokenId)
+        .where('fingerprint', '=', fingerprint)
+        .where('retry_count', '<', retryCount)
+        .where('created_at', '>', now - retryWindowMs)
+        // The chain that has come furthest, then the latest one.
+        .orderBy('retry_count', 'desc')
+        .orderBy('created_at', 'desc')
+        .limit(1),
+    )
+    .returning(taskColumns)
+    .executeTakeFirst();
+  return row === undefined ? undefined : taskRecord(row);
+}
+
 /** Takes the quota of tasks out of their leases. Returns the leases that exist and whose key can be used. */
 async function takeFromLeases(trx: Db, tasks: readonly LeasedTask[]): Promise<Set<string>> {
   if (tasks.length === 0) return new Set();
@@ -153,7 +200,8 @@ async function insertTasks(
       now: createdAt,
       ...task
     } = newTask;
-    return { ...task, traceparent: task.traceparent ?? null, groupName, nextPollAt, createdAt };
+    const { traceparent = null, retryCount = null } = task;
+    return { ...task, traceparent, retryCount, groupName, nextPollAt, createdAt };
   });
   // In the order of keys, so that two transactions with the same keys do not deadlock.
   records.sort((left, right) => compare(left.idempotencyKey ?? '', right.idempotencyKey ?? ''));

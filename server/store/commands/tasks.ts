@@ -127,10 +127,17 @@ export async function finishTask(
       state: error === null ? 'completed' : 'failed',
       error_code: error?.code ?? null,
       error_message: error?.message ?? null,
-      // A request without effect releases its idempotency key, for another attempt.
-      idempotency_key: keepKey
-        ? eb.ref('idempotency_key')
-        : eb.case().when('upstream_id', 'is', null).then(null).else(eb.ref('idempotency_key')).end(),
+      // A request without effect releases its idempotency key, for another attempt, and answers no retry.
+      ...(keepKey
+        ? {}
+        : {
+            idempotency_key: eb
+              .case()
+              .when('upstream_id', 'is not', null)
+              .then(eb.ref('idempotency_key'))
+              .end(),
+            retry_count: eb.case().when('upstream_id', 'is not', null).then(eb.ref('retry_count')).end(),
+          }),
       ...(error === null ? { progress: 100, started_at: eb.fn.coalesce('started_at', eb.val(now)) } : {}),
       ...(result === null ? {} : { result }),
       updated_at: now,

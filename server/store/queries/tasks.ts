@@ -4,7 +4,7 @@ import type { Database, Db, TaskFormat, TaskState, TasksTable } from '../schema.
 import { countRows } from '../statement.ts';
 import { areSeen, isSeen, type Viewer } from './visibility.ts';
 
-type NotInRecord = 'group_name' | 'service_tier' | 'idempotency_key' | 'fingerprint';
+type NotInRecord = 'group_name' | 'service_tier' | 'idempotency_key' | 'fingerprint' | 'retry_count';
 
 /** A row of a task under camelCase names, without what only look-ups need. */
 type TaskRow = CamelCased<Omit<TasksTable, NotInRecord>> & { group: string };

@@ -3,6 +3,7 @@ import type { components } from '../../../generated/http.ts';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 import { buttonOf, finishedImage, imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
 
 describeOperation('submitImageAction', {
@@ -34,6 +35,7 @@ describeOperation('submitImageAction', {
       const response = await call(actionRequest(buttonOf(image, 'IJ::Inpaint::')));
       expect(jsonOf(response)).toMatchObject({ code: 21, properties: { finalPrompt: expect.any(String) } });
     });
+    testSdkRetries(call, () => actionRequest(buttonOf(image, 'IJ::Outpaint::75')));
     test('200 the same job for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `action-${process.pid}-${performance.now()}` };
       const request = { ...actionRequest(buttonOf(image, 'IJ::Outpaint::50')), headers };

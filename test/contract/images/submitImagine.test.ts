@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 
 const plain = { notifyHook: undefined };
 
@@ -40,6 +41,7 @@ describeOperation('submitImagine', {
         properties: {},
       });
     });
+    testSdkRetries(call, () => ({ change: plain }));
     test('200 the same job for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `imagine-${process.pid}-${performance.now()}` };
       const [first, again] = [await call({ change: plain, headers }), await call({ change: plain, headers })];

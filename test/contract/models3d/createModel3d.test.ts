@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 
 const about = (prompt: string) => ({ model: 'theta-3d', input: { prompt } });
 const view = { type: 'png', file_token: 'https://files.example/horse.png' };
@@ -48,6 +49,7 @@ describeOperation('createModel3d', {
         request_id: response.headers.get('x-request-id'),
       });
     });
+    testSdkRetries(call, () => ({ body: about('A retried horse.') }));
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `model3d-${process.pid}-${performance.now()}` };
       const createTask = async () =>

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 import { endless, prefixes, startMusic } from '../../support/start-music.ts';
 
 describeOperation('createMusic', {
@@ -29,6 +30,7 @@ describeOperation('createMusic', {
       const response = await call({ prefix, body: { input: { prompt: 'The sea', ...endless } } });
       expect([response.status, jsonOf(response)]).toEqual([200, accepted]);
     });
+    testSdkRetries(call, () => ({ change: plain }));
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `music-a-${process.pid}-${performance.now()}` };
       const [first, again] = [await call({ change: plain, headers }), await call({ change: plain, headers })];

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 import { prefixes } from '../../support/start-music.ts';
 
 describeOperation('submitLyrics', {
@@ -19,6 +20,7 @@ describeOperation('submitLyrics', {
       const rest = { message: msg, exec_time: expect.any(Number), ip: '127.0.0.1' };
       expect([response.status, jsonOf(response)]).toEqual([200, { code, msg, data, ...rest }]);
     });
+    testSdkRetries(call, () => ({ body: { prompt: 'A retried sea.' } }));
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `lyrics-${process.pid}-${performance.now()}` };
       const dataOf = async (change: object = {}) => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 import { endless, finishedSongs, prefixes, startMusic } from '../../support/start-music.ts';
 
 describeOperation('submitMusic', {
@@ -66,6 +67,7 @@ describeOperation('submitMusic', {
       expect(response.status).toBe(200);
       expect(jsonOf(response)).toEqual({ ...expected, exec_time: expect.any(Number) });
     });
+    testSdkRetries(call, () => ({ change: plain }));
     test.each(prefixes)('200 the same task for the same idempotency key at %s', async (prefix) => {
       const headers = { 'idempotency-key': `music-${prefix}-${process.pid}-${performance.now()}` };
       const again = async (change: object = {}) => call({ prefix, change: { ...plain, ...change }, headers });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 import { eta } from '../../support/start-video.ts';
 
 describeOperation('createGenericVideo', {
@@ -105,6 +106,7 @@ describeOperation('createGenericVideo', {
       const response = await call({ body: { ...gamma, seconds: '4', duration: 5 } });
       expect([response.status, jsonOf(response)]).toEqual([200, expect.objectContaining({ seconds: '4' })]);
     });
+    testSdkRetries(call, () => ({ body: { ...gamma, prompt: 'A retried boat.' } }));
     test('400 an unknown asset', async () => {
       const body = { ...gamma, model: 'epsilon-delta-2-0-260128', image: 'asset://nobody' };
       expectError(await call({ body }), 400, { includes: ['nobody'] });

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError, expectProviderError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 
 const image = (type: string, url = 'https://files.example/a.png') => ({ type, url });
 /** Short, so that the sandbox completes it quickly. */
@@ -103,6 +104,7 @@ describeOperation('createNativeVideo', {
     test('200 a prompt of 20,001 characters', async () => {
       expect((await call({ body: about('a'.repeat(20_001)) })).status).toBe(200);
     });
+    testSdkRetries(call, () => ({ body: about('A retried kite.') }));
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `native-${process.pid}-${performance.now()}` };
       const createTask = async () =>

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 
 const text = { type: 'text', text: 'A kite over the dunes.' };
 const image = (role: string) => ({
@@ -69,6 +70,7 @@ describeOperation('createOfficialVideo', {
       expect(response.status).toBe(200);
       expect(jsonOf(response)).toEqual({ id: expect.stringMatching(/^task_/), safety_identifier: 'user-1' });
     });
+    testSdkRetries(call, () => ({ change: plain }));
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `official-${process.pid}-${performance.now()}` };
       const [first, again] = [await call({ change: plain, headers }), await call({ change: plain, headers })];

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../conformance/wire/http-response.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
+import { testSdkRetries } from '../../support/sdk-retry-tests.ts';
 import { eta } from '../../support/start-video.ts';
 
 describeOperation('createVideo', {
@@ -103,6 +104,7 @@ describeOperation('createVideo', {
       expect(response.status).toBe(200);
       expect(jsonOf(response)).toMatchObject({ ...queued, ...shown });
     });
+    testSdkRetries(call, () => ({ body: { ...eta, prompt: 'A retried boat.' } }));
     test('200 the same task for the same idempotency key', async () => {
       const headers = { 'idempotency-key': `videos-${process.pid}-${performance.now()}` };
       const [first, again] = [await call({ body: eta, headers }), await call({ body: eta, headers })];

@@ -29,6 +29,7 @@ export const tasks = (engine: Engine): string[] => [
     callback_url text,
     idempotency_key text,
     fingerprint text,
+    retry_count bigint,
     traceparent text,
     created_at bigint not null,
     updated_at bigint not null,
@@ -59,6 +60,8 @@ export const tasks = (engine: Engine): string[] => [
   'create index tasks_final on tasks (completed_at) where completed_at is not null',
   `create unique index tasks_idempotency on tasks (user_id, format, idempotency_key)
     where idempotency_key is not null`,
+  `create index tasks_retries on tasks (token_id, fingerprint, retry_count, created_at)
+    where retry_count is not null`,
   `create table clips (
     id text primary key,
     task_id text not null references tasks (id) on delete cascade,
