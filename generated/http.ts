@@ -8955,8 +8955,8 @@ export interface components {
          */
         IdempotencyKey: string;
         /**
-         * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-         *     then 1, 2 and so on. They send no idempotency key.
+         * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+         *     first, then 1, 2 and so on. They send no idempotency key.
          *
          *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
          *
@@ -9346,8 +9346,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -9475,8 +9475,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -9666,8 +9666,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -9831,8 +9831,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -9958,8 +9958,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -10096,8 +10096,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -10162,8 +10162,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -10228,8 +10228,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -10294,8 +10294,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -10359,8 +10359,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -10424,8 +10424,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -10966,8 +10966,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -11032,8 +11032,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -11158,8 +11158,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *
@@ -11259,8 +11259,8 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Number of times that an SDK has repeated this request before. The official SDKs send it with every request: 0 first,
-                 *     then 1, 2 and so on. They send no idempotency key.
+                 * @description Number of times that an SDK has repeated this request before. SDKs such as `openai` send it with every request: 0
+                 *     first, then 1, 2 and so on. They send no idempotency key.
                  *
                  *     A request with a value above 0 returns an earlier task without another charge if all of this is true:
                  *

@@ -3,6 +3,8 @@ import { createByteDance } from '@ai-sdk/bytedance';
 import { createOpenAI } from '@ai-sdk/openai';
 import { APICallError, embedMany, experimental_generateVideo, generateSpeech } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeKey } from '../server/ledger.ts';
+import { startFaultInjectingProxy } from '../support/fault-injecting-proxy.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;
@@ -128,4 +130,37 @@ test('its provider for the Seedance official route creates a video', async () =>
     providerOptions: { bytedance: { pollIntervalMs: 200 } },
   });
   expect(Buffer.from(video.uint8Array.subarray(4, 8)).toString()).toBe('ftyp');
+});
+
+/** Sends no retry count, so a retry is recognized by an idempotency key only. */
+test.each([
+  ['without retries', { maxRetries: 0 }],
+  ['with an idempotency key', { headers: { 'Idempotency-Key': 'one-video' } }],
+])('it creates one task after a lost response %s', async (_, options) => {
+  const proxy = await startFaultInjectingProxy(target.url);
+  const key = await makeKey(target, { quota: 1_000 });
+  let requests = 0;
+  proxy.inject({
+    losesResponse: ({ method }) => {
+      requests += method === 'POST' ? 1 : 0;
+      return requests === 1;
+    },
+  });
+  const provider = createByteDance({ baseURL: `${proxy.url}/api/v3`, apiKey: key.key });
+  const generated = experimental_generateVideo({
+    model: provider.video('epsilon-delta-2-0-fast-260128'),
+    prompt,
+    duration: 4,
+    download,
+    providerOptions: { bytedance: { pollIntervalMs: 200 } },
+    ...options,
+  });
+  if ('maxRetries' in options) await expect(generated).rejects.toThrow();
+  else expect((await generated).videos).toHaveLength(1);
+  expect(requests).toBe('maxRetries' in options ? 1 : 2);
+  const { read } = target.gateway.store;
+  expect(await read.selectFrom('tasks').select('id').where('token_id', '=', key.id).execute()).toHaveLength(
+    1,
+  );
+  await proxy.close();
 });
