@@ -105,7 +105,8 @@ export async function startTask(
 }
 
 /**
- * Finds the task of an identical earlier request, for a request whose source no longer exists. Its plan must have had the client's body as `clientRequest`.
+ * Finds the task of an identical earlier request, for a request whose source no longer exists. Its plan must have had the
+ * client's body as `clientRequest`.
  */
 export async function findRepeatedTask(
   { gateway, caller, headers, body }: OperationRequest<'submitMusic' | 'createMusic' | 'submitImageAction'>,

@@ -101,7 +101,15 @@ describe('a song is continued', () => {
     });
   });
 
-  test('once per idempotency key, also after it is deleted', async () => {
+  const keyed = (path: string) => ({ 'idempotency-key': `gone since, at ${path}` });
+  test.each<[string, (path: string) => Record<string, string>, (path: string) => Record<string, string>]>([
+    ['idempotency key', keyed, keyed],
+    [
+      'chain of retries of an SDK',
+      () => ({ 'x-stainless-retry-count': '0' }),
+      () => ({ 'x-stainless-retry-count': '1' }),
+    ],
+  ])('once per %s, also after it is deleted', async (_, headersOfFirst, headersOfRepeat) => {
     const requests = (id: string | undefined) =>
       [
         [musicPath, { prompt: 'On', continue_clip_id: id }],
@@ -111,8 +119,8 @@ describe('a song is continued', () => {
     for (const index of [0, 1]) {
       const [song, other] = await rig.songs();
       const [path, body] = requests(song?.id)[index] ?? [musicPath, {}];
-      const headers = { 'idempotency-key': `gone since, at ${path}` };
-      const first = await rig.send('POST', path, body, { headers });
+      const headers = headersOfRepeat(path);
+      const first = await rig.send('POST', path, body, { headers: headersOfFirst(path) });
       expect(first.status).toBe(200);
       const source = await taskOf(song?.id);
       const { user_id: userId } = await rig.stored(source);

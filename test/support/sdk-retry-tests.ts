@@ -15,7 +15,7 @@ export function testSdkRetries(call: Call, variation: () => Variation = () => ({
 }
 
 /** Returns the id of the created task, which each format has in another field. */
-export function taskIdIn({ status, body }: HttpResponse): string {
+function taskIdIn({ status, body }: HttpResponse): string {
   expect(status).toBe(200);
   const [id] = /task_[0-9a-f]{32}/.exec(body.toString()) ?? [];
   if (id === undefined) throw new Error(`no task id in ${body.toString()}`);

@@ -130,7 +130,7 @@ const retryWindowMs = 10 * 60_000;
 /** First key of the advisory locks on the retries of a request. */
 const retriesLock = 1_181_204_558;
 
-export interface RetriedRequest extends Pick<NewTask, 'tokenId' | 'fingerprint' | 'retryCount' | 'now'> {}
+type RetriedRequest = Pick<NewTask, 'tokenId' | 'fingerprint' | 'retryCount' | 'now'>;
 
 /**
  * Finds the task of an identical request of the same API key that answers a retry, and records that it did. A task
