@@ -3236,7 +3236,7 @@ export interface components {
         } & (unknown & unknown);
         /**
          * GammaVideoLimits
-         * @description Limits of gamma models. The duration is 2 to 30 seconds or -1; together with input video it is at most 30 seconds. The resolution is 480P, 720P or 1080P, case-insensitive. Media fields follow the gamma shortcuts, unless native media replace them. Options of other models are rejected.
+         * @description Limits of gamma models. The duration is 2 to 30 seconds or -1; together with input video it is at most 30 seconds. The resolution is 480P, 720P or 1080P, case-insensitive. A width and height as `size` must have about the lines of a resolution and an aspect ratio of the model. Media fields follow the gamma shortcuts, unless native media replace them. Options of other models are rejected.
          */
         GammaVideoLimits: {
             /** @description Id of the model. */
@@ -3429,7 +3429,7 @@ export interface components {
         OfficialRatio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
         /**
          * SeedanceVideoLimits
-         * @description Limits of Seedance models. The duration is 4 to 15 seconds on 2.0, 4 to 30 seconds on 2.5, or -1. The resolution is 480p or 720p on 2.0 fast, also 1080p on the other models, and 4k on 2.0 only. The number of references depends on the model. A service tier, container format or task type must be supported by the model. `frames` and a duration exclude each other. Options of other models are rejected.
+         * @description Limits of Seedance models. The duration is 4 to 15 seconds on 2.0, 4 to 30 seconds on 2.5, or -1. The resolution is 480p or 720p on 2.0 fast, also 1080p on the other models, and 4k on 2.0 only. A width and height as `size` must have about the lines of a resolution and an aspect ratio of the model. The number of references depends on the model. A service tier, container format or task type must be supported by the model. `frames` and a duration exclude each other. Options of other models are rejected.
          */
         SeedanceVideoLimits: {
             /** @description Id of the model. */
@@ -3685,7 +3685,7 @@ export interface components {
                 image_url: components["schemas"]["MediaReference"];
             };
             /**
-             * @description Resolution, case-insensitive. Gamma: 480P, 720P or 1080P. Seedance: 480p, 720p, 1080p or 4k, depending on the model. Eta: 480p, 720p or 1080p, or a width and height such as 1280x720, which also sets the aspect ratio.
+             * @description Resolution, case-insensitive. Gamma: 480P, 720P or 1080P. Seedance: 480p, 720p, 1080p or 4k, depending on the model. Eta: 480p, 720p or 1080p. Or a width and height such as 1280x720, which sets the nearest resolution and aspect ratio. The lines may differ by 10 %, and the ratio by 4 %.
              * @example 720P
              */
             size?: string;

@@ -19,6 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
+const prompt = 'A paper boat.';
+
 const caught = async (call: Promise<unknown>): Promise<APIError> => {
   const error = await call.then(
     () => undefined,
@@ -117,6 +119,18 @@ test('it creates, polls, downloads, lists and deletes a video', async () => {
   expect(listed).toContain(made.id);
   expect(await sdk.videos.delete(made.id)).toMatchObject({ id: made.id, deleted: true });
   expect(await caught(sdk.videos.retrieve(made.id))).toBeInstanceOf(NotFoundError);
+});
+
+test('every size and length of its types suits the video models', async () => {
+  const sizes: OpenAI.VideoSize[] = ['720x1280', '1280x720', '1024x1792', '1792x1024'];
+  const lengths: OpenAI.VideoSeconds[] = ['4', '8', '12'];
+  const models = ['gamma3.0-video', 'epsilon-delta-2-5-260628', 'eta-imagine-video-1.5-preview'];
+  for (const model of models)
+    for (const [index, size] of sizes.entries()) {
+      const seconds = lengths[index % lengths.length] ?? '4';
+      const { size: shown, seconds: length } = await sdk.videos.create({ model, prompt, size, seconds });
+      expect([shown, length], `${model} ${size}`).toEqual([size, seconds]);
+    }
 });
 
 test('it uploads the first frame of a video', async () => {

@@ -264,6 +264,9 @@ describe('fields with the same meaning and different values', () => {
     ['seedance', { seconds: '5', duration: 6 }, 'duration', 'seconds'],
     ['eta', { seconds: '5', duration: 4 }, 'duration', 'seconds'],
     ['eta', { seconds: '5', duration: 6 }, 'duration', 'seconds'],
+    ['gamma', { size: '1280x720', metadata: { ratio: '1:1' } }, 'metadata.ratio', 'size'],
+    ['seedance', { size: '1280x720', metadata: { ratio: '1:1' } }, 'metadata.ratio', 'size'],
+    ['seedance', { size: '1280x720', resolution: '480p' }, 'resolution', 'size'],
     ['eta', { size: '1280x720', metadata: { ratio: '1:1' } }, 'metadata.ratio', 'size'],
     ['eta', { aspect_ratio: '9:16', metadata: { ratio: '16:9' } }, 'metadata.ratio', 'aspect_ratio'],
   ])('%s %j', async (family, change, field, other) => {
@@ -313,6 +316,9 @@ describe('values that a family does not support', () => {
     ['gamma', { metadata: { ratio: '21:9' } }, 'metadata.ratio'],
     ['gamma', { aspect_ratio: '21:9' }, 'aspect_ratio'],
     ['gamma', { resolution: '4k' }, 'resolution'],
+    ['gamma', { size: '640x360' }, 'size'],
+    ['gamma', { size: '1x1' }, 'size'],
+    ['seedance', { size: '1080x720' }, 'size'],
     ['gamma', { metadata: { seed: -1 } }, 'metadata.seed'],
     ['gamma', { metadata: { seed: 2 ** 31 } }, 'metadata.seed'],
     ['seedance', { resolution: '8k' }, 'resolution'],
@@ -323,7 +329,7 @@ describe('values that a family does not support', () => {
       const { status, body } = await client.call('POST', '/v1/videos', { model, prompt, ...change });
       expect([status, body.error.message]).toEqual([
         400,
-        expect.stringMatching(new RegExp(`^${field}: must be`)),
+        expect.stringMatching(new RegExp(`^${field}: must (be|have)`)),
       ]);
     }
     expect(upstream.changes()).toEqual([]);

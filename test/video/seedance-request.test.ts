@@ -107,6 +107,11 @@ describe('the official format of a generic request', () => {
 
   test.each<[string, Change, object]>([
     ['size', { size: '720P' }, { resolution: '720p' }],
+    ['a wide size', { size: '1280x720' }, { resolution: '720p', ratio: '16:9' }],
+    ['a tall size', { size: '720x1280' }, { resolution: '720p', ratio: '9:16' }],
+    ['a wide size of public SDKs', { size: '1792x1024' }, { resolution: '1080p', ratio: '16:9' }],
+    ['a tall size of public SDKs', { size: '1024x1792' }, { resolution: '1080p', ratio: '9:16' }],
+    ['a cinema size', { size: '1120x480' }, { resolution: '480p', ratio: '21:9' }],
     ['metadata.ratio', { metadata: { ratio: '1:1' } }, { ratio: '1:1' }],
     ['metadata.aspect_ratio', { metadata: { aspect_ratio: '4:3' } }, { ratio: '4:3' }],
     ['both with equal values', { metadata: { aspect_ratio: '1:1', ratio: '1:1' } }, { ratio: '1:1' }],
@@ -444,7 +449,7 @@ describe('the limits', () => {
   });
 
   const resolutions: [string, string[], string[]][] = [
-    [seedance20, ['480p', '720P', '1080p', '4K'], ['8k', '854x480']],
+    [seedance20, ['480p', '720P', '1080p', '4K'], ['8k']],
     [fast, ['480p', '720p'], ['1080p', '4k']],
     [overseas, ['480p', '720p'], ['1080p', '4k']],
     [seedance25, ['480p', '720p', '1080p'], ['4k']],
@@ -455,6 +460,15 @@ describe('the limits', () => {
       expect(generic({ size }, model).body).toMatchObject({ resolution: size.toLowerCase() });
     for (const size of rejected)
       expect(errorOf(() => generic({ size }, model)).message).toMatch(/^size: .*480p/);
+  });
+
+  test('of a width and height', () => {
+    const size = '3840x2160';
+    expect(generic({ size }, seedance20).body).toMatchObject({ resolution: '4k', ratio: '16:9' });
+    expect(generic({ size }, seedance20).facts.size).toBe(size);
+    expect(errorOf(() => generic({ size }, seedance25)).message).toMatch(/^size: .*480p/);
+    expect(errorOf(() => generic({ size: '1920x1080' }, fast)).message).toMatch(/^size: .*480p/);
+    expect(errorOf(() => generic({ size: '640x360' }, fast)).message).toMatch(/^size: .*480, 720, .*21:9/);
   });
 
   test.each([

@@ -12,6 +12,7 @@ import {
   type TranslatedVideo,
   type VideoFacts,
 } from '../video.ts';
+import { frameOfSize } from '../video-frame.ts';
 import {
   checkMedia,
   type GammaMedia,
@@ -21,7 +22,8 @@ import {
 } from './video-media.ts';
 
 const resolutions = ['480P', '720P', '1080P'] as const;
-const ratios = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'] as const;
+const fixedRatios = ['16:9', '4:3', '1:1', '3:4', '9:16'] as const;
+const ratios = ['adaptive', ...fixedRatios] as const;
 const maxSeed = 2_147_483_647;
 /** The provider cuts longer prompts. */
 const maxPromptLength = 20_000;
@@ -69,13 +71,15 @@ function genericParameters(request: GenericVideoRequest): components['schemas'][
   const { seed } = metadata;
   if (seed !== undefined && !(seed >= 0 && seed <= maxSeed))
     throw invalid('metadata.seed', `must be between 0 and ${maxSeed} for this model.`);
+  const frame = frameOfSize(size, { resolutions, ratios: fixedRatios });
   const values = {
     resolution: agreedValue({
-      size: oneOf('size', size?.toUpperCase(), resolutions),
+      size: frame === undefined ? oneOf('size', size?.toUpperCase(), resolutions) : frame.resolution,
       resolution: oneOf('resolution', resolution?.toUpperCase(), resolutions),
       'metadata.parameters.resolution': native.resolution,
     }),
     ratio: agreedValue({
+      size: frame?.ratio,
       ...ratioFields(request, ratios),
       'metadata.parameters.ratio': native.ratio,
     }),

@@ -2,6 +2,7 @@ import { invalid } from '../../lib/failure.ts';
 import { conflict } from '../../models/media-rules.ts';
 import { defined, pick } from '../json.ts';
 import { agreedValue, type GenericVideoRequest, ratioFields, requestedSeconds } from '../video.ts';
+import { frameOfSize } from '../video-frame.ts';
 import type { ContentItem, ContentSource } from './check-content.ts';
 import type { FieldNames, OfficialOptions } from './check-options.ts';
 
@@ -65,7 +66,10 @@ const copiedFields = [
   'generate_audio',
 ] as const satisfies readonly (keyof OfficialOptions)[];
 
-const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
+/** Of all models. */
+const resolutions = ['480p', '720p', '1080p', '4k'] as const;
+const fixedRatios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
+const ratios = [...fixedRatios, 'adaptive'] as const;
 
 /** Translates the options of a generic request. `nameOf` returns the client's field of an option. @throws Failure 400 */
 export function genericOptions(request: GenericVideoRequest): {
@@ -73,11 +77,12 @@ export function genericOptions(request: GenericVideoRequest): {
   nameOf: FieldNames;
 } {
   const { metadata = {} } = request;
+  const frame = frameOfSize(request.size, { resolutions, ratios: fixedRatios });
   const resolution = agreedValue({
-    size: request.size?.toLowerCase(),
+    size: frame?.resolution ?? request.size?.toLowerCase(),
     resolution: request.resolution?.toLowerCase(),
   });
-  const ratio = agreedValue(ratioFields(request, ratios));
+  const ratio = agreedValue({ size: frame?.ratio, ...ratioFields(request, ratios) });
   const taskType = request.omni_reference_task_type ?? metadata.omni_reference_task_type;
   const duration = requestedSeconds(request)?.length;
   const options: OfficialOptions = {

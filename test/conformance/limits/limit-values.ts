@@ -29,6 +29,7 @@ const patternTexts = [
   'a b',
   'image',
   '1',
+  '480p',
   '9'.repeat(11),
   'x'.repeat(40),
   'alpha3-tts-flash-realtime',

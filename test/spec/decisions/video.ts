@@ -9,16 +9,23 @@ export const video: Limits = {
   'Seedance25Duration/if': { minimum: 0 },
   'Seedance25Duration/then': { minimum: 4 },
   'SeedanceVideoLimits/allOf/0/if.model': { pattern: '^(epsilon|zeta)-delta-2-0-' },
+  'GammaVideoLimits/then.size': {
+    pattern: '^(480[Pp]|720[Pp]|1080[Pp]|[1-9][0-9]{2,4}[Xx*×][1-9][0-9]{2,4})$',
+  },
   'SeedanceVideoLimits/allOf/0/then.size': {
-    enum: ['480p', '720p', '1080p', '4k', '480P', '720P', '1080P', '4K'],
+    pattern: '^(480[Pp]|720[Pp]|1080[Pp]|4[Kk]|[1-9][0-9]{2,4}[Xx*×][1-9][0-9]{2,4})$',
   },
   'SeedanceVideoLimits/allOf/0/then.seconds': { maximum: 15, pattern: '^(-1|[4-9]|1[0-5])$' },
   'SeedanceVideoLimits/allOf/0/then.seconds/if': { minimum: 0 },
   'SeedanceVideoLimits/allOf/0/then.seconds/then': { minimum: 4 },
   'SeedanceVideoLimits/allOf/1/if.model': { pattern: '^(epsilon|zeta)-delta-2-0-fast-' },
-  'SeedanceVideoLimits/allOf/1/then.size': { enum: ['480p', '720p', '480P', '720P'] },
+  'SeedanceVideoLimits/allOf/1/then.size': {
+    pattern: '^(480[Pp]|720[Pp]|[1-9][0-9]{2,4}[Xx*×][1-9][0-9]{2,4})$',
+  },
   'SeedanceVideoLimits/allOf/2/if.model': { pattern: '^(epsilon|zeta)-delta-2-5-' },
-  'SeedanceVideoLimits/allOf/2/then.size': { enum: ['480p', '720p', '1080p', '480P', '720P', '1080P'] },
+  'SeedanceVideoLimits/allOf/2/then.size': {
+    pattern: '^(480[Pp]|720[Pp]|1080[Pp]|[1-9][0-9]{2,4}[Xx*×][1-9][0-9]{2,4})$',
+  },
   'SeedanceVideoLimits/allOf/2/then.seconds': { maximum: 30, pattern: '^(-1|[4-9]|[12][0-9]|30)$' },
   'SeedanceVideoLimits/allOf/2/then.seconds/if': { minimum: 0 },
   'SeedanceVideoLimits/allOf/2/then.seconds/then': { minimum: 4 },

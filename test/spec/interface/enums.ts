@@ -11,7 +11,6 @@ export const enums: Limits = {
   // Part 2.5: gamma. Lowercase sizes are normalized in a generic request.
   'GammaParameters.resolution': { enum: ['480P', '720P', '1080P'] },
   'GammaParameters.ratio': { enum: ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'] },
-  'GammaVideoLimits/then.size': { enum: ['480P', '720P', '1080P', '480p', '720p', '1080p'] },
   'GammaMedia.type': {
     enum: [
       'first_frame',
