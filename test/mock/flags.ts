@@ -1,12 +1,18 @@
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { loadCertificate } from './certificate.ts';
 import { ExamplesFolder } from './record/examples-folder.ts';
 import type { MockOptions } from './server.ts';
 
+const certificateFolder = fileURLToPath(
+  new URL('../../node_modules/.cache/mock-certificate', import.meta.url),
+);
 const megabyte = 1024 * 1024;
 const options = {
   port: { type: 'string', default: '4010' },
   host: { type: 'string', default: '127.0.0.1' },
   'task-seconds': { type: 'string', default: '3' },
+  tls: { type: 'boolean', default: false },
   dynamic: { type: 'boolean', default: false },
   seed: { type: 'string' },
   examples: { type: 'string' },
@@ -59,6 +65,7 @@ export async function readFlags(args: string[], env: NodeJS.ProcessEnv): Promise
     port,
     host: values.host,
     taskMs: seconds * 1000,
+    ...(values.tls && { tls: await loadCertificate(certificateFolder, values.host) }),
     dynamic: values.dynamic,
     ...(values.seed !== undefined && { seed: values.seed }),
     ...(folder !== undefined && { examples: folder }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { isObject } from '../../openapi/tools/document.ts';
@@ -18,6 +19,7 @@ import { bundle, documented } from '../conformance/contract/documented.ts';
 import { applyBehavior, recordRequests } from './apply-behavior.ts';
 import { BackingGateway, backedOperations } from './backing-gateway.ts';
 import { Behaviors } from './behaviors.ts';
+import type { Certificate } from './certificate.ts';
 import { control, controlPath } from './control.ts';
 import { sendDocumentedResponse } from './documented-response.ts';
 import { GeneratedResponses } from './generated-responses.ts';
@@ -53,6 +55,8 @@ export interface MockOptions {
   seed?: string;
   /** Recorded responses, which take precedence over the examples of the contract. */
   examples?: ExamplesFolder;
+  /** Serves https and wss. */
+  tls?: Certificate;
   /** Forwards every HTTP request to a gateway and records the responses. Sockets are not recorded. */
   record?: RecorderOptions;
 }
@@ -60,7 +64,7 @@ export interface MockOptions {
 export interface Mock {
   /** URL without a trailing slash. */
   url: string;
-  server: Server;
+  server: Server | TlsServer;
   close(): Promise<void>;
 }
 
@@ -80,6 +84,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     seed = randomUUID(),
     examples,
     record,
+    tls,
   } = options;
   const contract = structuredClone(bundle);
   const validate = validateRequest(contract, modelFailure);
@@ -145,7 +150,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     if (operation === undefined) return;
     if (operation.errorFamily === 'messages') response.setHeader('request-id', request.context.requestId);
     const preference = readPreference(request.headers.prefer?.toString(), documented(operation.id));
-    const base = `http://${request.headers.host ?? 'localhost'}`;
+    const base = `${request.protocol}://${request.headers.host ?? 'localhost'}`;
     const body = isObject(request.body) ? request.body : {};
     const pauseStream = () => pause(response);
     if (examples !== undefined && preference === undefined) {
@@ -169,7 +174,11 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     await handler(exchange);
   }
 
-  const server = createServer({ shouldUpgradeCallback: isSocketRequest }, app);
+  const serverOptions = { shouldUpgradeCallback: isSocketRequest };
+  const server =
+    tls === undefined
+      ? createServer(serverOptions, app)
+      : createTlsServer({ ...serverOptions, cert: tls.cert, key: tls.key }, app);
   const closeSockets = acceptSockets(server, timers, { behaviors, requests });
   try {
     await new Promise<void>((resolve, reject) => {
@@ -182,7 +191,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   }
   const name = host.includes(':') ? `[${host}]` : host;
   return {
-    url: `http://${name}:${(server.address() as AddressInfo).port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${name}:${(server.address() as AddressInfo).port}`,
     server,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
