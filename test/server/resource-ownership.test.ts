@@ -33,21 +33,10 @@ const tasks: Readonly<Record<string, (prompt: string) => Request>> = {
   official: (prompt) => ['POST', official, { model: seedance, content: [{ type: 'text', text: prompt }] }],
 };
 
-/** Requests with the id of a task, by operation. */
+/** Requests with the id of a task in the body or the query, by operation. */
 const requestsWithTask: Readonly<Record<string, (id: string) => Request>> = {
-  getGenericVideo: (id) => ['GET', `/v1/video/generations/${id}`],
-  getVideo: (id) => ['GET', `/v1/videos/${id}`],
-  downloadVideoContent: (id) => ['GET', `/v1/videos/${id}/content`],
-  deleteVideo: (id) => ['DELETE', `/v1/videos/${id}`],
-  getNativeTask: (id) => ['GET', `/api/v1/tasks/${id}`],
-  cancelNativeTask: (id) => ['POST', `/api/v1/tasks/${id}/cancel`],
-  getOfficialVideo: (id) => ['GET', `${official}/${id}`],
-  deleteOfficialVideo: (id) => ['DELETE', `${official}/${id}`],
-  fetchMusicTask: (id) => ['GET', `/sigma/fetch/${id}`],
   fetchMusicTasks: (id) => ['POST', '/sigma/v1/fetch', { ids: [id] }],
-  getMusic: (id) => ['GET', `/sigma/v1/music/${id}`],
   submitMusic: (id) => ['POST', '/sigma/submit/music', { prompt: 'x', task_id: id }],
-  fetchImageJob: (id) => ['GET', `/imgjob/task/${id}/fetch`],
   listImageJobs: (id) => ['POST', '/imgjob/task/list-by-condition', { ids: [id] }],
   submitImageAction: (id) => [
     'POST',
@@ -71,16 +60,12 @@ const requestsWithTask: Readonly<Record<string, (id: string) => Request>> = {
 
 /** Requests with the id of a song, or of the task that created it. */
 const requestsWithClip: Readonly<Record<string, (id: string) => Request>> = {
-  getClip: (id) => ['GET', `/sigma/feed/${id}`],
-  getClipWav: (id) => ['GET', `/sigma/v1/act/wav/${id}`],
-  getClipTiming: (id) => ['GET', `/sigma/v1/mv-3.5/act/timing/${id}`],
   submitMusic: (id) => ['POST', '/sigma/submit/music', { task: 'gen_stem', continue_clip_id: id }],
   createMusic: (id) => ['POST', '/sigma/v1/music', { input: { prompt: 'x', continue_clip_id: id } }],
 };
 
 const referenceImage = (url: string) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' });
 const requestsWithAsset: Readonly<Record<string, (id: string) => Request>> = {
-  getAsset: (id) => ['GET', `/api/assets/${id}`],
   createOfficialVideo: (id) => [
     'POST',
     official,
@@ -139,20 +124,35 @@ type CreatedResponse = { id?: string; result?: string } & Partial<
 /** Its ids are numbers. Its contract test covers them. */
 const coveredElsewhere = 'deleteToken';
 
+/** Operations with one id in the path. Those that require a role reject other callers before they read the id. */
+const operationsWithId = Object.entries<OperationFacts>(operations).filter(
+  ([id, { path, role }]) =>
+    role === undefined && /\{(task_|clip_|session_)?id\}/.test(path) && id !== coveredElsewhere,
+);
+
+/** Kinds of resources by the name of the path parameter. Any of them can have the parameter `id`. */
+const kindsByParameter: Readonly<Record<string, readonly string[]>> = {
+  task_id: Object.keys(tasks),
+  clip_id: ['clip', 'music'],
+  session_id: ['session'],
+  id: [...Object.keys(tasks), 'clip', 'asset', 'session'],
+};
+
+/** Requests of operations without a body, derived from the contract. */
+const requestsWithPathId = operationsWithId.flatMap(([operation, { method, path, mediaTypes }]) => {
+  const [, parameter = ''] = /\{([^}]+)\}/.exec(path) ?? [];
+  if (mediaTypes.request.length > 0) return [];
+  const request = (id: string): Request => [method.toUpperCase(), path.replace(`{${parameter}}`, id)];
+  return [{ operation, request, kinds: kindsByParameter[parameter] ?? [] }];
+});
+
 test('every operation with the id of a task, song, session or asset is covered', () => {
-  const covered = new Set(
-    [requestsWithTask, requestsWithAsset, requestsWithClip, requestsWithSession].flatMap(Object.keys),
-  );
-  const all: [string, OperationFacts][] = Object.entries(operations);
-  const operationsWithId = all.filter(
-    ([, { path, role }]) =>
-      // Operations that require a role reject other callers before they read the id.
-      role === undefined && /\{(task_|clip_|session_)?id\}/.test(path),
-  );
-  expect(
-    operationsWithId.map(([id]) => id).filter((id) => !covered.has(id) && id !== coveredElsewhere),
-  ).toEqual([]);
-  expect(operationsWithId.length).toBeGreaterThan(8);
+  const covered = new Set([
+    ...requestsWithPathId.filter(({ kinds }) => kinds.length > 0).map(({ operation }) => operation),
+    ...[requestsWithTask, requestsWithAsset, requestsWithClip, requestsWithSession].flatMap(Object.keys),
+  ]);
+  expect(operationsWithId.map(([id]) => id).filter((id) => !covered.has(id))).toEqual([]);
+  expect(requestsWithPathId.length).toBeGreaterThan(12);
 });
 
 /** Callers that must not have access to the owner's resources. The second key has a quota limit. */
@@ -296,6 +296,10 @@ describe.each(cases)('on $engine, $caller', ({ engine, createKey }) => {
   afterAll(async () => {
     await target.close();
     await upstream.close();
+  });
+
+  test.each(requestsWithPathId)('$operation does not find the resource', async ({ request, kinds }) => {
+    for (const kind of kinds) await expectNotFound(request, kind);
   });
 
   test.each(Object.entries(requestsWithTask))('%s does not find tasks, open or final', async (_, request) => {

@@ -89,11 +89,19 @@ function run(): void {
 function newOperation(root: string, flags: Flags): Changes {
   const contract = readContract(root);
   const operation = validate(root, flags, contract);
+  const created = newFiles(operation);
+  const changed = registrations(root, operation, contract);
+  const client = [...changed.keys()].find((file) => /^client\/.*\.ts$/.test(file)) ?? '';
+  const toWrite = [
+    ...created.keys(),
+    `${client}: the method ${operation.id}`,
+    'openapi/guides/: a line in a guide',
+  ];
   return {
-    created: newFiles(operation),
-    changed: registrations(root, operation, contract),
-    next: `Run npm run generate, or npm run dev. Then write, in this order: the path file and its schemas,
-test/contract/${operation.area}/${operation.id}.test.ts, the handler, and the client's method with its rows in client/README.md and
-test/client/operations.test.ts. Add your own limits to test/spec/decisions/.`,
+    created,
+    changed,
+    next: `Run npm run generate, or npm run dev. Then write, in this order:
+${toWrite.map((file) => `  ${file}`).join('\n')}
+All other files are complete. Your own limits need entries in test/spec/decisions/, as a second copy of the contract.`,
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientResource, clientTest, readmePath, readmeRow, testRow, withMethod } from './client-method.ts';
 import type { ExistingContract } from './existing-contract.ts';
 import { CannotCreate, type NewOperation } from './new-operation.ts';
 import { pathFile, statusesOf } from './templates.ts';
@@ -11,8 +12,9 @@ export function registrations(
   { operations }: ExistingContract,
 ): Map<string, string> {
   const { id, path, area } = operation;
-  const neighbours = operations.filter((one) => one.area === area).map((one) => one.id);
-  const ofArea = (line: string) => neighbours.some((one) => new RegExp(`^  ${one}[:,]`).test(line));
+  const neighbors = operations.filter((one) => one.area === area);
+  const ofArea = (line: string) => neighbors.some((one) => new RegExp(`^  ${one.id}[:,]`).test(line));
+  const { name: resource, file: clientFile, neighbor } = clientResource(root, operation, neighbors);
   const edit = (file: string, change: (lines: string[]) => string[] | undefined): [string, string] => {
     const lines = change(readFileSync(join(root, file), 'utf8').split('\n'));
     if (lines === undefined) throw new CannotCreate(`${file} contains no operation of area ${area}`);
@@ -31,6 +33,11 @@ export function registrations(
     ),
     edit('test/spec/statuses.ts', (lines) =>
       after(lines, ofArea, `  ${id}: [${statusesOf(operation).join(', ')}],`),
+    ),
+    edit(clientFile, (lines) => withMethod(root, lines, operation, neighbor.id)),
+    edit(clientTest, (lines) => after(lines, ofArea, testRow(root, operation, resource))),
+    edit('client/README.md', (lines) =>
+      after(lines, (line) => line.startsWith(readmePath(neighbor)), readmeRow(operation, resource)),
     ),
   ]);
 }

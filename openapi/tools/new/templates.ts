@@ -19,8 +19,8 @@ export function newFiles(operation: NewOperation): Map<string, string> {
           ] as const,
         ]
       : []),
-    [`server/operations/${area}/${id}.ts`, handler(id)],
     [`test/contract/${area}/${id}.test.ts`, contractTest(id)],
+    [`server/operations/${area}/${id}.ts`, handler(id)],
   ]);
 }
 
@@ -30,7 +30,7 @@ export const pathFile = ({ id, area }: NewOperation) => `paths/${area}/${kebab(i
 /** Statuses that the operation documents, in order. */
 export const statusesOf = (operation: NewOperation): number[] => [200, ...errorsOf(operation).keys()];
 
-const hasBody = ({ method }: NewOperation) => ['post', 'patch'].includes(method);
+export const hasBody = ({ method }: NewOperation) => ['post', 'patch'].includes(method);
 const kebab = (id: string) => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Status -> name of its response without the prefix of the family. */

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createLoop } from '../../../openapi/dev/loop.ts';
+import { clientTest } from '../../../openapi/tools/new/client-method.ts';
 import { readContract } from '../../../openapi/tools/new/existing-contract.ts';
 import { type Flags, validate } from '../../../openapi/tools/new/new-operation.ts';
 import { problemLine } from '../../../openapi/tools/problem.ts';
@@ -79,6 +80,20 @@ test('a new operation is registered, passes all checks, and fails its own test',
   const index = await readCreated('openapi/openapi.yaml');
   const listed = await createOperation('listSongs --method get --path /v1/songs --area music');
   expect(listed, listed.output).toMatchObject({ code: 0 });
+  // These six are written by hand. All other files are complete.
+  const [, toWrite = ''] = /in this order:\n(.*)\nAll other files are complete/s.exec(listed.output) ?? [];
+  expect(toWrite.split('\n')).toEqual([
+    '  openapi/paths/music/list-songs.yaml',
+    '  openapi/schemas/music/ListSongsReply.yaml',
+    '  test/contract/music/listSongs.test.ts',
+    '  server/operations/music/listSongs.ts',
+    '  client/music.ts: the method listSongs',
+    '  openapi/guides/: a line in a guide',
+  ]);
+  const changedFiles = listed.output.match(/(?<=^changed ).*$/gm) ?? [];
+  for (const file of changedFiles.filter((one) => one !== 'client/music.ts'))
+    expect(await readCreated(file), file).not.toMatch(/To be written|not implemented/);
+  expect(await readCreated('client/README.md')).toContain('| `GET /v1/songs` | `client.music.listSongs()` |');
   const chorus = 'createChorus --method post --path /v1/songs/{clip_id}/choruses --area music';
   expect(await createOperation(chorus)).toMatchObject({ code: 0 });
   const pulse = 'readPulse --method patch --path /api/admin/pulse/{id} --area admin --parameters TokenId';
@@ -107,13 +122,24 @@ test('a new operation is registered, passes all checks, and fails its own test',
   expect(await readCreated('server/operations/index.ts')).toContain(
     "export { listSongs } from './music/listSongs.ts';",
   );
+  expect(await readCreated(clientTest)).toContain(
+    "createChorus: (client) => client.music.createChorus('id_1', {}),",
+  );
+  expect(await readCreated('client/music.ts')).toContain(
+    'createChorus(clipId: string, body: Record<string, never>,',
+  );
   const saved = ['listSongs', 'createChorus'].flatMap((id) => [
     `server/operations/music/${id}.ts`,
     `test/contract/music/${id}.test.ts`,
   ]);
   const loop = await createLoop(copy.root);
   const result = await loop.run(
-    [...saved, 'server/operations/index.ts', 'test/spec/statuses.ts', 'server/operations/admin/readPulse.ts'],
+    [
+      ...saved,
+      ...changedFiles.filter((file) => file.endsWith('.ts')),
+      'server/operations/admin/readPulse.ts',
+      'client/admin/users.ts',
+    ],
     () => false,
   );
   await loop.close();
@@ -123,16 +149,21 @@ test('a new operation is registered, passes all checks, and fails its own test',
   const biome = join(repository, 'node_modules/@biomejs/biome/bin/biome');
   const format = await run(
     biome,
-    ['check', 'server/operations', 'test/contract', 'test/spec/statuses.ts'],
+    ['check', 'client', 'server/operations', 'test/contract', 'test/spec/statuses.ts', clientTest],
     copy.root,
   );
   expect(format, format.output).toMatchObject({ code: 0 });
 
   const vitest = join(copy.root, 'node_modules/vitest/vitest.mjs');
-  const files = ['test/contract/music/listSongs.test.ts', 'test/contract/music/getClip.test.ts'];
+  const files = [
+    'test/contract/music/listSongs.test.ts',
+    'test/contract/music/getClip.test.ts',
+    'test/spec/statuses.test.ts',
+    clientTest,
+  ];
   const output = join(copy.root, 'report.json');
   const reporter = ['--reporter=json', `--outputFile=${output}`];
-  await run(vitest, ['run', ...files, '--project', 'contract', ...reporter], copy.root);
+  await run(vitest, ['run', ...files, '--project', 'contract', '--project', 'unit', ...reporter], copy.root);
   const report = JSON.parse(await readFile(output, 'utf8')) as {
     testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[];
   };
