@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -156,25 +153,6 @@ async function socketAudioLength({ url, keys }: Target, text: string): Promise<n
   return length;
 }
 
-/** Whether the callback URL of a song receives a request. */
-async function receivesCallback(target: Target): Promise<boolean> {
-  let calls = 0;
-  const listener = createServer((_, response) => {
-    calls += 1;
-    response.end();
-  }).listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const callback_url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/songs`;
-  const song = { mv: 'chirp-hawk', gpt_description_prompt: 'The sea.', callback_url };
-  const { data: id } = await json<{ data: string }>(target, '/sigma/submit/music', song);
-  const record = () => json<{ data: { status: string } }>(target, `/sigma/fetch/${id}`);
-  await vi.waitFor(async () => expect((await record()).data.status).toBe('SUCCESS'), { timeout: 20_000 });
-  if (target.url !== mock.url) await vi.waitFor(() => expect(calls).toBeGreaterThan(0), { timeout: 20_000 });
-  listener.closeAllConnections();
-  listener.close();
-  return calls > 0;
-}
-
 /** Probes by the first column of the table in the guide. */
 const probes: Readonly<Record<string, Probe>> = {
   Keys: {
@@ -228,15 +206,6 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: 200,
     gateway: 404,
   },
-  'Idempotency keys': {
-    observe: async (target) => {
-      const headers = { 'idempotency-key': randomUUID() };
-      const [one, two] = [await createVideo(target, { headers }), await createVideo(target, { headers })];
-      return one.id === two.id;
-    },
-    mock: false,
-    gateway: true,
-  },
   'Retry counts': {
     observe: async (target) => {
       const send = (count: string) => createVideo(target, { headers: { 'x-stainless-retry-count': count } });
@@ -276,7 +245,6 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: true,
     gateway: false,
   },
-  Callbacks: { observe: receivesCallback, mock: false, gateway: true },
   Restarts: {
     observe: async (target) => {
       const { id } = await createVideo(target);

@@ -13,6 +13,7 @@ const options = {
   host: { type: 'string', default: '127.0.0.1' },
   'task-seconds': { type: 'string', default: '3' },
   tls: { type: 'boolean', default: false },
+  'callback-secret': { type: 'string' },
   dynamic: { type: 'boolean', default: false },
   seed: { type: 'string' },
   examples: { type: 'string' },
@@ -61,10 +62,12 @@ export async function readFlags(args: string[], env: NodeJS.ProcessEnv): Promise
       ? undefined
       : await ExamplesFolder.open(examples, { create: gatewayUrl !== undefined });
   const key = values.key ?? env.UNIGATE_API_KEY;
+  const callbackSecret = values['callback-secret'];
   return {
     port,
     host: values.host,
     taskMs: seconds * 1000,
+    ...(callbackSecret !== undefined && { callbackSecret }),
     ...(values.tls && { tls: await loadCertificate(certificateFolder, values.host) }),
     dynamic: values.dynamic,
     ...(values.seed !== undefined && { seed: values.seed }),

@@ -6,6 +6,7 @@ import type { OperationRequest } from '../../server/http/handler.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
 import { findModel } from '../../server/models/catalogue.ts';
 import type { AudioFormat, AudioSettings } from '../../server/sandbox/speech/commands.ts';
+import { documented } from '../conformance/contract/documented.ts';
 import { speechEvents } from './events.ts';
 import { exampleOf } from './examples.ts';
 import { mediaPath } from './media.ts';
@@ -64,7 +65,9 @@ function create(operation: OperationId): MockHandler {
   return ({ request, body, response, tasks, base }) => {
     const listed = operation === 'submitMusic' && request.path.startsWith('/sigma/v1/');
     const created = exampleOf(operation, listed ? 'tasks' : firstExample(operation));
-    response.json(tasks.create(operation, body, created, base));
+    const hasKey = documented(operation).parameters.some(({ name }) => /^idempotency-key$/i.test(name));
+    const key = hasKey ? request.headers['idempotency-key']?.toString() : undefined;
+    response.json(tasks.create(operation, body, created, base, key));
   };
 }
 

@@ -6,11 +6,12 @@ import { scripts } from './sockets/scripts.ts';
 
 /** `npm run mock -- [options]`: starts the mock server. */
 const help = `npm run mock -- [--port 4010] [--host 127.0.0.1] [--task-seconds 3] [--tls] [--dynamic] [--seed 7]
-    [--examples FOLDER [--record GATEWAY_URL [--key KEY] [--record-limit 5]]] [--help]
+    [--callback-secret SECRET] [--examples FOLDER [--record GATEWAY_URL [--key KEY] [--record-limit 5]]] [--help]
 
 Serves every path of the OpenAPI document and the sockets of the AsyncAPI document. Accepts any key. Validates requests like
 the gateway. Speech, videos and 3D objects are small playable files, and streams are sent in chunks. A new task goes through
-its states and completes. It fails if its prompt contains [[fail-late]]. The ids of the examples always exist.
+its states and completes. It fails if its prompt contains [[fail-late]]. Its states are delivered to its callback URL, signed
+with --callback-secret. The ids of the examples always exist.
 "Prefer: code=429" and "Prefer: code=200, example=queued" select a documented response. With --dynamic, stateless JSON
 responses are generated from their schemas. The same --seed generates the same values. "Prefer: dynamic=true, seed=7" does
 this for one request.

@@ -19,6 +19,7 @@ import { bundle, documented } from '../conformance/contract/documented.ts';
 import { applyBehavior, recordRequests } from './apply-behavior.ts';
 import { BackingGateway, backedOperations } from './backing-gateway.ts';
 import { Behaviors } from './behaviors.ts';
+import { MockCallbacks } from './callbacks.ts';
 import type { Certificate } from './certificate.ts';
 import { control, controlPath } from './control.ts';
 import { sendDocumentedResponse } from './documented-response.ts';
@@ -55,6 +56,8 @@ export interface MockOptions {
   seed?: string;
   /** Recorded responses, which take precedence over the examples of the contract. */
   examples?: ExamplesFolder;
+  /** Signs callbacks. Default: callbacks have no signature. */
+  callbackSecret?: string;
   /** Serves https and wss. */
   tls?: Certificate;
   /** Forwards every HTTP request to a gateway and records the responses. Sockets are not recorded. */
@@ -85,13 +88,19 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     examples,
     record,
     tls,
+    callbackSecret,
   } = options;
   const contract = structuredClone(bundle);
   const validate = validateRequest(contract, modelFailure);
   const generated = new GeneratedResponses(seed);
   if (dynamic) void generated.start().catch(() => {});
   const backing = new BackingGateway();
-  const tasks = new MockTasks({ now, taskMs });
+  const callbacks = new MockCallbacks({ timers, now, taskMs, secret: callbackSecret });
+  const tasks = new MockTasks({
+    now,
+    taskMs,
+    onCreate: (task, base) => callbacks.schedule(tasks, task, base),
+  });
   const pause = (response: Response) =>
     new Promise<void>((resolve, reject) => {
       if (response.destroyed) return reject(new Error('the client disconnected'));
@@ -197,6 +206,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       closeSockets();
+      callbacks.close();
       await closed;
       await Promise.all([generated.close(), backing.close()]);
     },

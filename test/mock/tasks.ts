@@ -31,6 +31,8 @@ interface TaskKind {
   stages: Readonly<Partial<Record<Stage, (task: MockTask) => StageExample>>>;
   /** A second operation that polls it. */
   alternative?: TaskKind;
+  /** The kind in whose format callbacks show it. Default: its own. */
+  callback?: TaskKind;
 }
 
 const taskId = 'task_0a1b2c3d4e5f60718293a4b5c6d7e8f9';
@@ -44,9 +46,21 @@ const family = (task: MockTask) => {
   return modelOf(task).startsWith('eta-') ? 'eta' : 'gamma';
 };
 
+const official: TaskKind = {
+  id: taskId,
+  read: 'getOfficialVideo',
+  stages: {
+    queued: () => ['queued'],
+    running: () => ['queued', { status: 'running' }],
+    done: () => ['succeeded'],
+    failed: () => ['failed'],
+    canceled: () => ['queued', { status: 'cancelled' }],
+  },
+};
 const videos: TaskKind = {
   id: taskId,
   read: 'getVideo',
+  callback: official,
   stages: {
     queued: () => ['queued'],
     running: () => ['queued', { status: 'in_progress', progress: 50 }],
@@ -57,6 +71,7 @@ const videos: TaskKind = {
 const generations: TaskKind = {
   id: taskId,
   read: 'getGenericVideo',
+  callback: official,
   stages: {
     queued: (task) =>
       isSeedance(task)
@@ -79,17 +94,6 @@ const native: TaskKind = {
     done: ({ operation }) => [operation === 'createModel3d' ? 'model3d_succeeded' : 'video_succeeded'],
     failed: () => ['failed'],
     canceled: () => ['canceled'],
-  },
-};
-const official: TaskKind = {
-  id: taskId,
-  read: 'getOfficialVideo',
-  stages: {
-    queued: () => ['queued'],
-    running: () => ['queued', { status: 'running' }],
-    done: () => ['succeeded'],
-    failed: () => ['failed'],
-    canceled: () => ['queued', { status: 'cancelled' }],
   },
 };
 const assets: TaskKind = {
@@ -184,11 +188,17 @@ export const taskKinds: ReadonlyMap<OperationId, TaskKind> = new Map([
   ['uploadAsset', assets],
   ['submitMusic', formatBMusic],
   ['submitLyrics', lyrics],
-  ['createMusic', { ...formatAMusic, alternative: music }],
+  ['createMusic', { ...formatAMusic, alternative: music, callback: music }],
   ['submitImageAction', imageJobs],
   ['submitImageModal', imageJobs],
   ['createVerificationSession', verification],
 ] satisfies [OperationId, TaskKind][]);
+
+interface MockTasksOptions {
+  now: () => number;
+  taskMs: number;
+  onCreate?: (task: MockTask, base: string) => void;
+}
 
 /** Created tasks, in memory. Their stage depends on the clock: queued for a fifth of their duration, then running. */
 export class MockTasks {
@@ -196,17 +206,40 @@ export class MockTasks {
   readonly #now: () => number;
   readonly #taskMs: number;
 
-  constructor({ now, taskMs }: { now: () => number; taskMs: number }) {
+  /** Created tasks by idempotency key. */
+  readonly #repeatable = new Map<string, { task: MockTask; fingerprint: string }>();
+  readonly #onCreate: (task: MockTask, base: string) => void;
+
+  /** `onCreate` is called with the base URL of links. */
+  constructor({ now, taskMs, onCreate = () => {} }: MockTasksOptions) {
     this.#now = now;
     this.#taskMs = taskMs;
+    this.#onCreate = onCreate;
   }
 
-  /** Creates a task. Returns the documented response with its id. */
-  create(operation: OperationId, body: JsonObject, created: Json, base: string): Json {
+  /**
+   * Creates a task. Returns the documented response with its id. The same idempotency key returns the same task.
+   *
+   * @throws Failure 400 if the idempotency key was used for another request
+   */
+  create(
+    operation: OperationId,
+    body: JsonObject,
+    created: Json,
+    base: string,
+    idempotencyKey?: string,
+  ): Json {
     const kind = taskKindOf(operation);
+    const fingerprint = JSON.stringify([operation, body]);
+    const scope = `${kind.read} ${idempotencyKey}`;
+    const repeated = idempotencyKey === undefined ? undefined : this.#repeatable.get(scope);
+    if (repeated !== undefined && repeated.fingerprint !== fingerprint) throw idempotencyKeyReused();
+    if (repeated !== undefined) return this.#render(created, kind, repeated.task, base);
     const id = newId(kind.id, this.#now());
     const task: MockTask = { id, operation, body, createdAt: this.#now() };
     this.#tasks.set(id, task);
+    if (idempotencyKey !== undefined) this.#repeatable.set(scope, { task, fingerprint });
+    this.#onCreate(task, base);
     return this.#render(created, kind, task, base);
   }
 
@@ -239,14 +272,29 @@ export class MockTasks {
     const progress = (this.#now() - task.createdAt) / this.#taskMs;
     if (progress < 0.2) return 'queued';
     if (progress < 1) return 'running';
-    return JSON.stringify(task.body).includes('[[fail-late]]') ? 'failed' : 'done';
+    return this.finalStage(task);
+  }
+
+  finalStage({ body }: MockTask): Stage {
+    return JSON.stringify(body).includes('[[fail-late]]') ? 'failed' : 'done';
+  }
+
+  /** Returns the body of a callback at a stage. A callback about music contains only the record. */
+  showCallback(task: MockTask, base: string, stage: Stage): Json {
+    const own = taskKindOf(task.operation);
+    const kind = own.callback ?? own;
+    const shown = this.#renderStage(task, kind, stage, base);
+    return kind.read === 'fetchMusicTask' && isObject(shown) ? (shown.data ?? null) : shown;
   }
 
   /** Returns the response of the operation `read`. */
   show(task: MockTask, base: string, read: OperationId = taskKindOf(task.operation).read): Json {
     const kind = taskKindOf(task.operation, read);
     if (kind === undefined) throw new Error(`${read} cannot poll tasks of ${task.operation}`);
-    const stage = this.stage(task);
+    return this.#renderStage(task, kind, this.stage(task), base);
+  }
+
+  #renderStage(task: MockTask, kind: TaskKind, stage: Stage, base: string): Json {
     const stageExample = kind.stages[stage] ?? kind.stages.done;
     if (stageExample === undefined) throw new Error(`${task.operation} has no ${stage}`);
     const [name, change = {}] = stageExample(task);
@@ -352,4 +400,10 @@ export function notFound(field: string, id: string): Failure {
     'resource_not_found',
     `${field}: there is no ${JSON.stringify(id.slice(0, 100))} here.`,
   );
+}
+
+/** Returns the 400 of the gateway. */
+function idempotencyKeyReused(): Failure {
+  const message = 'Idempotency-Key: it was used for another request; use a new one for each request.';
+  return new Failure(400, 'idempotency_key_reused', message);
 }

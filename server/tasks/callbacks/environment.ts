@@ -56,7 +56,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** Intervals and time limits of deliveries, in milliseconds. */
-const defaultTiming = {
+export const defaultTiming = {
   /** Time limit of a receiver's response. */
   answerMs: 5_000,
   /**
