@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type OperationId, operations } from '../../generated/operations.ts';
+import { type OperationId, operationIds, operations } from '../../generated/operations.ts';
 import { isObject, type Json } from '../../openapi/tools/document.ts';
 import { invalid } from '../../server/lib/failure.ts';
 import { httpFaults } from './faults.ts';
@@ -26,6 +26,13 @@ const maxTimes = 1_000_000;
 /** An operation id, or all operations. */
 export type Scope = OperationId | 'all';
 
+/** Returns the scope of a name. @throws Failure 400 for an unknown operation */
+export function scopeOf(name: string | undefined): Scope {
+  if (name === 'all' || (operationIds as readonly (string | undefined)[]).includes(name))
+    return name as Scope;
+  throw invalid('operation', `must be an operationId or all, not ${String(name).slice(0, 100)}.`);
+}
+
 export const isSocket = (id: OperationId): boolean => statusesOf(id).includes(101);
 
 /** Returns the faults that an operation supports. */
@@ -36,12 +43,13 @@ export function faultsOf(scope: Scope): string[] {
 
 /** The behavior set for single operations and for all. */
 export class Behaviors {
-  readonly #set = new Map<Scope, Behavior>();
+  readonly #set: Map<Scope, Behavior>;
   readonly #random: () => number;
 
   /** `random` returns numbers in [0, 1). */
-  constructor(random: () => number = Math.random) {
+  constructor(random: () => number = Math.random, initial: ReadonlyMap<Scope, Behavior> = new Map()) {
     this.#random = random;
+    this.#set = new Map(initial);
   }
 
   get all(): ReadonlyMap<Scope, Behavior> {

@@ -4,7 +4,7 @@ import express, { type NextFunction, type Request, type Response, Router } from 
 import { type OperationId, operationIds, operations } from '../../generated/operations.ts';
 import type { Json } from '../../openapi/tools/document.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
-import { type Behaviors, faultsOf, isSocket, type Scope } from './behaviors.ts';
+import { type Behaviors, faultsOf, isSocket, scopeOf } from './behaviors.ts';
 import { httpFaults } from './faults.ts';
 import type { RecentRequests } from './recent-requests.ts';
 import { scripts } from './sockets/scripts.ts';
@@ -78,12 +78,6 @@ export function control(behaviors: Behaviors, requests: RecentRequests): Router 
     next(problem);
   });
   return router;
-}
-
-function scopeOf(name: string | undefined): Scope {
-  if (name === 'all' || (operationIds as readonly (string | undefined)[]).includes(name))
-    return name as Scope;
-  throw invalid('operation', `must be an operationId or all, not ${String(name).slice(0, 100)}.`);
 }
 
 const operationList = {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadCertificate } from './certificate.ts';
 import { ExamplesFolder } from './record/examples-folder.ts';
+import { readScenario } from './scenario.ts';
 import type { MockOptions } from './server.ts';
 
 const certificateFolder = fileURLToPath(
@@ -14,6 +15,7 @@ const options = {
   'task-seconds': { type: 'string', default: '3' },
   tls: { type: 'boolean', default: false },
   'callback-secret': { type: 'string' },
+  scenario: { type: 'string' },
   dynamic: { type: 'boolean', default: false },
   seed: { type: 'string' },
   examples: { type: 'string' },
@@ -68,6 +70,7 @@ export async function readFlags(args: string[], env: NodeJS.ProcessEnv): Promise
     host: values.host,
     taskMs: seconds * 1000,
     ...(callbackSecret !== undefined && { callbackSecret }),
+    ...(values.scenario !== undefined && { scenario: await readScenario(values.scenario) }),
     ...(values.tls && { tls: await loadCertificate(certificateFolder, values.host) }),
     dynamic: values.dynamic,
     ...(values.seed !== undefined && { seed: values.seed }),

@@ -6,7 +6,8 @@ import { scripts } from './sockets/scripts.ts';
 
 /** `npm run mock -- [options]`: starts the mock server. */
 const help = `npm run mock -- [--port 4010] [--host 127.0.0.1] [--task-seconds 3] [--tls] [--dynamic] [--seed 7]
-    [--callback-secret SECRET] [--examples FOLDER [--record GATEWAY_URL [--key KEY] [--record-limit 5]]] [--help]
+    [--callback-secret SECRET] [--scenario FILE]
+    [--examples FOLDER [--record GATEWAY_URL [--key KEY] [--record-limit 5]]] [--help]
 
 Serves every path of the OpenAPI document and the sockets of the AsyncAPI document. Accepts any key. Validates requests like
 the gateway. Speech, videos and 3D objects are small playable files, and streams are sent in chunks. A new task goes through
@@ -21,6 +22,8 @@ With --tls, it serves https and wss with a self-signed certificate, and prints h
 With --record, every HTTP request is forwarded to a gateway with --key or UNIGATE_API_KEY. Responses are stored in the folder
 --examples without keys, tokens and file addresses. Bodies larger than --record-limit megabytes are not stored. With
 --examples alone, the same requests get the stored responses.
+
+With --scenario, the settings of the control page start with those of a YAML file.
 
 These headers of a request override the settings of the control page /__mock/:
   x-mock-delay: 800     delay of the response in milliseconds

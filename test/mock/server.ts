@@ -32,6 +32,7 @@ import type { ExamplesFolder } from './record/examples-folder.ts';
 import { type RecorderOptions, recordResponses } from './record/recorder.ts';
 import { replay } from './record/replay.ts';
 import { checkRules } from './rules.ts';
+import type { Scenario } from './scenario.ts';
 import { sendFile } from './send-file.ts';
 import { acceptSockets, isSocketRequest } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
@@ -56,6 +57,8 @@ export interface MockOptions {
   seed?: string;
   /** Recorded responses, which take precedence over the examples of the contract. */
   examples?: ExamplesFolder;
+  /** The settings of the control page at the start. */
+  scenario?: Scenario;
   /** Signs callbacks. Default: callbacks have no signature. */
   callbackSecret?: string;
   /** Serves https and wss. */
@@ -89,6 +92,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     record,
     tls,
     callbackSecret,
+    scenario,
   } = options;
   const contract = structuredClone(bundle);
   const validate = validateRequest(contract, modelFailure);
@@ -119,7 +123,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  const behaviors = new Behaviors();
+  const behaviors = new Behaviors(Math.random, scenario);
   const requests = new RecentRequests();
   app.use(startRequest({ clock: now, timers }));
   app.use(controlPath, control(behaviors, requests));
