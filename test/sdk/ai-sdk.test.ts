@@ -68,7 +68,7 @@ test('its provider for the gamma native route ignores baseURL for videos', async
     baseURL: target.url,
     apiKey: target.key,
     async fetch(url) {
-      urls.push(String(url));
+      urls.push(url instanceof Request ? url.url : url.toString());
       return new Response('{}', { status: 400 });
     },
   });

@@ -132,7 +132,7 @@ test('it parses JSON of a requested format, complete and streamed', async () => 
 });
 
 test('it reads the errors of paths that the gateway does not have', async () => {
-  const error = await caught(sdk.messages.batches.list().then());
+  const error = await caught(sdk.messages.batches.retrieve('msgbatch_1'));
   expect(error).toBeInstanceOf(NotFoundError);
   expect([error.type, error.requestID]).toEqual(['not_found_error', expect.stringMatching(/^req_/)]);
   const wrongMethod = await caught(sdk.get('/v1/messages'));

@@ -70,6 +70,12 @@ describe('embeddings', () => {
     expect(await remainingQuota(target, id)).toBe(quota);
   };
 
+  test('do not forward dimensions of null, which mean unset', async () => {
+    respond(good);
+    expect((await call({ ...request, dimensions: null })).status).toBe(200);
+    expect(upstream.seen.at(-1)?.body).toEqual({ ...request, model: 'vendor-vectors-3' });
+  });
+
   test('forward the request with the provider’s name of the model', async () => {
     respond(good);
     const sent = { ...request, dimensions: 2, user: 'u1', encoding_format: 'float', input_type: 'query' };
