@@ -1,9 +1,12 @@
 import { dialogueChecks } from './checks/dialogues.ts';
 import { inferenceLimitProblems, realtimeLimitProblems } from './checks/event-limits.ts';
+import { foreignTaskChecks } from './checks/foreign-tasks.ts';
 import { limitRequests, sendAll, shapeRequests } from './checks/limits.ts';
 import { longChecks, type StartedChecks, startLongChecks } from './checks/long-checks.ts';
+import { pageChecks } from './checks/pages.ts';
 import { checkRandomRequests, randomRequests } from './checks/random-requests.ts';
 import { checkUnknownRoute, unknownRouteCases } from './checks/unknown-routes.ts';
+import { webChecks } from './checks/web-requests.ts';
 import { NoResponseError } from './context/caller.ts';
 import { factsOf } from './context/coverage.ts';
 import { createRunContext, type RunOptions } from './context/create-context.ts';
@@ -12,6 +15,7 @@ import type { RunContext } from './context/run-context.ts';
 import { Unavailable } from './context/unavailable.ts';
 import { bundle, type DocumentedOperation, documentedOperations } from './contract/documented.ts';
 import { errorCells, eventCells, responseCells } from './report/coverage-cells.ts';
+import { Heartbeat, type HeartbeatOptions } from './report/heartbeat.ts';
 import { printable, withoutBytes } from './report/printable.ts';
 import type { Check, Report } from './report/report.ts';
 import type { Secrets } from './report/secrets.ts';
@@ -23,7 +27,7 @@ import { successScenarios } from './scenarios/successes.ts';
 import { triggeredFailures } from './scenarios/triggered-failures.ts';
 import type { Variation } from './wire/exchange.ts';
 
-export interface ConformanceOptions extends RunOptions {
+export interface ConformanceOptions extends RunOptions, HeartbeatOptions {
   /** Ids of operations or areas. Empty: all. */
   only: readonly string[];
   /** Additional scenarios for an operation, for a caller that controls the server. */
@@ -59,13 +63,16 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const checks: Check[] = [];
   const operations = selectedOperations(options.only);
   const startedChecks = startLongChecks(operations, context);
+  const heartbeat = new Heartbeat(options);
   for (const operation of operations) {
     if (options.signal?.aborted === true) break;
-    const own = await checksOf(operation, context, { ...options, startedChecks });
+    const own = await checksOf(operation, context, { ...options, startedChecks, heartbeat });
     checks.push(...own);
     options.onOperation?.(operation, own);
   }
+  heartbeat.start('', 'the clean-up');
   const leftovers = await cleanUp.finish();
+  heartbeat.stop();
   await context.receiver?.close();
   const skippedOf = (id: string, status: number) =>
     checks.find(
@@ -100,11 +107,17 @@ export async function checksOf(
   {
     additionalScenarios,
     startedChecks,
-  }: Pick<ConformanceOptions, 'additionalScenarios'> & { startedChecks?: StartedChecks },
+    heartbeat,
+  }: Pick<ConformanceOptions, 'additionalScenarios'> & {
+    startedChecks?: StartedChecks;
+    heartbeat?: Heartbeat;
+  },
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const check = async (name: string, run: () => Promise<CheckOutcome>) => {
+    heartbeat?.start(operation.id, name);
     checks.push(await runCheck(operation, context.secrets, name, run));
+    heartbeat?.stop();
   };
   const { role } = factsOf(operation);
   const scenarios = [
@@ -120,6 +133,12 @@ export async function checksOf(
   for (const { name, run } of socketChecks(operation, context)) await check(name, run);
   const long = startedChecks?.get(operation.id) ?? longChecks(operation, context);
   for (const { name, run } of long) await check(name, run);
+  const others = [
+    ...webChecks(operation, context),
+    ...pageChecks(operation, context),
+    ...foreignTaskChecks(operation, context),
+  ];
+  for (const { name, run } of others) await check(name, run);
   for (const one of unknownRouteCases(operation))
     await check(one.name, () => checkUnknownRoute(context, operation, one));
   if (operation.aliasOf !== undefined || (role !== undefined && !context.isAdmin)) return checks;

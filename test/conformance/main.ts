@@ -63,6 +63,7 @@ async function runAndReport(
   const report = await runConformance({
     ...options,
     signal,
+    onWait: (operation, check, seconds) => print(`  … ${operation} ${check}: waiting for ${seconds} s\n`),
     onOperation: (operation, checks) => print(operationLines(operation, checks)),
   });
   print(summary(report));

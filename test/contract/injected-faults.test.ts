@@ -308,6 +308,11 @@ test.each<[string, ProxyFault, RegExp]>([
     /content type text\/plain is not documented/,
   ],
   [
+    'with the state of another delivery',
+    { request: ({ body }) => body.replace('"IN_PROGRESS"', '"SUBMITTED"') },
+    /two deliveries with different webhook-ids have the state SUBMITTED/,
+  ],
+  [
     'with an undocumented status',
     { request: ({ body }) => body.replace('"IN_PROGRESS"', '7') },
     /as ImageJobCallback: \/status must be/,
@@ -329,7 +334,7 @@ test('lists a missing error code in the coverage table', { timeout: 60_000 }, as
       junit: junitOf(report),
     };
   };
-  const row = /classname="coverage\.error\.generic" name="generic 403 insufficient_user_quota"/;
+  const row = /name="not covered: error generic 403 insufficient_user_quota"/;
   const complete = await reported({});
   expect(complete.cell).toEqual({ ...quota, covered: true });
   expect(complete.junit).not.toMatch(row);

@@ -32,8 +32,10 @@ export interface ProxyFault {
   losesResponse?: (request: ProxyRequest) => boolean;
   /** Changes the response. */
   response?: (response: ProxyResponse, request: ProxyRequest) => Partial<ProxyResponse> | undefined;
-  /** Replaces an event of a socket. Undefined drops it. */
-  event?: (event: string) => string | undefined;
+  /** Replaces an event of a socket. Undefined drops it, and a list sends several. */
+  event?: (event: string) => string | readonly string[] | undefined;
+  /** Whether binary frames of a socket are dropped. */
+  dropsBinary?: boolean;
 }
 
 export interface FaultInjectingProxy {
@@ -66,11 +68,9 @@ export async function startFaultInjectingProxy(upstream: string): Promise<FaultI
     target.on('upgrade', () => {
       sockets.handleUpgrade(incoming, socket, head, (client) => {
         target.on('message', (data: Buffer, binary) => {
+          if (binary && fault.dropsBinary === true) return;
           if (binary || fault.event === undefined) client.send(data, { binary });
-          else {
-            const event = fault.event(data.toString());
-            if (event !== undefined) client.send(event);
-          }
+          else for (const event of [fault.event(data.toString()) ?? []].flat()) client.send(event);
         });
         target.on('close', (code, reason) =>
           code === 1006 ? client.terminate() : client.close(code, reason),

@@ -92,7 +92,15 @@ function orderProblems(
   const isForward = ranks.every((rank, at) => at === 0 || rank > (ranks[at - 1] ?? rank));
   return [
     ...repeats.map((one) => `two deliveries have the webhook-id ${idOf(one)}`),
-    ...(isForward ? [] : [`the states arrived in the order ${received.join(', ')}`]),
+    ...received
+      .filter((state, at) => received.indexOf(state) !== at)
+      .map((state) => `two deliveries with different webhook-ids have the state ${state}`),
+    ...(isForward
+      ? []
+      : [
+          `the expected order is ${states.map((one) => one.join(' or ')).join(', ')}`,
+          `the actual order is   ${received.join(', ')}`,
+        ]),
     ...all
       .filter((one) => idIn(one) !== id)
       .map((one) => `a delivery does not concern ${id}: ${one.body.slice(0, 200)}`),

@@ -1,6 +1,7 @@
 import type { RunContext } from '../context/run-context.ts';
 import { Unavailable } from '../context/unavailable.ts';
 import type { DocumentedOperation } from '../contract/documented.ts';
+import { sessionProblems } from '../invariants/sockets.ts';
 import type { CheckOutcome } from '../scenarios/scenario.ts';
 import { type Dialogue, dialoguesOf } from '../sockets/dialogues.ts';
 import { connect, type Frame, type SocketClient } from '../sockets/socket-client.ts';
@@ -96,7 +97,10 @@ async function checkDialogue(
   const curl = `# ${dialogue.name} on ${address}`;
   const client = await connect(address, { key: target.key, timeoutMs });
   const problems = await play(client, dialogue, trigger ?? '', timeoutMs, silenceMs).catch(
-    (error: unknown) => [error instanceof Error ? error.message : String(error)],
+    (error: unknown) => [
+      error instanceof Error ? error.message : String(error),
+      ...orderOf(dialogue.steps, client.events.map(kindOf)),
+    ],
   );
   client.socket.terminate();
   for (const { event } of dialogue.steps) {
@@ -116,6 +120,9 @@ async function checkDialogue(
     if (binary === undefined) problems.push('a binary frame is not documented');
     else coverage.events.add(`${channel} server ${binary.key}`);
   }
+  const sent = dialogue.steps.flatMap(({ from, event }) => (from === 'client' && event ? [event] : []));
+  const audioBytes = client.audio.reduce((sum, { length }) => sum + length, 0);
+  problems.push(...sessionProblems(channel, { events: client.events, sent, audioBytes }));
   problems.push(...client.invalidFrames.map((text) => `a text frame is not JSON: ${text}`));
   return { problems, curl };
 }
@@ -164,17 +171,35 @@ async function play(
 const withTrigger = (event: Frame, trigger: string): Frame =>
   typeof event.text === 'string' ? { ...event, text: trigger + event.text } : event;
 
+/** Returns the expected and the actual order of the events. Repeats of an event are counted. */
+const orderOf = (steps: Dialogue['steps'], arrived: readonly string[]): string[] => [
+  `the expected order is ${counted(serverEvents(steps))}`,
+  `the actual order is   ${counted(arrived) || 'no event'}`,
+];
+
+const serverEvents = (steps: Dialogue['steps']): string[] =>
+  steps.flatMap(({ from, event }) => (from === 'server' && event ? [kindOf(event)] : []));
+
+/** Lists names in order. A name that follows itself is listed once with its count. */
+function counted(names: readonly string[]): string {
+  const groups: { name: string; count: number }[] = [];
+  for (const name of names) {
+    const last = groups.at(-1);
+    if (last?.name === name) last.count += 1;
+    else groups.push({ name, count: 1 });
+  }
+  return groups.map(({ name, count }) => (count === 1 ? name : `${name} x ${count}`)).join(', ');
+}
+
 /** Returns the events of the dialogue that did not arrive, or arrived in the wrong order. */
 function missing(client: SocketClient, steps: Dialogue['steps']): string[] {
-  const wanted = new Set(
-    steps.flatMap(({ from, event }) => (from === 'server' && event ? [kindOf(event)] : [])),
-  );
+  const wanted = new Set(serverEvents(steps));
   const arrived = client.events.map(kindOf);
   const absent = [...wanted].filter((kind) => !arrived.includes(kind));
   const order = [...wanted].filter((kind) => arrived.includes(kind)).map((kind) => arrived.indexOf(kind));
   const isOrdered = order.every((at, index) => index === 0 || at > (order[index - 1] ?? -1));
   return [
     ...absent.map((kind) => `the event ${kind} did not arrive`),
-    ...(isOrdered ? [] : [`the events arrived in the order ${[...new Set(arrived)].join(', ')}`]),
+    ...(isOrdered && absent.length === 0 ? [] : orderOf(steps, arrived)),
   ];
 }

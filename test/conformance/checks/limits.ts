@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import { type CheckedResponse } from '../context/caller.ts';
+import { codeOf } from '../context/coverage.ts';
 import type { DocumentedOperation } from '../contract/documented.ts';
 import { formShapes } from '../limits/form-shapes.ts';
 import { parameterShapes } from '../limits/parameter-shapes.ts';
 import { type RequestCase, requestCases } from '../limits/request-cases.ts';
 import { shapeCases } from '../limits/shape-cases.ts';
-import { messageOf, namesField } from '../wire/error.ts';
+import { fieldsOf, messageOf, namesField } from '../wire/error.ts';
 import type { Variation } from '../wire/exchange.ts';
 import type { HttpResponse } from '../wire/http-response.ts';
 
@@ -81,14 +82,21 @@ const acceptedProblem = (field: string) => (response: HttpResponse) => {
   const message = messageOf(response);
   if (response.status === 400 && modelRules.some((rule) => rule.test(message))) return undefined;
   // An error about another field does not concern this limit.
-  if (response.status === 400 && message !== '' && !namesField(message, field)) return undefined;
+  const others = fieldsOf(message).filter((one) => /^[\w.[\]-]+$/.test(one));
+  if (response.status === 400 && others.length > 0 && !namesField(message, field)) return undefined;
   return `is not accepted: ${response.status} ${message}`;
 };
+
+/** Error codes of requests that violate the contract. */
+const rejectionCodes = ['invalid_request', 'invalid_media_combination'];
 
 /** Explains why a request beyond a limit was not rejected correctly. Undefined if it was. */
 const rejectedProblem = (field: string) => (response: HttpResponse) => {
   const message = messageOf(response);
   if (response.status !== 400) return `returns ${response.status} instead of 400: ${message}`;
+  const code = codeOf(response);
+  if (code !== undefined && !rejectionCodes.includes(code))
+    return `code is ${code} instead of ${rejectionCodes.join(' or ')}: ${message}`;
   return namesField(message, field) ? undefined : `the error does not name ${field}: ${message}`;
 };
 

@@ -1,7 +1,7 @@
 import type { OperationId } from '../../../generated/operations.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { RunContext } from '../context/run-context.ts';
-import { type TaskName, taskKinds } from '../context/task-kinds.ts';
+import { idOfTask, type TaskName, taskKinds } from '../context/task-kinds.ts';
 import { Unavailable } from '../context/unavailable.ts';
 import { jsonOf } from '../wire/http-response.ts';
 import type { Scenario } from './scenario.ts';
@@ -100,11 +100,31 @@ const failedTaskScenarios = ({ fixtures, tasks, triggers }: RunContext): Scenari
     },
   }));
 
-/** A request with an idempotency key, then another request with the same key. */
+/** A request, its repeat with the same idempotency key, and another request with that key. */
 function idempotencyScenarios(words: string, body: (words: string) => JsonObject): Scenario[] {
   const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  let created: string | undefined;
   return [
-    { name: '200 a new idempotency key', status: 200, variation: { body: body(words), headers } },
+    {
+      name: '200 a new idempotency key',
+      status: 200,
+      variation: { body: body(words), headers },
+      verify: (response) => {
+        created = idOfTask(jsonOf(response));
+        return [];
+      },
+    },
+    {
+      name: '200 the same request with the same idempotency key',
+      status: 200,
+      variation: { body: body(words), headers },
+      verify: (response) => {
+        const id = idOfTask(jsonOf(response));
+        return id === created
+          ? []
+          : [`idempotency: a repeat of the request that created ${created} created ${id}`];
+      },
+    },
     {
       name: '400 another request with the same idempotency key',
       status: 400,
@@ -156,7 +176,6 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
   ],
   getClipWav: songScenarios,
   getClipTiming: songScenarios,
-  submitMusic: continuationScenarios((more) => ({ custom_mode: 1, ...more })),
   createMusic: continuationScenarios((input) => ({ custom_mode: true, input })),
   submitImageAction: ({ fixtures }) => [
     {
@@ -224,6 +243,21 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
     },
   ],
   submitLyrics: () => idempotencyScenarios('The sea', (prompt) => ({ prompt })),
+  submitMusic: (context) => [
+    ...continuationScenarios((more) => ({ custom_mode: 1, ...more }))(context),
+    ...idempotencyScenarios('A slow song', (prompt) => ({ prompt })),
+  ],
+  submitImagine: () => idempotencyScenarios('a harbour', (prompt) => ({ prompt })),
+  createVideo: () => idempotencyScenarios('The sea', (prompt) => ({ ...taskKinds.video.body, prompt })),
+  createGenericVideo: () =>
+    idempotencyScenarios('The sea', (prompt) => ({ ...taskKinds.generic.body, prompt })),
+  createOfficialVideo: () =>
+    idempotencyScenarios('The sea', (text) => ({
+      ...taskKinds.official.body,
+      content: [{ type: 'text', text }],
+    })),
+  createModel3d: () =>
+    idempotencyScenarios('A horse', (prompt) => ({ ...taskKinds.model3d.body, input: { prompt } })),
   createNativeVideo: () => [
     ...idempotencyScenarios('The sea', (prompt) => ({
       model: 'gamma3.0-video-prime',

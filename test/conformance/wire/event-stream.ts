@@ -1,13 +1,7 @@
 import { deref, isObject, type JsonObject, objects, refName, text } from '../../../openapi/tools/document.ts';
 import { eventBundle, eventProblems } from '../contract/schemas.ts';
-
-export interface StreamedEvent {
-  id: string | undefined;
-  event: string;
-  /** Number in the comment line `:HTTP_STATUS/<n>`. Only in native streams. */
-  status: number | undefined;
-  data: unknown;
-}
+import { streamInvariantProblems } from '../invariants/streams.ts';
+import type { StreamedEvent } from './streamed-event.ts';
 
 /** The exact line layout of native events. */
 const nativeBlock =
@@ -47,6 +41,7 @@ export function streamProblems(path: string, body: string): string[] {
     last === undefined ? [] : matchingMessages(last, messages).filter((name) => finalMessages.has(name));
   return [
     ...idProblems,
+    ...streamInvariantProblems(layout, events),
     ...(ends.length > 0 ? [] : ['the last event does not end the stream']),
     ...events.flatMap((event, index) =>
       problemsOf(event, messages).map((one) => `event ${index + 1}: ${one}`),

@@ -3,6 +3,7 @@ import { schemaProblems } from '../contract/schemas.ts';
 import { streamProblems } from './event-stream.ts';
 import type { HttpResponse } from './http-response.ts';
 import { hasSignature, mediaTypeOfBytes } from './media-signatures.ts';
+import { structureProblem } from './media-structure.ts';
 
 /** Checks status, headers, content type and body of a response against the contract. Returns the violations. */
 export function violations(operation: DocumentedOperation, response: HttpResponse): string[] {
@@ -45,7 +46,10 @@ function bodyProblems(path: string, media: Media, response: HttpResponse): strin
   }
   if (media.mediaType === 'application/jsonl') return lineProblems(media, body.toString('utf8'));
   if (media.mediaType === 'text/event-stream') return streamProblems(path, body.toString('utf8'));
-  if (hasSignature(media.mediaType, body)) return [];
+  if (hasSignature(media.mediaType, body)) {
+    const defect = response.status === 206 ? undefined : structureProblem(media.mediaType, body);
+    return defect === undefined ? [] : [`the body is not ${media.mediaType}: it has ${defect}`];
+  }
   const actual = mediaTypeOfBytes(body);
   return [`the body is not ${media.mediaType}: ${actual ?? 'unknown type'}, ${body.length} bytes`];
 }
