@@ -27,7 +27,7 @@ const contract = [
 /** Tests that `npm test` leaves out, because each takes long and depends on little of the server. */
 const slow = [
   'test/client/{browser,guide-commands,package,process}.test.ts',
-  'test/conformance/test/package.test.ts',
+  'test/conformance/test/{package,planted-faults}.test.ts',
   'test/containers/**/*.test.ts',
   'test/docs/{browser,configuration,guides,site}.test.ts',
   'test/release/**/*.test.ts',
