@@ -8,7 +8,7 @@ import { music } from './music.ts';
 import { speech } from './speech.ts';
 import { text } from './text.ts';
 import { video } from './video.ts';
-import { type Call, type Invariants, requestId } from './vocabulary.ts';
+import { type Call, type Invariants, requestId, when } from './vocabulary.ts';
 
 /** Rules about the meaning of responses, by operation. Each area has a file. */
 const invariants: Invariants<OperationId> = {
@@ -20,8 +20,8 @@ const invariants: Invariants<OperationId> = {
   ...management,
 };
 
-/** Rules for every error. */
-const errorRules = [requestId('error.request_id')];
+/** Rules for every error. The messages family repeats the request id beside the error. */
+const errorRules = [requestId('error.request_id'), when('', 'type', 'error', requestId('request_id'))];
 
 /** Checks the meaning of a response. Returns the violations. */
 export function invariantProblems(

@@ -57,7 +57,9 @@ export function expectedErrorProblems(
   if (!statuses.includes(response.status))
     return [`status ${response.status} instead of ${statuses.join(' or ')}: ${excerpt(response)}`];
   const message = messageOf(response);
-  const actual = (jsonOf(response) as { error?: { code?: string } }).error?.code;
+  const body = jsonOf(response) as { error?: { code?: string }; code?: string };
+  // A provider's error on a native route is flat.
+  const actual = body.error?.code ?? body.code;
   return [
     ...(code === undefined || actual === code || (actual === undefined && isManagement(response))
       ? []
