@@ -30,6 +30,8 @@ import type { Variation } from './wire/exchange.ts';
 export interface ConformanceOptions extends RunOptions, HeartbeatOptions {
   /** Ids of operations or areas. Empty: all. */
   only: readonly string[];
+  /** Whether a check with this name runs. Default: every check. */
+  selects?: ((name: string) => boolean) | undefined;
   /** Additional scenarios for an operation, for a caller that controls the server. */
   additionalScenarios?:
     | ((operation: DocumentedOperation, context: RunContext) => readonly Scenario[])
@@ -62,7 +64,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const { context, cleanUp } = await createRunContext(options);
   const checks: Check[] = [];
   const operations = selectedOperations(options.only);
-  const startedChecks = startLongChecks(operations, context);
+  const startedChecks = startLongChecks(operations, context, options.selects);
   const heartbeat = new Heartbeat(options);
   for (const operation of operations) {
     if (options.signal?.aborted === true) break;
@@ -106,15 +108,17 @@ export async function checksOf(
   context: RunContext,
   {
     additionalScenarios,
+    selects = () => true,
     startedChecks,
     heartbeat,
-  }: Pick<ConformanceOptions, 'additionalScenarios'> & {
+  }: Pick<ConformanceOptions, 'additionalScenarios' | 'selects'> & {
     startedChecks?: StartedChecks;
     heartbeat?: Heartbeat;
   },
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const check = async (name: string, run: () => Promise<CheckOutcome>) => {
+    if (!selects(name)) return;
     heartbeat?.start(operation.id, name);
     checks.push(await runCheck(operation, context.secrets, name, run));
     heartbeat?.stop();

@@ -6,6 +6,8 @@ export interface PlantedFault {
   title: string;
   /** The operation that the kit tests. */
   operation: string;
+  /** Start of the name of the check that must report the fault. */
+  check: string;
   /** Creates the fault with its own state. */
   fault: () => ProxyFault;
   /** Matches the report. */
@@ -102,12 +104,13 @@ const allow = 'access-control-allow';
 const isCompleted = ({ status }: Body) => status === 'completed';
 const later = (text: unknown, ms: number) => new Date(Date.parse(String(text)) + ms).toISOString();
 
-/** Title, operation, fault and the report. */
-const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = [
+/** Title, operation, check, fault and the report. */
+const table: readonly (readonly [string, string, string, () => ProxyFault, RegExp])[] = [
   // Order and pages of lists
   [
     'a list of keys in reverse order',
     'listTokens',
+    '200 a list',
     json(
       'GET',
       tokens,
@@ -118,6 +121,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a log in reverse order',
     'searchLogs',
+    '200 a list',
     json(
       'GET',
       logs,
@@ -128,24 +132,28 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a second page that equals the first',
     'listTokens',
+    'the second page continues the first',
     () => ({ query: (query) => query.replace('p=2', 'p=1') }),
     /page: the second page repeats \d+ of the first/,
   ],
   [
     'a cursor that is ignored',
     'listVideos',
+    'the second page continues the first',
     () => ({ query: (query) => query.replace(/after=[^&]*/, '') }),
     /page: the second page repeats "task_\w+" of the first/,
   ],
   [
     'a page that ignores its size',
     'listTokens',
+    '200 a short page',
     () => ({ query: (query) => query.replace('page_size=1', 'page_size=2') }),
     /a page of one has 2 entries/,
   ],
   [
     'a total below the number of entries',
     'listTokens',
+    '200 a list',
     json(
       'GET',
       tokens,
@@ -156,6 +164,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'an entry that is listed twice',
     'listTokens',
+    '200 a list',
     json(
       'GET',
       tokens,
@@ -166,6 +175,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a model that is listed twice',
     'listModels',
+    '200 the key in x-api-key only',
     json('GET', /models$/, (body) => ({ ...body, data: [...list(body), list(body)[0]] })),
     /id: data\[\]\.id has "[^"]+" more than once/,
   ],
@@ -173,6 +183,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a creation time in milliseconds',
     'createToken',
+    'accepts the documented request limited (application/json)',
     json(
       'POST',
       tokens,
@@ -183,6 +194,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a log in milliseconds',
     'searchLogs',
+    '200 a list',
     json(
       'GET',
       logs,
@@ -193,18 +205,21 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'an image job in seconds',
     'fetchImageJob',
+    '200 an image job whose states move only forward',
     json('GET', imageJob, (body) => ({ ...body, submitTime: times(body.submitTime, 0.001) })),
     /time: submitTime is \d+, which is not plausible as a Unix time in milliseconds, but as a Unix time in seconds/,
   ],
   [
     'a model of the future',
     'getModel',
+    '200 the key in x-api-key only',
     json('GET', /models\/[^/]+$/, (body) => ({ ...body, created: times(body.created, 1.1) })),
     /time: created is \d+, which is not plausible as a Unix time in seconds/,
   ],
   [
     'a time in another time zone',
     'createVerificationSession',
+    'accepts the documented request callback (application/json)',
     json(
       'POST',
       sessions,
@@ -215,6 +230,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a session that expires before it is created',
     'createVerificationSession',
+    'accepts the documented request callback (application/json)',
     json(
       'POST',
       sessions,
@@ -225,12 +241,14 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a change before the creation',
     'getVideo',
+    '200 a video task whose states move only forward',
     json('GET', video, (body) => ({ ...body, updated_at: Number(body.created_at) - 60 })),
     /time: updated_at \d+ is before created_at \d+/,
   ],
   [
     'a native task that starts before it is submitted',
     'getNativeTask',
+    '200 a native task whose states move only forward',
     json('GET', nativeTask, (body) => ({
       ...body,
       output: {
@@ -245,18 +263,21 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'another model than that of the path',
     'getModel',
+    '200 the key in x-api-key only',
     json('GET', /models\/[^/]+$/, (body) => ({ ...body, id: 'voxa-v2-other' })),
     /id: id is "voxa-v2-other", the path has model "[^"]+"/,
   ],
   [
     'another task than that of the path',
     'getOfficialVideo',
+    '200 a official task whose states move only forward',
     json('GET', /tasks\/task_/, (body) => ({ ...body, id: `task_${'a'.repeat(32)}` })),
     /id: id is "task_a+", the path has task_id "task_\w+"/,
   ],
   [
     'another asset than that of the path',
     'getAsset',
+    '200 an asset',
     json(
       'GET',
       /assets\//,
@@ -267,42 +288,49 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'two ids of one task',
     'createVideo',
+    'accepts the documented request eta_text (application/json)',
     json('POST', /^\/v1\/videos$/, (body) => ({ ...body, task_id: `task_${'b'.repeat(32)}` })),
     /\bid is "task_\w+", but task_id is "task_b+"/,
   ],
   [
     'another model than that of the request',
     'createEmbedding',
+    'accepts the documented request text (application/json)',
     json('POST', embeddings, (body) => ({ ...body, model: 'other' })),
     /model is "other", the request has model "[^"]+"/,
   ],
   [
     'another request id in the body of an error',
     'getModel',
+    '404 an unknown model',
     json('GET', /models\//, (body) => ({ error: { ...(body.error as Body), request_id: 'req_other' } }), 404),
     /error\.request_id is "req_other", x-request-id is/,
   ],
   [
     'another request id in a native task',
     'getNativeTask',
+    '200 a native task whose states move only forward',
     json('GET', nativeTask, (body) => ({ ...body, request_id: 'req_other' })),
     /request_id is "req_other", x-request-id is/,
   ],
   [
     'a task of another format, as a video',
     'getVideo',
+    '404 a task of createNativeVideo',
     foreignTask('getVideo', '(?:task_)?id'),
     /format: getVideo returns 200 for a task of createNativeVideo/,
   ],
   [
     'a task of another format, as an official task',
     'getOfficialVideo',
+    '404 a task of createGenericVideo',
     foreignTask('getOfficialVideo', 'id'),
     /format: getOfficialVideo returns 200 for a task of createGenericVideo/,
   ],
   [
     'a task of another format, as a native task',
     'getNativeTask',
+    '404 a task of createVideo',
     foreignTask('getNativeTask', 'task_id'),
     /format: getNativeTask returns 200 for a task of createVideo/,
   ],
@@ -310,12 +338,14 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'indexes of embeddings that are swapped',
     'createEmbedding',
+    '200 several vectors',
     json('POST', embeddings, (body) => ({ ...body, data: list(body).toReversed() })),
     /index: data\[\]\.index is \[2,1,0\], not 0 to 2 in order/,
   ],
   [
     'vectors of embeddings that are swapped',
     'createEmbedding',
+    '200 one vector at a time equals its index in a list',
     json('POST', embeddings, (body) => ({
       ...body,
       data: list(body).map((one, at, all) => ({ ...one, embedding: all.at(-1 - at)?.embedding })),
@@ -325,12 +355,14 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'an embedding that is missing',
     'createEmbedding',
+    '200 several vectors',
     json('POST', embeddings, (body) => ({ ...body, data: list(body).slice(0, 2) })),
     /data has 2 entries for 3 of input/,
   ],
   [
     'an encoding format that is ignored',
     'createEmbedding',
+    'accepts the documented request texts (application/json)',
     () => ({
       request: ({ body }) => body.replace('"encoding_format":"base64"', '"encoding_format":"float"'),
     }),
@@ -339,12 +371,14 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'dimensions that are ignored',
     'createEmbedding',
+    '200 vectors of 16 dimensions',
     () => ({ request: ({ body }) => body.replace(/,"dimensions":16/, '') }),
     /dimensions: data\[0\]\.embedding has \d+ dimensions instead of 16/,
   ],
   [
     'a total of tokens that is not the sum',
     'createEmbedding',
+    'accepts the documented request text (application/json)',
     json('POST', embeddings, (body) => ({
       ...body,
       usage: { ...(body.usage as Body), total_tokens: 9_999 },
@@ -354,6 +388,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'counters of a message that disagree',
     'createMessage',
+    '200 the key in x-api-key only',
     json('POST', /messages$/, (body) => ({
       ...body,
       usage: { ...(body.usage as Body), prompt_tokens: 9_999 },
@@ -363,6 +398,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a sum of figures that is wrong',
     'showFigures',
+    '200 figures',
     json(
       'GET',
       /figures$/,
@@ -374,6 +410,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a completed video without a file',
     'getVideo',
+    '200 a video task whose states move only forward',
     json('GET', video, (body) =>
       isCompleted(body) ? { ...body, video_url: undefined, url: undefined } : body,
     ),
@@ -382,12 +419,14 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a completed video with half its progress',
     'getVideo',
+    '200 a video task whose states move only forward',
     json('GET', video, (body) => (isCompleted(body) ? { ...body, progress: 50 } : body)),
     /progress is 50 instead of 100, while status is "completed"/,
   ],
   [
     'a finished song without songs',
     'fetchMusicTask',
+    '200 a music task whose states move only forward',
     json(
       'GET',
       /fetch\/task_/,
@@ -398,18 +437,21 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'an official task without usage',
     'getOfficialVideo',
+    '200 a official task whose states move only forward',
     json('GET', /tasks\/task_/, (body) => ({ ...body, usage: undefined })),
     /result: usage is missing, while status is "succeeded"/,
   ],
   [
     'a finished image job without an image',
     'fetchImageJob',
+    '200 an image job whose states move only forward',
     json('GET', imageJob, (body) => ({ ...body, imageUrl: null })),
     /result: imageUrl is missing, while status is "SUCCESS"/,
   ],
   [
     'a repeat with the same idempotency key that creates a second task',
     'submitLyrics',
+    '200 the same request with the same idempotency key',
     () => ({ headers: () => ({ 'idempotency-key': undefined }) }),
     /idempotency: a repeat of the request that created task_\w+ created task_\w+/,
   ],
@@ -417,6 +459,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a list of keys that shows secrets',
     'listTokens',
+    '200 a list',
     json(
       'GET',
       tokens,
@@ -427,6 +470,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a new key that is abbreviated',
     'createToken',
+    'accepts the documented request limited (application/json)',
     json(
       'POST',
       tokens,
@@ -438,24 +482,28 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'responses without CORS headers',
     'listModels',
+    'a request from a web page (CORS)',
     headers({ [`${allow}-origin`]: undefined }),
     /a request from a web page \(CORS\): CORS: access-control-allow-origin is missing/,
   ],
   [
     'a CORS header for another origin',
     'listModels',
+    'a preflight request (CORS)',
     headers({ [`${allow}-origin`]: 'https://other.example' }),
     /CORS: access-control-allow-origin is https:\/\/other\.example instead of/,
   ],
   [
     'a request id that pages cannot read',
     'listModels',
+    'a request from a web page (CORS)',
     headers({ 'access-control-expose-headers': 'retry-after' }),
     /CORS: access-control-expose-headers does not list x-request-id/,
   ],
   [
     'a preflight request that needs a key',
     'createMessage',
+    'a preflight request (CORS)',
     () => ({
       response: (_response, { method }) => (method === 'OPTIONS' ? { status: 401, body: '{}' } : undefined),
     }),
@@ -464,24 +512,28 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a preflight response without the requested headers',
     'createMessage',
+    'a preflight request (CORS)',
     headers({ [`${allow}-headers`]: 'authorization, content-type' }, 'OPTIONS'),
     /preflight: access-control-allow-headers does not list x-api-key/,
   ],
   [
     'a preflight response without the method',
     'createMessage',
+    'a preflight request (CORS)',
     headers({ [`${allow}-methods`]: 'GET' }, 'OPTIONS'),
     /preflight: access-control-allow-methods does not list POST/,
   ],
   [
     'HEAD that is not allowed',
     'listModels',
+    'HEAD equals GET without a body',
     () => ({ response: (_response, { method }) => (method === 'HEAD' ? { status: 405 } : undefined) }),
     /HEAD: status 405, GET has 200/,
   ],
   [
     'HEAD with another type',
     'listModels',
+    'HEAD equals GET without a body',
     headers({ 'content-type': 'text/html' }, 'HEAD'),
     /HEAD: content type text\/html, GET has application\/json/,
   ],
@@ -489,6 +541,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a refusal with another code',
     'createEmbedding',
+    '400 malformed JSON',
     json(
       'POST',
       embeddings,
@@ -500,6 +553,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a refusal with a code of no document',
     'countMessageTokens',
+    '400 malformed JSON',
     json(
       'POST',
       /count_tokens$/,
@@ -511,12 +565,14 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a refusal that names no field',
     'createToken',
+    'limits:',
     json('POST', tokens, (body) => ({ ...body, message: 'The request is invalid.' }), 400),
     /beyond name maxLength 50 the error does not name name: The request is invalid\./,
   ],
   [
     'a refusal at a limit',
     'createToken',
+    'limits:',
     () => ({
       response: (response, { body }) =>
         String(parsed(body).name).length === 50 && response.status < 500
@@ -528,6 +584,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a refusal at a limit without a reason',
     'createToken',
+    'limits:',
     () => ({
       response: (response, { body }) =>
         String(parsed(body).name).length === 50 && response.status < 500
@@ -539,6 +596,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a wrong key that is accepted',
     'listModels',
+    '401 with a wrong key',
     () => {
       let valid: string | undefined;
       return {
@@ -554,6 +612,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a limit of requests without retry-after',
     'listModels',
+    '429 a key over its rate limit',
     () => ({
       response: (response) =>
         response.status === 429 ? withHeaders(response, { 'retry-after': undefined }) : undefined,
@@ -564,57 +623,63 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'bytes that are no MP4',
     'downloadVideoContent',
+    '200 a file',
     file('video/mp4', (bytes) => 'x'.repeat(bytes.length)),
     /the body is not video\/mp4: unknown type, \d+ bytes/,
   ],
   [
     'an MP4 that has only its first bytes',
     'downloadVideoContent',
+    '200 a file',
     file('video/mp4', (bytes) => bytes.slice(0, 32) + '\0'.repeat(bytes.length - 32)),
     /the body is not video\/mp4: it has /,
   ],
   [
     'an MP4 that is truncated',
     'downloadVideoContent',
+    '200 a file',
     file('video/mp4', (bytes) => bytes.slice(0, -100)),
     /the body is not video\/mp4: it has a box that extends beyond the end/,
   ],
   [
     'a thumbnail that is truncated',
     'downloadVideoContent',
+    '200 the last frame',
     file('image/png', (bytes) => bytes.slice(0, -20)),
     /the body is not image\/png: it has no chunk IEND at the end/,
   ],
   [
     'an MP3 that has only its first bytes',
     'createSpeech',
+    'accepts the documented request mp3 (application/json)',
     file('audio/mpeg', (bytes) => bytes.slice(0, 4) + 'x'.repeat(bytes.length)),
     /the body is not audio\/mpeg: it has no second frame/,
   ],
   [
     'a range that is ignored',
     'downloadVideoContent',
-    () => {
-      let whole = '';
-      return {
-        response: (response) => {
-          if (response.status === 200 && isFile(response, 'video/mp4')) whole = response.body;
-          return response.status === 206 ? { body: whole } : undefined;
-        },
-      };
-    },
+    '206 a range of a file',
+    () => ({
+      headers: () => ({ range: undefined }),
+      response: (response, request) =>
+        request.headers.range === undefined
+          ? undefined
+          : { status: 206, ...withHeaders(response, { 'content-range': 'bytes 0-99/1000' }) },
+    }),
     /a range of 100 bytes has \d+ bytes/,
   ],
   // Event streams
   [
     'an event id that is repeated in a stream',
     'synthesizeSpeech',
+    '200 native events',
     stream((text) => text.replace(/^id:2$/m, 'id:1')),
     /event 2 has id 1/,
   ],
   [
     'a request id that changes within a stream',
     'synthesizeSpeech',
+    '200 native events',
     stream((text) =>
       text.replace(/"request_id":"[^"]+"/, '"request_id":"0d9f8a7d-0000-4000-8000-000000000000"'),
     ),
@@ -623,18 +688,21 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'a stream of speech without audio',
     'synthesizeSpeech',
+    '200 native events',
     stream((text) => text.replace(/"data":"[^"]*"/g, '"data":""')),
     /result: the stream ends without output\.audio\.data/,
   ],
   [
     'a message without text',
     'createMessage',
+    'accepts the documented request streamed (application/json)',
     stream((text) => text.replace(/"text":"[^"]*"/g, '"text":""')),
     /result: the stream ends without delta\.text/,
   ],
   [
     'blocks of a message with the wrong index',
     'createMessage',
+    'accepts the documented request streamed (application/json)',
     stream((text) => text.replaceAll('"index":0', '"index":1')),
     /index: the blocks are numbered 1/,
   ],
@@ -642,48 +710,56 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'events of a foreign task',
     'openInferenceSocket',
+    'the dialogue inference-refused-task',
     event((text) => text.replace(/"task_id":"[^"]+"/, '"task_id":"0d9f8a7d-0000-4000-8000-000000000000"')),
     /id: \S+ has the foreign task_id 0d9f8a7d/,
   ],
   [
     'usage of a task that is not cumulative',
     'openInferenceSocket',
+    'the dialogue inference-task',
     event((text) => text.replace(/"characters":1[5-9]/, '"characters":3')),
     /usage: payload\.usage\.characters is 3 after \d+, which is not cumulative/,
   ],
   [
     'a finished task without audio',
     'openInferenceSocket',
+    'the dialogue inference-task',
     () => ({ dropsBinary: true }),
     /result: the task is finished without audio/,
   ],
   [
     'usage of a session that is not cumulative',
     'openRealtimeSocket',
+    'the dialogue realtime-session',
     event((text) => text.replace(/"characters":\d+/, '"characters":5')),
     /usage: response\.usage\.characters is 5 after 5, which is not cumulative/,
   ],
   [
     'an event id that is repeated in a session',
     'openRealtimeSocketAlias',
+    'the dialogue realtime-legacy-session',
     event((text) => text.replace(/"event_id":"[^"]+"/, '"event_id":"event_same"')),
     /event id: two events have the event_id event_same/,
   ],
   [
     'a response without audio',
     'openRealtimeSocketAlias',
+    'the dialogue realtime-legacy-session',
     event((text) => text.replace(/"delta":"[^"]*"/, '"delta":""')),
     /result: the response \S+ is completed without audio/,
   ],
   [
     'audio of another response',
     'openRealtimeSocketAlias',
+    'the dialogue realtime-legacy-session',
     event((text) => text.replace(/"response_id":"[^"]+"/, '"response_id":"resp_other"')),
     /id: response\.\S+ has the response resp_other instead of/,
   ],
   [
     'a session with another voice',
     'openRealtimeSocketAlias',
+    'the dialogue a canceled response and a finished session',
     event((text) =>
       text.includes('session.updated') ? text.replace(/"voice":"[^"]+"/, '"voice":"Other"') : text,
     ),
@@ -692,6 +768,7 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   [
     'events in the wrong order',
     'openRealtimeSocketAlias',
+    'the dialogue realtime-legacy-session',
     () => {
       let held: string[] = [];
       return {
@@ -710,9 +787,12 @@ const table: readonly (readonly [string, string, () => ProxyFault, RegExp])[] = 
   ],
 ];
 
-export const plantedFaults: readonly PlantedFault[] = table.map(([title, operation, fault, problem]) => ({
-  title,
-  operation,
-  fault,
-  problem,
-}));
+export const plantedFaults: readonly PlantedFault[] = table.map(
+  ([title, operation, check, fault, problem]) => ({
+    title,
+    operation,
+    check,
+    fault,
+    problem,
+  }),
+);

@@ -22,16 +22,19 @@ export type StartedChecks = ReadonlyMap<string, readonly LongCheck[]>;
 export function startLongChecks(
   operations: readonly DocumentedOperation[],
   context: RunContext,
+  isSelected: (name: string) => boolean = () => true,
 ): StartedChecks {
   return new Map(
     operations.map((operation) => [
       operation.id,
-      longChecks(operation, context).map(({ name, run }) => {
-        const outcome = run();
-        // An aborted run never awaits the outcome. This prevents an unhandled rejection.
-        outcome.catch(() => undefined);
-        return { name, run: () => outcome };
-      }),
+      longChecks(operation, context)
+        .filter(({ name }) => isSelected(name))
+        .map(({ name, run }) => {
+          const outcome = run();
+          // An aborted run never awaits the outcome. This prevents an unhandled rejection.
+          outcome.catch(() => undefined);
+          return { name, run: () => outcome };
+        }),
     ]),
   );
 }
