@@ -23,8 +23,8 @@ beforeAll(async () => {
     key,
     runs: 3,
     seed: 20_261_122,
-    timeoutMs: 15_000,
-    taskTimeoutMs: 60_000,
+    timeoutMs: 30_000,
+    taskTimeoutMs: 180_000,
     triggers: 'on',
     admin: true,
     bodyLimitMb: inject('bodyLimitMb'),
@@ -40,7 +40,7 @@ afterAll(async () => {
   await context.receiver?.close();
 });
 
-describe.each(operations)('$id', { timeout: 120_000 }, (operation) => {
+describe.each(operations)('$id', { timeout: 240_000 }, (operation) => {
   test('conforms to the contract', async () => {
     const checks = await checksOf(operation, context, {
       additionalScenarios: gatewayScenarios,

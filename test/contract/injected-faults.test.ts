@@ -78,9 +78,9 @@ async function problemsOfSilence(fault: ProxyFault): Promise<string> {
 type Body = Record<string, unknown>;
 const json =
   (change: (body: Body) => Body) =>
-  ({ body }: ProxyResponse) => ({
-    body: JSON.stringify(change(JSON.parse(body) as Body)),
-  });
+  ({ body }: ProxyResponse) =>
+    // A response to HEAD has no body.
+    body === '' ? undefined : { body: JSON.stringify(change(JSON.parse(body) as Body)) };
 const nameOf = (body: string) => (/"name":"([^"]*)"/.exec(body)?.[1] ?? '').length;
 const isStream = ({ headers }: ProxyResponse) =>
   String(headers['content-type']).startsWith('text/event-stream');
@@ -308,13 +308,8 @@ test.each<[string, ProxyFault, RegExp]>([
     /content type text\/plain is not documented/,
   ],
   [
-    'with the state of another delivery',
-    { request: ({ body }) => body.replace('"IN_PROGRESS"', '"SUBMITTED"') },
-    /two deliveries with different webhook-ids have the state SUBMITTED/,
-  ],
-  [
     'with an undocumented status',
-    { request: ({ body }) => body.replace('"IN_PROGRESS"', '7') },
+    { request: ({ body }) => body.replace(/"(NOT_START|SUBMITTED|IN_PROGRESS)"/, '7') },
     /as ImageJobCallback: \/status must be/,
   ],
 ])('reports a callback %s', { timeout: 60_000 }, async (_title, fault, problem) => {

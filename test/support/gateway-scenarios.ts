@@ -24,8 +24,11 @@ export function gatewayScenarios(operation: DocumentedOperation): Scenario[] {
 
 /** Failures of the provider and the store. */
 function faultScenarios(operation: DocumentedOperation): Scenario[] {
-  const { statuses } = factsOf(operation);
+  const { statuses, errorFamily } = factsOf(operation);
   const isSocket = statuses.includes(101);
+  // A native operation forwards the provider's own code.
+  const codeOf = (code: string, { provider }: Faults) =>
+    errorFamily === 'native' && provider !== undefined ? 'Scripted' : code;
   const failing: [number, string, Faults, string][] = [
     [502, 'when the provider fails', { provider: 500 }, 'bad_response_status_code'],
     [504, 'when the provider does not answer in time', { provider: 504 }, 'upstream_timeout'],
@@ -40,7 +43,7 @@ function faultScenarios(operation: DocumentedOperation): Scenario[] {
         name: `${status} ${title}`,
         status,
         ...(isSocket && { mode: 'handshake' as const }),
-        expected: { code },
+        expected: { code: codeOf(code, fault) },
         // Creates its fixtures before the fault is set.
         variation: () => preparedRequest(operation),
         as: () => faulty(fault),

@@ -76,9 +76,9 @@ async function checkDeliveries(
 }
 
 /** Checks that states move forward, each with its own `webhook-id`, and that all concern the task. */
-function orderProblems(
+export function orderProblems(
   all: readonly ReceivedCallback[],
-  { states }: CallbackTask,
+  { states }: Pick<CallbackTask, 'states'>,
   id: string | undefined,
 ): string[] {
   const idOf = ({ headers }: ReceivedCallback) => headers.get('webhook-id');
