@@ -23,7 +23,7 @@ beforeAll(async () => {
     key,
     runs: 3,
     seed: 20_261_122,
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
     taskTimeoutMs: 180_000,
     triggers: 'on',
     admin: true,
