@@ -111,7 +111,7 @@ export async function sendAll(
     for (let one = pending.shift(); one !== undefined; one = pending.shift()) {
       const { response, problems, curl } = await send(one.variation);
       const violations = problems.map((problem) => `(${response.status}) ${problem}`);
-      const found = [one.problem(response), ...violations].filter((text) => text !== undefined);
+      const found = [...violations, one.problem(response)].filter((text) => text !== undefined);
       if (found.length > 0) failed.push({ name: one.name, problems: found, curl });
     }
   };
