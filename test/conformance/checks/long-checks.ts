@@ -15,6 +15,9 @@ export const longChecks = (operation: DocumentedOperation, context: RunContext):
   ...silentDialogueChecks(operation, context),
 ];
 
+/** Number of callback checks that run at the same time. Each creates a task. */
+const maxCallbackChecks = 4;
+
 /** Long checks that run in the background, by the id of the operation. */
 export type StartedChecks = ReadonlyMap<string, readonly LongCheck[]>;
 
@@ -24,17 +27,26 @@ export function startLongChecks(
   context: RunContext,
   isSelected: (name: string) => boolean = () => true,
 ): StartedChecks {
+  let count = 0;
+  const running: Promise<unknown>[] = [];
+  const started = ({ name, run }: LongCheck, after?: Promise<unknown>): LongCheck => {
+    const outcome = after === undefined ? run() : after.then(run);
+    // An aborted run never awaits the outcome. This prevents an unhandled rejection.
+    outcome.catch(() => undefined);
+    return { name, run: () => outcome };
+  };
   return new Map(
-    operations.map((operation) => [
-      operation.id,
-      longChecks(operation, context)
-        .filter(({ name }) => isSelected(name))
-        .map(({ name, run }) => {
-          const outcome = run();
-          // An aborted run never awaits the outcome. This prevents an unhandled rejection.
-          outcome.catch(() => undefined);
-          return { name, run: () => outcome };
-        }),
-    ]),
+    operations.map((operation) => {
+      const callbacks = callbackChecks(operation, context).filter(({ name }) => isSelected(name));
+      const silent = silentDialogueChecks(operation, context).filter(({ name }) => isSelected(name));
+      const queued = callbacks.map((check) => {
+        const place = count % maxCallbackChecks;
+        count += 1;
+        const one = started(check, running[place]);
+        running[place] = one.run().catch(() => undefined);
+        return one;
+      });
+      return [operation.id, [...queued, ...silent.map((check) => started(check))]];
+    }),
   );
 }

@@ -23,11 +23,12 @@ const invariants: Invariants<OperationId> = {
 /** Rules for every error. The messages family repeats the request id beside the error. */
 const errorRules = [requestId('error.request_id'), when('', 'type', 'error', requestId('request_id'))];
 
-/** Checks the meaning of a response. Returns the violations. */
+/** Checks the meaning of a response that arrived at a time in epoch milliseconds. Returns the violations. */
 export function invariantProblems(
   operation: DocumentedOperation,
-  request: Request,
+  request: Pick<Request, 'path' | 'body'>,
   response: HttpResponse,
+  now = Date.now(),
 ): string[] {
   const body = parsedBody(response);
   if (body === undefined) return [];
@@ -36,7 +37,7 @@ export function invariantProblems(
     request: bodyOf(request),
     body,
     headers: response.headers,
-    now: Date.now(),
+    now,
   };
   const rules = invariants[(operation.aliasOf ?? operation.id) as OperationId] ?? [];
   return (response.status === 200 ? rules : errorRules).flatMap((rule) => rule(call));
@@ -54,7 +55,7 @@ function pathParameters({ path }: DocumentedOperation, actual: string): Record<s
   );
 }
 
-function bodyOf({ body }: Request): unknown {
+function bodyOf({ body }: Pick<Request, 'body'>): unknown {
   if (body === undefined) return undefined;
   if (body instanceof FormData) return Object.fromEntries(body);
   try {

@@ -181,6 +181,7 @@ export const onePerInput =
   (path: string, field: string): Invariant =>
   ({ body, request }) => {
     const input = valueAt(request, field);
+    if (input === undefined) return [];
     const isBatch = Array.isArray(input) && typeof input[0] !== 'number';
     const wanted = isBatch ? input.length : 1;
     const { length } = valuesAt(body, `${path}[]`);
@@ -295,6 +296,7 @@ export const each =
 export const encodedAsRequested =
   (path: string, field: string): Invariant =>
   ({ body, request }) => {
+    if (request === undefined) return [];
     const format = valueAt(request, field) ?? 'float';
     return valuesAt(body, path).flatMap(({ at, value }) => {
       const actual = typeof value === 'string' ? 'base64' : 'float';
