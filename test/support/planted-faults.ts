@@ -451,7 +451,7 @@ const table: readonly (readonly [string, string, string, () => ProxyFault, RegEx
   [
     'a repeat with the same idempotency key that creates a second task',
     'submitLyrics',
-    '200 the same request with the same idempotency key',
+    '200 ',
     () => ({ headers: () => ({ 'idempotency-key': undefined }) }),
     /idempotency: a repeat of the request that created task_\w+ created task_\w+/,
   ],
