@@ -29,16 +29,19 @@ export class APIError extends UnigateError {
   readonly status: number;
   /** Stable error code, for example `model_not_found`. Management errors have none. */
   readonly code: string | undefined;
+  /** Path of the invalid field. Undefined if the error concerns no field, and for families without it. */
+  readonly param: string | undefined;
   /** The gateway's id of the failed request. */
   readonly requestId: string | undefined;
   readonly headers: Headers;
   readonly body: unknown;
 
   constructor({ status, headers, body }: ErrorResponse) {
-    const { code, message, requestId } = readErrorBody(body);
+    const { code, message, param, requestId } = readErrorBody(body);
     super(message ?? `The gateway returned status ${status}.`);
     this.status = status;
     this.code = code;
+    this.param = param;
     // The body of a provider error contains the provider's id. The header is always the gateway's.
     this.requestId = headerRequestId(headers) ?? requestId;
     this.headers = headers;
@@ -185,6 +188,7 @@ const errorClasses: Readonly<Record<number, typeof APIError>> = {
 interface ErrorFields {
   code: string | undefined;
   message: string | undefined;
+  param: string | undefined;
   requestId: string | undefined;
 }
 
@@ -192,7 +196,7 @@ const maxMessageLength = 500;
 
 /**
  * Parses the body of every error family:
- * generic `{error: {code, message, request_id}}`, messages `{type: 'error', error: {type, …}, request_id}`,
+ * generic `{error: {code, message, param?, request_id}}`, messages `{type: 'error', error: {type, …}, request_id}`,
  * native `{code, message, request_id}` and management `{success: false, message}`. A body that is not JSON, such as the
  * page of a proxy, becomes the message, truncated to 500 characters.
  */
@@ -202,6 +206,7 @@ function readErrorBody(body: unknown): ErrorFields {
     return {
       code: undefined,
       message: text ? text.slice(0, maxMessageLength) : undefined,
+      param: undefined,
       requestId: undefined,
     };
   }
@@ -210,6 +215,7 @@ function readErrorBody(body: unknown): ErrorFields {
   return {
     code: textOf(inner.code) ?? textOf(inner === outer ? undefined : inner.type),
     message: textOf(inner.message) ?? textOf(outer.error),
+    param: textOf(inner.param),
     requestId: textOf(inner.request_id) ?? textOf(outer.request_id),
   };
 }

@@ -56,6 +56,12 @@ describe('error families', () => {
     });
   });
 
+  test('generic with the path of a field', async () => {
+    const body = { error: { ...generic.error, param: 'input.text' } };
+    expect(await failure(400, body)).toMatchObject({ param: 'input.text' });
+    expect(await failure(404, generic)).toMatchObject({ param: undefined });
+  });
+
   test('native: uses the id of the gateway instead of the id of the provider', async () => {
     const body = { code: 'InvalidParameter', message: 'No such voice.', request_id: '7c0f' };
     expect(await failure(400, body, { 'x-request-id': 'req_header' })).toMatchObject({
