@@ -112,3 +112,12 @@ test('an idempotency key returns the same task, and 400 for another request', as
     { error: expect.objectContaining({ code: 'idempotency_key_reused' }) },
   ]);
 });
+
+test('operations of one format share their idempotency keys', async () => {
+  const headers = { 'idempotency-key': 'song' };
+  const send = (operation: OperationId) =>
+    exchange({ url: mock.url, key: 'sk-any' }, documented(operation), { headers });
+  expect((await send('submitMusic')).status).toBe(200);
+  expect((await send('createMusic')).status).toBe(400);
+  expect((await send('createOfficialVideo')).status).toBe(200);
+});

@@ -193,6 +193,12 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: 200,
     gateway: 400,
   },
+  'Provider rules': {
+    observe: (target) =>
+      status(target, '/sigma/submit/music', { mv: 'chirp-hawk', prompt: 'The sea.', task: 'none-such' }),
+    mock: 200,
+    gateway: 400,
+  },
   'Example ids': {
     observe: (target) => status(target, '/v1/videos/task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'),
     mock: 200,

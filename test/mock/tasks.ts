@@ -194,6 +194,14 @@ export const taskKinds: ReadonlyMap<OperationId, TaskKind> = new Map([
   ['createVerificationSession', verification],
 ] satisfies [OperationId, TaskKind][]);
 
+/** Operations whose tasks share idempotency keys, because their tasks have the same format on the gateway. */
+const formats: Readonly<Partial<Record<OperationId, string>>> = {
+  getVideo: 'generic',
+  getGenericVideo: 'generic',
+  fetchMusicTask: 'music',
+  getMusic: 'music',
+};
+
 interface MockTasksOptions {
   now: () => number;
   taskMs: number;
@@ -231,7 +239,7 @@ export class MockTasks {
   ): Json {
     const kind = taskKindOf(operation);
     const fingerprint = JSON.stringify([operation, body]);
-    const scope = `${kind.read} ${idempotencyKey}`;
+    const scope = `${formats[kind.read] ?? kind.read} ${idempotencyKey}`;
     const repeated = idempotencyKey === undefined ? undefined : this.#repeatable.get(scope);
     if (repeated !== undefined && repeated.fingerprint !== fingerprint) throw idempotencyKeyReused();
     if (repeated !== undefined) return this.#render(created, kind, repeated.task, base);
