@@ -24,6 +24,8 @@ const modelRules = [
   /extend requires a source video/,
   // The smallest valid time is in the past.
   /expired_time: must be a Unix time in the future/,
+  // Operations of one format share keys, and each sends the same shortest and longest one.
+  /Idempotency-Key: it was used for another request/,
   // The eta family allows a length of -1 only for edits.
   /(seconds|duration): must be 1 to 15/,
 ];
