@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { commandsOf } from '../support/readme-commands.ts';
 import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
@@ -54,6 +55,15 @@ async function startReceiver(status: number) {
   });
   return { url, received };
 }
+
+test('the command in the guide starts', async () => {
+  const guide = new URL('../../openapi/guides/4-webhooks.md', import.meta.url);
+  const [command = ''] = await commandsOf(guide, 'listen');
+  const [, options = ''] = /^npx unigate listen (.+)\n$/.exec(command) ?? [];
+  const { run } = await startGateway([[], []]);
+  const { stderr } = await run(...options.split(' '));
+  expect(stderr).toContain('Ready. Callbacks are forwarded to http://localhost:3000/hook.');
+});
 
 test('forwards each new callback once, oldest first, with its headers and its exact body', async () => {
   const { url, received } = await startReceiver(204);

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import { isObject, type Json, type JsonObject, text } from '../../openapi/tools/document.ts';
 import type { OperationRequest } from '../../server/http/handler.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
 import { findModel } from '../../server/models/catalogue.ts';
@@ -141,7 +141,7 @@ function mediaTypeOf(format: AudioFormat): string {
 
 async function synthesizeSpeech(exchange: MockExchange): Promise<void> {
   const { request, response, body, base } = exchange;
-  const model = findModel(String(body.model));
+  const model = findModel(text(body.model));
   const input = isObject(body.input) ? body.input : {};
   const isStream = String(request.headers['x-native-sse']).toLowerCase() === 'enable';
   const settings = speechSettings(model, nativeFormat(model, input, isStream), input);

@@ -79,5 +79,6 @@ async function encodeSample(settings: AudioSettings, count?: number) {
   const chunks = stream.repeat(count);
   const rest = stream.finish();
   stream.close();
-  return { chunks: chunks.with(-1, Buffer.concat([chunks.at(-1) ?? Buffer.alloc(0), rest])), seconds };
+  const last = Buffer.concat([chunks.at(-1) ?? Buffer.alloc(0), rest]);
+  return { chunks: [...chunks.slice(0, -1), last], seconds };
 }

@@ -121,6 +121,10 @@ export const responseFields: ResponseFields = {
   'LogSearchReply.data': 'items total',
   LogItem:
     'completion_tokens created_at id model_name prompt_tokens quota request_id task_id?|null token_name user_id',
+  ListCallbacksReply: 'data message success',
+  'ListCallbacksReply.data': 'items total',
+  Callback: 'body created_at event headers id last_error|null last_status|null state task_id tries url',
+  'Callback.headers': 'content-type user-agent webhook-id webhook-timestamp',
   VerificationSessionReply: 'data message success',
   VerificationSession:
     'callback_url channel_id created_at expires_at group_id h5_link raw_response session_id status updated_at vendor_token',
