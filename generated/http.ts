@@ -6674,9 +6674,21 @@ export interface components {
                  * @example unigate
                  */
                 "user-agent": string;
-                "webhook-id": components["schemas"]["WebhookId"];
-                "webhook-timestamp": components["schemas"]["WebhookTimestamp"];
-                "webhook-signature"?: components["schemas"]["WebhookSignature"];
+                /**
+                 * @description The same as `id`.
+                 * @example msg_0a1b2c3d4e5f60718293a4b5c6d7e8f9_completed
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The current time. Unix time in seconds.
+                 * @example 1795003605
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Signature of id, timestamp and body, as in a delivery. Present if the gateway has a callback secret.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature"?: string;
             };
             /**
              * @description The JSON body as it is signed.

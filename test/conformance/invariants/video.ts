@@ -45,7 +45,7 @@ const official = [
   past('created_at', 's'),
   past('updated_at', 's'),
   chronological('', 's', 'created_at', 'updated_at'),
-  when('', 'status', 'succeeded', filled('content.video_url'), filled('usage')),
+  when('', 'status', 'succeeded', filled('content.video_url')),
   when('', 'status', 'failed', filled('error.code')),
   atMost('usage', 'completion_tokens', 'total_tokens'),
 ];
