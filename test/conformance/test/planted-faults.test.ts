@@ -13,7 +13,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 async function create(path: string, body: object, key = gateway.key): Promise<unknown> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  // On a busy machine, a kept connection may be closed at the moment of the next request.
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' };
   const response = await fetch(gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   expect(response.status).toBe(200);
   return response.json();
