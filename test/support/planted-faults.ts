@@ -435,11 +435,15 @@ const table: readonly (readonly [string, string, string, () => ProxyFault, RegEx
     /result: data is empty, while status is "SUCCESS"/,
   ],
   [
-    'an official task without usage',
+    'an official task with more output tokens than tokens',
     'getOfficialVideo',
     '200 a official task whose states move only forward',
-    json('GET', /tasks\/task_/, (body) => ({ ...body, usage: undefined })),
-    /result: usage is missing, while status is "succeeded"/,
+    json('GET', /tasks\/task_/, (body) =>
+      body.status === 'succeeded'
+        ? { ...body, usage: { completion_tokens: 108_901, total_tokens: 108_900 } }
+        : body,
+    ),
+    /usage\.completion_tokens is 108901, above total_tokens 108900/,
   ],
   [
     'a finished image job without an image',
