@@ -159,6 +159,29 @@ export class HttpReply implements Reply<OperationId> {
   }
 }
 
+/** Returns the request of a handler. The caller knows that it is validated and belongs to the operation. */
+export function operationRequestOf<Op extends OperationId>(
+  gateway: Gateway,
+  request: Request,
+  body: unknown = request.body,
+): OperationRequest<Op> {
+  const { context } = request;
+  return {
+    gateway,
+    requestId: context.requestId,
+    startedAt: context.startedAt,
+    caller: context.caller,
+    body,
+    path: context.params,
+    query: context.query,
+    headers: request.headers,
+    route: context.route,
+    address: gateway.addressOf(request),
+    baseUrl: gateway.baseUrlOf(request),
+    signal: context.signal,
+  } as unknown as OperationRequest<Op>;
+}
+
 /** Calls the handler of the operation. */
 export function dispatch(gateway: Gateway, handlers: Handlers) {
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -170,20 +193,7 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
     }
     // The registry pairs each id with its own handler; the union of all handlers cannot be called without this.
     const handler = handlers[operation.id] as Handler<OperationId>;
-    const operationRequest = {
-      gateway,
-      requestId: context.requestId,
-      startedAt: context.startedAt,
-      caller: context.caller,
-      body: request.body,
-      path: context.params,
-      query: context.query,
-      headers: request.headers,
-      route: context.route,
-      address: gateway.addressOf(request),
-      baseUrl: gateway.baseUrlOf(request),
-      signal: context.signal,
-    } as unknown as OperationRequest<OperationId>;
+    const operationRequest = operationRequestOf<OperationId>(gateway, request);
     try {
       const reply = new HttpReply(response, () => recordFirstByte(began, operation));
       Promise.resolve(handler(operationRequest, reply)).catch(next);

@@ -149,10 +149,10 @@ export function route(request: Request, response: Response, next: NextFunction):
   const found = match?.methods.get(request.method === 'HEAD' ? 'get' : request.method.toLowerCase());
   if (match === undefined || found === undefined) {
     const unsupported = unsupportedMessage(request);
-    if (match === undefined || unsupported !== undefined) {
-      const message =
-        unsupported ?? `${request.method} ${request.path.slice(0, 200)} is not part of this API.`;
-      throw new Failure(404, 'path_not_found', message);
+    if (unsupported !== undefined) throw new Failure(404, 'path_not_found', unsupported);
+    if (match === undefined) {
+      const called = `${request.method} ${request.path.slice(0, 200)}`;
+      throw new Failure(404, 'path_not_found', `${called} is not part of this API.`);
     }
     const allowed = [...match.methods.keys()].map((method) => method.toUpperCase()).join(', ');
     response.setHeader('allow', allowed);

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../openapi/tools/document.ts';
 import type { Alarm, Timers } from '../../server/lib/timers.ts';
 import { documented } from '../conformance/contract/documented.ts';
-import type { MockTask, MockTasks, Stage } from './tasks.ts';
+import type { MockTask, MockTasks } from './tasks.ts';
 
 interface CallbackOptions {
   timers: Timers;
@@ -12,13 +12,9 @@ interface CallbackOptions {
   secret: string | undefined;
 }
 
-/** The gateway's names of the stages in the ids of deliveries. */
-const states: Readonly<Partial<Record<Stage, string>>> = {
-  queued: 'queued',
-  running: 'in_progress',
-  done: 'completed',
-  failed: 'failed',
-};
+/** The gateway's states of the stages that are delivered. */
+const states = { queued: 'queued', running: 'in_progress', done: 'completed', failed: 'failed' } as const;
+type DeliveredStage = keyof typeof states;
 
 /** Delivers the states of tasks to their callback URLs, with the headers and the pauses of the gateway. */
 export class MockCallbacks {
@@ -62,13 +58,13 @@ export class MockCallbacks {
   }
 
   /** Repeats a delivery until it is accepted or the gateway would give up. */
-  async #deliver(url: string, task: MockTask, stage: Stage, body: string): Promise<void> {
-    const [{ webhookHeaders }, { defaultTiming }] = await Promise.all([
+  async #deliver(url: string, task: MockTask, stage: DeliveredStage, body: string): Promise<void> {
+    const [{ messageId, webhookHeaders }, { defaultTiming }] = await Promise.all([
       import('../../server/tasks/callbacks/callback-sender.ts'),
       import('../../server/tasks/callbacks/environment.ts'),
     ]);
     const { now, secret } = this.#options;
-    const id = `msg_${task.id.replace(/^task_/, '')}_${states[stage]}`;
+    const id = messageId({ taskId: task.id, state: states[stage] });
     for (const pause of [...defaultTiming.pausesMs, undefined]) {
       const headers = { 'content-type': 'application/json', ...webhookHeaders(id, now(), body, secret) };
       const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(defaultTiming.answerMs)]);
@@ -86,7 +82,7 @@ export class MockCallbacks {
 }
 
 /** Official tasks deliver every state, image jobs each state after the first, and music tasks the final state. */
-function deliveredStages({ operation }: MockTask, final: Stage): readonly Stage[] {
+function deliveredStages({ operation }: MockTask, final: DeliveredStage): readonly DeliveredStage[] {
   if (/Image/.test(operation)) return ['running', final];
   return /Music|Lyrics/.test(operation) ? [final] : ['queued', 'running', final];
 }

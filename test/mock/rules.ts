@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { isObject, type JsonObject } from '../../openapi/tools/document.ts';
 import type { Gateway } from '../../server/http/gateway.ts';
-import type { Handler, OperationRequest, Reply } from '../../server/http/handler.ts';
+import type { Handler, Reply } from '../../server/http/handler.ts';
 import { videoFamily } from '../../server/models/video-options.ts';
 import type { handlers } from '../../server/operations/registry.ts';
 import { mapValues } from './examples.ts';
@@ -14,11 +14,12 @@ type OperationId = keyof typeof handlers;
  *
  * @throws Failure as the gateway
  */
-export async function checkRules({ context, headers, body }: Request): Promise<void> {
+export async function checkRules(request: Request): Promise<void> {
+  const { context, body } = request;
   const { operation } = context;
   // These operations send the gateway's own documents.
   if (operation === undefined || operation.area === 'service') return;
-  const { handler, targetModel, settings } = await gatewayCode(operation.id);
+  const { handler, operationRequestOf, targetModel, settings } = await gatewayCode(operation.id);
   if (operation.id === 'customizeVoice') checkTargetModel(body as JsonObject, targetModel);
   let isPassed = false;
   /** An object that ends the check at any use. */
@@ -36,20 +37,11 @@ export async function checkRules({ context, headers, body }: Request): Promise<v
     // The mock serves only models of the catalog.
     channels: withDefault(pass, { lists: () => false }),
     clock: Date.now,
+    addressOf: () => '',
+    baseUrlOf: () => undefined,
   });
-  const operationRequest = {
-    gateway,
-    requestId: context.requestId,
-    startedAt: context.startedAt,
-    caller: context.caller,
-    body: body === undefined ? undefined : withoutAssets(operation.id, body as JsonObject),
-    path: context.params,
-    query: context.query,
-    headers,
-    route: context.route,
-    address: '',
-    signal: context.signal,
-  } as unknown as OperationRequest<OperationId>;
+  const checked = body === undefined ? undefined : withoutAssets(operation.id, body as JsonObject);
+  const operationRequest = operationRequestOf<OperationId>(gateway as unknown as Gateway, request, checked);
   try {
     // A method of the reply is read before its arguments are evaluated, so only its call ends the check.
     await handler(operationRequest, withDefault(pass, {}) as unknown as Reply<OperationId>);
@@ -64,7 +56,8 @@ const withDefault = <Name extends string>(value: unknown, known: Partial<Record<
 
 /** Loads the gateway's code at the first request, so that the mock starts fast. */
 async function gatewayCode(id: OperationId) {
-  const [{ handlers }, { targetModel }, { readSettings }] = await Promise.all([
+  const [{ operationRequestOf }, { handlers }, { targetModel }, { readSettings }] = await Promise.all([
+    import('../../server/http/reply.ts'),
     import('../../server/operations/registry.ts'),
     import('../../server/models/catalogue.ts'),
     import('../../server/settings/settings.ts'),
@@ -72,6 +65,7 @@ async function gatewayCode(id: OperationId) {
   const defaults = readSettings({});
   return {
     handler: handlers[id] as Handler<OperationId>,
+    operationRequestOf,
     targetModel,
     settings: { ...defaults, callbacks: { ...defaults.callbacks, allowPrivate: true } },
   };

@@ -283,7 +283,7 @@ export class MockTasks {
     return this.finalStage(task);
   }
 
-  finalStage({ body }: MockTask): Stage {
+  finalStage({ body }: MockTask): 'done' | 'failed' {
     return JSON.stringify(body).includes('[[fail-late]]') ? 'failed' : 'done';
   }
 

@@ -143,7 +143,7 @@ function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveredState): 
 }
 
 /** Returns the id of a delivery, which is the same in every attempt. It contains only data that the receiver knows. */
-function messageId({ taskId, state }: DeliveredState): string {
+export function messageId({ taskId, state }: Pick<DeliveredState, 'taskId' | 'state'>): string {
   return `${taskId.replace(/^task_/, 'msg_')}_${state}`;
 }
 
