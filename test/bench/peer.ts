@@ -6,7 +6,7 @@ import type { LoadRequest, LoadResult } from './load.ts';
 import { speakable } from './payloads.ts';
 import { here, LoadProcess, ServerProcess } from './processes.ts';
 import { table } from './report.ts';
-import { checkOne, requestText } from './rounds.ts';
+import { checkOne, measureLoad, requestText } from './rounds.ts';
 import { median, type Target, target } from './verdict.ts';
 
 /** Target ratio of requests per second to the peer. */
@@ -72,17 +72,15 @@ export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
       const bodyBytes = await checkOne('the gateway', gateway.server, bench);
       responses += 1;
       const round = async (of: ServerProcess, call: PeerCall, bytes: number, length: number) => {
-        const before = await of.cpuMicroseconds();
-        const result = await load.run({
-          port: of.port,
-          request: requestText(call),
+        const request = requestText(call);
+        const result = await measureLoad(load, of, {
+          request,
           connections,
           seconds: length,
           bodyBytes: bytes,
         });
         if (of === gateway.server) responses += result.responses;
-        const cpu = (await of.cpuMicroseconds()) - before;
-        return { requests: result.responses / result.seconds, cpu: cpu / result.responses };
+        return { requests: result.requestsPerSecond, cpu: result.serverCpu };
       };
       await round(gateway.server, bench, bodyBytes, warmUpSeconds);
       await round(other, peerCall, probe.bytes, warmUpSeconds);

@@ -96,25 +96,37 @@ export class Rounds {
     connections: number,
   ): Promise<Measurement> {
     const { stub } = this.#targets;
-    const before = { server: await server.cpuMicroseconds(), stub: await stub.cpuMicroseconds() };
-    const load = { port: server.port, request: requestText(bench), connections, seconds, bodyBytes };
-    const result = await this.#load.run(load).catch((cause: unknown) => {
+    const stubBefore = await stub.cpuMicroseconds();
+    const load = { request: requestText(bench), connections, seconds, bodyBytes };
+    const result = await measureLoad(this.#load, server, load).catch((cause: unknown) => {
       throw new Error(
         `${bench.title} at ${server.origin}: ${cause instanceof Error ? cause.message : String(cause)}`,
         { cause },
       );
     });
-    const after = { server: await server.cpuMicroseconds(), stub: await stub.cpuMicroseconds() };
+    const stubCpu = (await stub.cpuMicroseconds()) - stubBefore;
     this.#count(server, result.responses);
     return {
-      requestsPerSecond: result.responses / result.seconds,
+      requestsPerSecond: result.requestsPerSecond,
       bytesPerSecond: (result.responses * bodyBytes) / result.seconds,
-      cpuMicroseconds: (after.server - before.server) / result.responses,
+      cpuMicroseconds: result.serverCpu,
       p50Ms: result.p50Ms,
       p99Ms: result.p99Ms,
-      othersBusy: (after.stub - before.stub + result.cpuMicroseconds) / (result.seconds * 1e6),
+      othersBusy: (stubCpu + result.cpuMicroseconds) / (result.seconds * 1e6),
     };
   }
+}
+
+/** Runs a load on a server. `serverCpu` is the CPU time of the server per response, in microseconds. */
+export async function measureLoad(
+  load: LoadProcess<LoadRequest, LoadResult>,
+  server: ServerProcess,
+  request: Omit<LoadRequest, 'port'>,
+): Promise<LoadResult & { requestsPerSecond: number; serverCpu: number }> {
+  const before = await server.cpuMicroseconds();
+  const result = await load.run({ ...request, port: server.port });
+  const serverCpu = ((await server.cpuMicroseconds()) - before) / result.responses;
+  return { ...result, requestsPerSecond: result.responses / result.seconds, serverCpu };
 }
 
 /** Checks one response. Returns the length of its body, which all other responses must have. */

@@ -2,7 +2,7 @@ import { type BenchCase, characters } from './cases.ts';
 import { type RunningGateway, startGateway } from './gateway.ts';
 import type { LoadRequest, LoadResult } from './load.ts';
 import { here, LoadProcess, ServerProcess } from './processes.ts';
-import { checkOne, requestText } from './rounds.ts';
+import { checkOne, measureLoad, requestText } from './rounds.ts';
 import { median } from './verdict.ts';
 
 /** A gateway that is compared with others. */
@@ -45,15 +45,13 @@ export async function measureVariants(
   const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'others' });
   const load = new LoadProcess<LoadRequest, LoadResult>('load.ts');
   const request = requestText(bench);
+  const { connections } = options;
   const runRound = async (one: MeasuredGateway, seconds: number) => {
     const { server } = one.gateway;
-    const before = await server.cpuMicroseconds();
-    const { port } = server;
     const { bodyBytes } = one;
-    const result = await load.run({ port, request, connections: options.connections, seconds, bodyBytes });
-    const cpu = (await server.cpuMicroseconds()) - before;
+    const result = await measureLoad(load, server, { request, connections, seconds, bodyBytes });
     one.responses += result.responses;
-    return { cpu: cpu / result.responses, requests: result.responses / result.seconds };
+    return { cpu: result.serverCpu, requests: result.requestsPerSecond };
   };
   const sets: MeasuredGateway[][] = [];
   try {
